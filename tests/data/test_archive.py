@@ -1,0 +1,114 @@
+import gzip
+import io
+import tarfile
+
+import pytest
+
+from tinyvit.data.archive import unpack
+from tinyvit.errors import UserError
+
+CONTENT = {"set/one.bin": bytes(range(256)) * 40, "set/two.bin": b"second" * 1000}
+
+
+def make_archive(path, members):
+    """A .tar.gz of regular files (name -> bytes) and of anything else (name -> TarInfo)."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                archive.addfile(content)
+            else:
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def special(name, kind, target=""):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def everything_below(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_wanted_files_are_unpacked_and_others_are_not(tmp_path):
+    archive = make_archive(tmp_path / "a.tar.gz", CONTENT | {"set/readme.html": b"hello"})
+    unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == ["set", "set/one.bin", "set/two.bin"]
+    for name, content in CONTENT.items():
+        assert (tmp_path / "out" / name).read_bytes() == content
+
+
+def test_a_file_that_is_there_already_is_replaced(tmp_path):
+    (tmp_path / "out/set").mkdir(parents=True)
+    (tmp_path / "out/set/one.bin").write_bytes(b"half of i")
+    unpack(make_archive(tmp_path / "a.tar.gz", CONTENT), CONTENT.keys(), tmp_path / "out")
+    assert (tmp_path / "out/set/one.bin").read_bytes() == CONTENT["set/one.bin"]
+
+
+@pytest.mark.parametrize("name", ["../outside.bin", "set/../../outside.bin", "/tmp/outside.bin"])
+def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path, name):
+    archive = make_archive(tmp_path / "a.tar.gz", CONTENT | {name: b"gotcha"})
+    with pytest.raises(UserError, match=r"outside\.bin.*nothing was unpacked"):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_anything_but_a_regular_file_in_a_wanted_place_is_refused(tmp_path, kind):
+    archive = make_archive(
+        tmp_path / "a.tar.gz", {**CONTENT, "set/two.bin": special("set/two.bin", kind, "/etc/passwd")}
+    )
+    with pytest.raises(UserError, match=r"set/two\.bin.*expected a regular file"):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
+
+
+def test_a_link_in_place_of_a_folder_does_not_lead_out(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    archive = make_archive(
+        tmp_path / "a.tar.gz",
+        {"set": special("set", tarfile.SYMTYPE, str(tmp_path / "elsewhere")), **CONTENT},
+    )
+    unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "elsewhere") == []
+    assert not (tmp_path / "out/set").is_symlink()
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9, 0.999])
+def test_a_truncated_archive_leaves_nothing_behind(tmp_path, kept):
+    archive = make_archive(tmp_path / "a.tar.gz", CONTENT)
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[: int(kept * len(whole))])
+    with pytest.raises(UserError, match=r"a\.tar\.gz.*cut short or damaged"):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
+
+
+def test_a_single_wrong_byte_is_noticed(tmp_path):
+    """Stored without compression, so that only gzip's checksum can tell."""
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        info = tarfile.TarInfo("set/one.bin")
+        info.size = 5000
+        archive.addfile(info, io.BytesIO(bytes(5000)))
+    packed = bytearray(gzip.compress(tar.getvalue(), compresslevel=0))
+    packed[3000] ^= 1
+    (tmp_path / "a.tar.gz").write_bytes(packed)
+    with pytest.raises(UserError, match="CRC"):
+        unpack(tmp_path / "a.tar.gz", ["set/one.bin"], tmp_path / "out")
+
+
+def test_a_web_page_instead_of_an_archive_is_one_clear_error(tmp_path):
+    (tmp_path / "a.tar.gz").write_text("<html>Too many requests</html>")
+    with pytest.raises(UserError, match="cannot be unpacked"):
+        unpack(tmp_path / "a.tar.gz", CONTENT.keys(), tmp_path / "out")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    archive = make_archive(tmp_path / "a.tar.gz", {"set/one.bin": b"1"})
+    with pytest.raises(UserError, match=r"does not hold set/two\.bin"):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []

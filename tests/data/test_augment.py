@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+
+
+def crop_and_flip_naively(images, indices, dy, dx, flip, padding):
+    """The textbook way: pad each image, cut out the window, mirror it."""
+    height, width = images.shape[1:3]
+    batch = []
+    for index, down, right, mirrored in zip(indices, dy, dx, flip, strict=True):
+        padded = np.pad(images[index], ((padding, padding), (padding, padding), (0, 0)), mode="reflect")
+        window = padded[padding + down :, padding + right :][:height, :width]
+        batch.append(window[:, ::-1] if mirrored else window)
+    return np.stack(batch)
+
+
+@given(
+    n=st.integers(1, 5),
+    height=st.integers(2, 9),
+    width=st.integers(2, 9),
+    count=st.integers(1, 8),
+    data=st.data(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_crop_and_flip_equals_padding_and_cutting(n, height, width, count, data, seed):
+    padding = data.draw(st.integers(0, min(height, width) - 1))
+    rng = np.random.default_rng(seed)
+    images = rng.integers(0, 256, (n, height, width, 3), dtype=np.uint8)
+    indices = rng.integers(0, n, count)
+    draw = draw_augmentation(rng, count, padding)
+    result = crop_and_flip(images, indices, *draw)
+    np.testing.assert_array_equal(result, crop_and_flip_naively(images, indices, *draw, padding))
+    assert result.dtype == np.uint8
+
+
+def test_draws_reach_both_ends_of_the_padding_and_both_sides_of_the_coin():
+    dy, dx, flip = draw_augmentation(np.random.default_rng(0), 1000, padding=3)
+    assert set(dy) == set(dx) == set(range(-3, 4))
+    assert 400 < flip.sum() < 600
+
+
+def test_shifts_down_and_right_are_drawn_independently():
+    dy, dx, flip = draw_augmentation(np.random.default_rng(0), 5000, padding=4)
+    assert np.abs(np.corrcoef([dy, dx, flip]) - np.eye(3)).max() < 0.06
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_normalise_maps_bytes_to_minus_one_to_one(dtype):
+    result = normalise(np.array([0, 51, 255], dtype=np.uint8), dtype)
+    np.testing.assert_allclose(result, [-1, -0.6, 1], rtol=1e-6)
+    assert result.dtype == dtype
+
+
+def test_normalise_leaves_the_bytes_alone():
+    images = np.array([0, 51, 255], dtype=np.uint8)
+    normalise(images, np.float32)
+    assert images.tolist() == [0, 51, 255]

@@ -1,0 +1,179 @@
+import pickle
+import tarfile
+
+import numpy as np
+import pytest
+
+from tinyvit.data import cifar
+from tinyvit.data.cifar import SOURCES, load_cifar
+from tinyvit.errors import UserError
+
+IMAGES = 6  # in each file, instead of 10,000
+
+
+@pytest.fixture(autouse=True)
+def small_files(monkeypatch):
+    for source in SOURCES.values():
+        for file in source.images_per_file:
+            monkeypatch.setitem(source.images_per_file, file, IMAGES)
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError(f"tried to download {arguments[0]}")
+
+    monkeypatch.setattr(cifar, "download", refuse)
+
+
+def write_binary(name, folder):
+    """Random images in the binary layout."""
+    source, rng = SOURCES[name], np.random.default_rng(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in source.binary.train + source.binary.test:
+        records = rng.integers(0, 256, (IMAGES, source.label_bytes + 3072), dtype=np.uint8)
+        records[:, : source.label_bytes] = rng.integers(0, 10, (IMAGES, source.label_bytes))
+        records.tofile(folder / file)
+
+
+def write_python(name, folder):
+    """The images of write_binary in the Python layout."""
+    source, rng = SOURCES[name], np.random.default_rng(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in source.python.train + source.python.test:
+        records = rng.integers(0, 256, (IMAGES, source.label_bytes + 3072), dtype=np.uint8)
+        records[:, : source.label_bytes] = rng.integers(0, 10, (IMAGES, source.label_bytes))
+        batch = {b"data": records[:, source.label_bytes :]}
+        keys = {"cifar10": [b"labels"], "cifar100": [b"coarse_labels", b"fine_labels"]}[name]
+        batch |= {key: records[:, column].tolist() for column, key in enumerate(keys)}
+        (folder / file).write_bytes(pickle.dumps(batch, protocol=4))
+
+
+def pack(folder, archive):
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder, arcname=folder.name)
+
+
+def assert_same(first, second):
+    for part in ("train", "test"):
+        np.testing.assert_array_equal(getattr(first, part).images, getattr(second, part).images)
+        np.testing.assert_array_equal(getattr(first, part).labels, getattr(second, part).labels)
+
+
+@pytest.fixture(params=["cifar10", "cifar100"])
+def name(request):
+    return request.param
+
+
+def test_both_layouts_give_the_same_images_and_labels(tmp_path, name):
+    write_binary(name, tmp_path / "binary")
+    write_python(name, tmp_path / "python")
+    assert_same(load_cifar(name, tmp_path / "binary"), load_cifar(name, tmp_path / "python"))
+
+
+@pytest.mark.parametrize("layout, write", [("binary", write_binary), ("python", write_python)])
+def test_the_folder_of_the_archive_is_found(tmp_path, name, layout, write):
+    write(name, tmp_path / "files")
+    write(name, tmp_path / "data" / getattr(SOURCES[name], layout).folder)
+    assert_same(load_cifar(name, tmp_path / "data"), load_cifar(name, tmp_path / "files"))
+
+
+@pytest.mark.parametrize("layout, write", [("binary", write_binary), ("python", write_python)])
+def test_an_official_archive_is_unpacked(tmp_path, name, layout, write):
+    layout = getattr(SOURCES[name], layout)
+    write(name, tmp_path / layout.folder)
+    (tmp_path / "data").mkdir()
+    pack(tmp_path / layout.folder, tmp_path / "data" / layout.archive)
+    assert_same(load_cifar(name, tmp_path / "data"), load_cifar(name, tmp_path / layout.folder))
+
+
+def test_what_is_not_there_is_downloaded(tmp_path, name, monkeypatch):
+    layout = SOURCES[name].binary
+    write_binary(name, tmp_path / layout.folder)
+
+    def fake_download(url, target, size, checksum, report):
+        assert (url, size, checksum) == ("http://mirror/", SOURCES[name].size, SOURCES[name].checksum)
+        target.parent.mkdir(parents=True)
+        pack(tmp_path / layout.folder, target)
+
+    monkeypatch.setattr(cifar, "download", fake_download)
+    loaded = load_cifar(name, tmp_path / "data", url="http://mirror/")
+    assert_same(loaded, load_cifar(name, tmp_path / layout.folder))
+
+
+def test_a_deleted_file_is_unpacked_again(tmp_path):
+    layout = SOURCES["cifar10"].binary
+    write_binary("cifar10", tmp_path / layout.folder)
+    whole = load_cifar("cifar10", tmp_path)
+    pack(tmp_path / layout.folder, tmp_path / layout.archive)
+    (tmp_path / layout.folder / "data_batch_3.bin").unlink()
+    assert_same(load_cifar("cifar10", tmp_path), whole)
+
+
+def test_red_green_and_blue_planes_become_channels(tmp_path):
+    write_binary("cifar10", tmp_path)
+    record = np.fromfile(tmp_path / "data_batch_2.bin", np.uint8).reshape(IMAGES, 3073)[4]
+    image = load_cifar("cifar10", tmp_path).train.images[IMAGES + 4]
+    for channel in range(3):
+        for row, column in [(0, 0), (0, 31), (5, 9), (31, 0)]:
+            assert image[row, column, channel] == record[1 + 1024 * channel + 32 * row + column]
+
+
+def test_batches_come_in_order_and_the_test_batch_apart(tmp_path):
+    write_binary("cifar10", tmp_path)
+    for number, file in enumerate(SOURCES["cifar10"].binary.train + SOURCES["cifar10"].binary.test):
+        np.full((IMAGES, 3073), number, np.uint8).tofile(tmp_path / file)
+    dataset = load_cifar("cifar10", tmp_path)
+    np.testing.assert_array_equal(dataset.train.labels, np.repeat(range(5), IMAGES))
+    np.testing.assert_array_equal(dataset.test.labels, [5] * IMAGES)
+
+
+def test_the_label_of_cifar_100_is_the_fine_one(tmp_path):
+    write_binary("cifar100", tmp_path)
+    records = np.fromfile(tmp_path / "train.bin", np.uint8).reshape(IMAGES, 3074)
+    records[:, 0], records[:, 1] = 7, 99
+    records.tofile(tmp_path / "train.bin")
+    dataset = load_cifar("cifar100", tmp_path)
+    assert dataset.train.labels.tolist() == [99] * IMAGES
+    assert dataset.classes[99] == "worm"
+
+
+def test_class_names_are_as_many_as_classes_and_in_alphabetical_order():
+    assert len(SOURCES["cifar10"].classes) == 10
+    assert len(set(SOURCES["cifar100"].classes)) == 100
+    for source in SOURCES.values():
+        assert list(source.classes) == sorted(source.classes)
+
+
+def test_half_a_binary_file_is_named_with_its_size(tmp_path):
+    write_binary("cifar10", tmp_path)
+    file = tmp_path / "data_batch_3.bin"
+    file.write_bytes(file.read_bytes()[:9_999])
+    with pytest.raises(
+        UserError, match=r"data_batch_3\.bin has 9,999 bytes, expected 18,438: the file is cut short"
+    ):
+        load_cifar("cifar10", tmp_path)
+
+
+def test_half_a_pickled_file_is_named(tmp_path, name):
+    write_python(name, tmp_path)
+    file = tmp_path / SOURCES[name].python.train[0]
+    file.write_bytes(file.read_bytes()[:9_999])
+    with pytest.raises(UserError, match=rf"{file.name} cannot be read .* cut short or damaged"):
+        load_cifar(name, tmp_path)
+
+
+def test_a_pickle_of_something_else_is_named(tmp_path):
+    write_python("cifar10", tmp_path)
+    (tmp_path / "data_batch_2").write_bytes(pickle.dumps({b"num_vis": 3072}))
+    with pytest.raises(UserError, match=r"data_batch_2 holds arrays of shape \(\)"):
+        load_cifar("cifar10", tmp_path)
+
+
+def test_a_label_out_of_range_is_named(tmp_path):
+    write_binary("cifar10", tmp_path)
+    records = np.fromfile(tmp_path / "test_batch.bin", np.uint8).reshape(IMAGES, 3073)
+    records[3, 0] = 10
+    records.tofile(tmp_path / "test_batch.bin")
+    with pytest.raises(UserError, match=r"test_batch\.bin has a label 10, expected 0 to 9"):
+        load_cifar("cifar10", tmp_path)

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from tinyvit.data.dataset import Dataset, ImageSet, hold_out
+from tinyvit.errors import UserError
+
+
+def numbered_set(labels):
+    """An image set whose i-th image is filled with i."""
+    labels = np.asarray(labels, dtype=np.int64)
+    images = (
+        np.zeros((len(labels), 2, 2, 3), dtype=np.uint8)
+        + np.arange(len(labels), dtype=np.uint8)[:, None, None, None]
+    )
+    return ImageSet(images, labels)
+
+
+def numbered_dataset(labels):
+    return Dataset("numbered", ("a", "b", "c"), numbered_set(labels), numbered_set([0, 1, 2]))
+
+
+LABELS = np.repeat([0, 1, 2], [30, 20, 10])
+
+
+def test_take_keeps_images_and_labels_together():
+    chosen = numbered_set(LABELS).take(np.array([55, 3]))
+    assert chosen.images[:, 0, 0, 0].tolist() == [55, 3]
+    assert chosen.labels.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    "images, labels",
+    [
+        (np.zeros((4, 2, 2, 3), np.float32), np.zeros(4, np.int64)),
+        (np.zeros((4, 3, 2, 2), np.uint8), np.zeros(4, np.int64)),
+        (np.zeros((4, 3, 2, 2), np.uint8).transpose(0, 2, 3, 1), np.zeros(4, np.int64)),
+        (np.zeros((4, 2, 2, 3), np.uint8), np.zeros(5, np.int64)),
+        (np.zeros((4, 2, 2, 3), np.uint8), np.zeros(4, np.uint8)),
+    ],
+    ids=["float images", "channels first", "not contiguous", "a label too many", "narrow labels"],
+)
+def test_an_image_set_refuses_other_arrays(images, labels):
+    with pytest.raises(ValueError, match=r"images|labels"):
+        ImageSet(images, labels)
+
+
+def test_hold_out_moves_each_image_to_exactly_one_side():
+    split = hold_out(numbered_dataset(LABELS), 17, seed=3)
+    assert len(split.validation) == 17
+    seen = np.concatenate([split.train.images[:, 0, 0, 0], split.validation.images[:, 0, 0, 0]])
+    assert sorted(seen) == list(range(60))
+
+
+def test_hold_out_keeps_labels_with_their_images():
+    split = hold_out(numbered_dataset(LABELS), 17, seed=3)
+    for part in (split.train, split.validation):
+        np.testing.assert_array_equal(part.labels, LABELS[part.images[:, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("count, shares", [(12, [6, 4, 2]), (59, [30, 19, 10]), (1, [1, 0, 0])])
+def test_hold_out_takes_from_every_class_in_proportion(count, shares):
+    held = hold_out(numbered_dataset(LABELS), count, seed=5).validation
+    assert np.abs(np.bincount(held.labels, minlength=3) - np.array(shares)).max() <= 1
+    assert len(held) == count
+
+
+def test_hold_out_depends_on_the_seed_alone():
+    def chosen(seed):
+        return hold_out(numbered_dataset(LABELS), 12, seed).validation.images[:, 0, 0, 0].tolist()
+
+    assert chosen(1) == chosen(1)
+    assert chosen(1) != chosen(2)
+
+
+@pytest.mark.parametrize("count", [-1, 0, 60, 1000])
+def test_hold_out_refuses_a_count_that_leaves_one_side_empty(count):
+    with pytest.raises(UserError, match="from 1 to 59"):
+        hold_out(numbered_dataset(LABELS), count, seed=0)
+
+
+def test_hold_out_does_not_drop_a_validation_set_that_is_there():
+    split = hold_out(numbered_dataset(LABELS), 5, seed=0)
+    with pytest.raises(ValueError, match="already"):
+        hold_out(split, 5, seed=0)

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from tinyvit import data
+from tinyvit.data import DATASETS, load_dataset
+from tinyvit.errors import UserError
+
+
+@pytest.fixture
+def image_folder(tmp_path):
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        for number in range(2):
+            Image.new("RGB", (9, 9)).save(tmp_path / name / f"{number}.png")
+    return tmp_path
+
+
+def test_shapes_need_nothing_but_their_name():
+    dataset = load_dataset("shapes")
+    assert dataset.name == "shapes"
+    assert dataset.train.images.shape == (10_000, 32, 32, 3)
+    assert len(dataset.test) == 2_000
+
+
+def test_the_seed_reaches_the_shapes(monkeypatch):
+    monkeypatch.setattr(data, "make_shapes", lambda seed: seed)
+    assert load_dataset("shapes", seed=7) == 7
+
+
+@pytest.mark.parametrize("given, used", [(None, 64), (16, 16)])
+def test_the_image_size_reaches_the_folder(image_folder, given, used):
+    assert load_dataset("folder", image_folder, given).train.images.shape == (2, used, used, 3)
+
+
+def test_a_folder_given_as_text_will_do(image_folder):
+    expected = load_dataset("folder", image_folder).train.images
+    np.testing.assert_array_equal(load_dataset("folder", str(image_folder)).train.images, expected)
+
+
+def test_cifar_goes_into_a_folder_called_data_unless_told_otherwise(monkeypatch, tmp_path):
+    monkeypatch.setattr(data, "load_cifar", lambda name, folder, url, report: (name, str(folder), url))
+    assert load_dataset("cifar10") == ("cifar10", "data", None)
+    assert load_dataset("cifar100", tmp_path, data_url="http://m/") == (
+        "cifar100",
+        str(tmp_path),
+        "http://m/",
+    )
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UserError, match=f"'mnist', expected one of {', '.join(DATASETS)}"):
+        load_dataset("mnist")
+
+
+@pytest.mark.parametrize("name", ["cifar10", "folder"])
+def test_a_data_folder_that_does_not_exist_is_not_created(name, tmp_path):
+    with pytest.raises(UserError, match=r"nowhere is no folder.*create it or leave --data-dir away"):
+        load_dataset(name, tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_data_set_without_its_folder_asks_for_it():
+    with pytest.raises(UserError, match="--data-dir"):
+        load_dataset("folder")
+
+
+@pytest.mark.parametrize("name", ["shapes", "cifar10", "cifar100"])
+def test_another_image_size_than_the_data_have_is_a_users_mistake(name):
+    with pytest.raises(UserError, match=f"{name} are 32 pixels wide, not 64"):
+        load_dataset(name, image_size=64)

@@ -1,0 +1,333 @@
+"""What a person sees: on a terminal of any width, in a pipe, and where only ASCII can be shown."""
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyvit.training.progress import Progress, duration, figure, img_per_second, percent
+
+ESCAPE_CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+
+
+class Stream(io.TextIOWrapper):
+    """A text stream in memory, in an encoding, that may claim to be a terminal."""
+
+    def __init__(self, terminal, encoding="utf-8"):
+        super().__init__(io.BytesIO(), encoding=encoding, newline="")
+        self._terminal = terminal
+
+    def isatty(self):
+        return self._terminal
+
+    @property
+    def text(self):
+        self.flush()
+        return self.buffer.getvalue().decode(self.encoding)
+
+
+class Clock:
+    """Time that passes only when told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def screen(text, columns):
+    """The rows a terminal of so many columns shows after text; fails if a row ran past the edge."""
+    rows, column = [""], 0
+    for sign in ESCAPE_CODE.sub("", text):
+        if sign == "\n":
+            rows.append("")
+            column = 0
+        elif sign == "\r":
+            column = 0
+        else:
+            assert column < columns, f"wraps at {columns} columns after {rows[-1]!r}"
+            rows[-1] = rows[-1][:column].ljust(column) + sign + rows[-1][column + 1 :]
+            column += 1
+    return [row.rstrip() for row in rows]
+
+
+def make(terminal=True, encoding="utf-8"):
+    stream, clock = Stream(terminal, encoding), Clock()
+    return Progress(stream, clock), stream, clock
+
+
+def show_step(progress, clock, done=27, total=40, seconds_left=41.0, after=1.0, loss=0.8123):
+    clock.now += after
+    progress.step(3, 12, done, total, loss, 812.4, seconds_left)
+
+
+def test_moving_line_shows_where_a_run_is():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    (row,) = screen(stream.text, 100)
+    assert re.fullmatch(r"epoch  3/12  ━+╸?─+  27/40   loss 0.812   812 img/s   0:41 left", row)
+
+
+def test_bar_is_as_full_as_the_epoch_is_done():
+    progress, stream, clock = make()
+    filled = []
+    for done in (0, 10, 20, 30, 40):
+        show_step(progress, clock, done)
+        bar = re.search(r"[━╸─]+", screen(stream.text, 100)[0]).group()
+        filled.append((bar.count("━") + 0.5 * bar.count("╸")) / len(bar))
+    assert filled == [0, 0.25, 0.5, 0.75, 1]
+
+
+@pytest.mark.parametrize("columns", [12, 30, 40, 52, 60, 79, 200])
+def test_moving_lines_never_wrap(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0)
+    report = progress.download("cifar-10-binary.tar.gz")
+    clock.now += 3
+    report(50_000_000, 170_000_000)
+    clock.now += 3
+    report(60_000_000, None)
+    screen(stream.text, columns)
+
+
+def test_narrow_terminal_still_shows_loss_and_time_left(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    assert screen(stream.text, 40) == ["epoch  3/12   loss 0.812   0:41 left"]
+
+
+def test_shorter_line_covers_the_longer_one():
+    progress, stream, clock = make()
+    show_step(progress, clock, seconds_left=40_000.0)
+    show_step(progress, clock, seconds_left=5.0)
+    assert screen(stream.text, 100)[0].endswith("812 img/s   0:05 left")
+
+
+def test_note_stands_above_the_moving_line():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.note("saved")
+    note, moving = screen(stream.text, 100)
+    assert note == "saved"
+    assert moving.startswith("epoch  3/12")
+
+
+def test_epoch_line_takes_the_place_of_the_moving_line():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.epoch(3, 12, 0.812, 0.712, 0.75, 812.0, 41.0)
+    line, cursor = screen(stream.text, 100)
+    assert line == "epoch  3/12  loss 0.812   test 71.2%   best 75.0%       812 img/s     0:41"
+    assert cursor == ""
+
+
+def test_epoch_lines_stand_in_columns():
+    progress, stream, _ = make(terminal=False)
+    progress.epoch(1, 100, 12.5, None, None, 9.4, 5.0)
+    progress.epoch(10, 100, 0.5, 0.05, 0.05, 812.0, 700.0, label="test")
+    progress.epoch(100, 100, 0.01, 1.0, 1.0, 123_456.0, 3_700.0)
+    lines = stream.text.splitlines()
+    for word in ("loss", "test", "best", "img/s"):
+        assert len({line.index(word) for line in lines}) == 1, word
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_star_marks_the_best_epoch_only():
+    progress, stream, _ = make(terminal=False)
+    progress.epoch(1, 3, 1.0, 0.5, 0.5, 812.0, 41.0)
+    progress.epoch(2, 3, 1.0, 0.4, 0.5, 812.0, 41.0)
+    progress.epoch(3, 3, 1.0, None, 0.5, 812.0, 41.0)
+    assert ["*" in line for line in stream.text.splitlines()] == [True, False, False]
+
+
+def test_terminal_is_redrawn_ten_times_a_second_at_most_but_for_the_last_step():
+    progress, stream, clock = make()
+    for done in range(1, 44):
+        show_step(progress, clock, done, total=43, after=0.025)
+    assert 10 <= stream.text.count("\r") <= 12
+    assert " 43/43 " in screen(stream.text, 100)[0]
+
+
+def test_pipe_gets_one_line_for_each_epoch():
+    progress, stream, clock = make(terminal=False)
+    for epoch in (1, 2):
+        for done in range(1, 21):
+            show_step(progress, clock, done, total=20)
+        progress.epoch(epoch, 2, 0.8, 0.7, 0.7, 812.0, 20.0)
+    assert [line[:9] for line in stream.text.splitlines()] == ["epoch 1/2", "epoch 2/2"]
+
+
+def test_pipe_gets_a_plain_line_every_thirty_seconds():
+    progress, stream, clock = make(terminal=False)
+    for done in range(1, 71):
+        show_step(progress, clock, done, total=99)
+    assert stream.text == (
+        "epoch  3/12  30/99   loss 0.812   812 img/s   0:41 left\n"
+        "epoch  3/12  60/99   loss 0.812   812 img/s   0:41 left\n"
+    )
+
+
+def print_everything(progress, clock):
+    progress.header("shapes", "vit-nano/4", "NumPy")
+    show_step(progress, clock)
+    progress.note("saved")
+    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0)
+    report = progress.download("data.tar")
+    clock.now += 40
+    report(1_000_000, 2_000_000)
+    report(2_000_000, 2_000_000)
+    progress.close()
+
+
+def test_colours_on_a_terminal():
+    progress, stream, clock = make()
+    print_everything(progress, clock)
+    assert "\x1b[36m" in stream.text
+    assert "\x1b[32m" in stream.text
+
+
+def test_no_escape_codes_or_carriage_returns_in_a_pipe():
+    progress, stream, clock = make(terminal=False)
+    print_everything(progress, clock)
+    assert "data.tar" in stream.text
+    assert not set("\x1b\r") & set(stream.text)
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_escape_codes_where_they_are_not_wanted(name, value, monkeypatch):
+    monkeypatch.setenv(name, value)
+    progress, stream, clock = make()
+    print_everything(progress, clock)
+    assert "data.tar" in stream.text
+    assert "\x1b" not in stream.text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_ascii_where_the_encoding_lacks_the_signs(encoding):
+    progress, stream, clock = make(encoding=encoding)
+    print_everything(progress, clock)
+    assert stream.text.isascii()
+    assert "tinyvit - shapes - vit-nano/4 - NumPy" in ESCAPE_CODE.sub("", stream.text)
+    assert re.search(r"  =+>?-+  27/40", ESCAPE_CODE.sub("", stream.text))
+
+
+def test_note_that_cannot_be_encoded_is_printed_as_far_as_possible():
+    progress, stream, _ = make(terminal=False, encoding="ascii")
+    progress.note("класс cat")
+    assert stream.text == "????? cat\n"
+
+
+def test_header_names_the_parts():
+    progress, stream, _ = make(terminal=False)
+    progress.header("shapes", "vit-nano/4, 118,410 parameters", "NumPy on 2 threads")
+    assert stream.text == "tinyvit · shapes · vit-nano/4, 118,410 parameters · NumPy on 2 threads\n"
+
+
+def test_close_leaves_the_line_and_a_fresh_row():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.close()
+    progress.close()
+    line, cursor = screen(stream.text, 100)
+    assert "27/40" in line
+    assert cursor == ""
+
+
+def test_download_shows_size_speed_and_time_left_then_a_line_that_stays():
+    progress, stream, clock = make()
+    report = progress.download("cifar.tar.gz")
+    clock.now += 2
+    report(40_000_000, 170_000_000)
+    (moving,) = screen(stream.text, 100)
+    assert re.fullmatch(r"cifar.tar.gz  ━+╸?─+   40.0/170.0 MB   20.0 MB/s   0:06 left", moving)
+    clock.now += 8
+    report(170_000_000, 170_000_000)
+    assert screen(stream.text, 100) == ["cifar.tar.gz  170.0 MB in 0:10   17.0 MB/s", ""]
+
+
+def test_download_of_unknown_length_shows_what_came():
+    progress, stream, clock = make()
+    report = progress.download("cifar.tar.gz")
+    clock.now += 2
+    report(40_000_000, None)
+    assert screen(stream.text, 100) == ["cifar.tar.gz  40.0 MB   20.0 MB/s"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("closed file")])
+def test_training_goes_on_when_printing_fails(error):
+    progress, stream, _ = make()
+    stream.write = _raise(error)
+    progress.note("text")
+
+
+def test_nobody_reading_is_let_through():
+    progress, stream, _ = make()
+    stream.write = _raise(BrokenPipeError())
+    with pytest.raises(BrokenPipeError):
+        progress.note("text")
+
+
+def _raise(error):
+    def write(text):
+        raise error
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0:00"),
+        (41, "0:41"),
+        (59.7, "1:00"),
+        (725, "12:05"),
+        (3599.6, "1:00:00"),
+        (3729, "1:02:09"),
+        (90_000, "25:00:00"),
+        (-3, "0:00"),
+        (None, "-:--"),
+        (float("inf"), "-:--"),
+        (float("nan"), "-:--"),
+    ],
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(9.4, "9.4 img/s"), (9.96, "10 img/s"), (812.4, "812 img/s"), (12_345, "12,345 img/s")],
+)
+def test_rates(rate, text):
+    assert img_per_second(rate) == text
+
+
+@given(st.floats(min_value=0, max_value=1e90) | st.just(float("nan")) | st.just(float("inf")))
+def test_figure_is_five_columns_wide_and_right(value):
+    text = figure(value)
+    assert len(text) == 5
+    assert float(text) == pytest.approx(value, rel=0.5, abs=0.0005, nan_ok=True)
+
+
+@given(st.none() | st.floats(min_value=0, max_value=1))
+def test_percent_is_five_columns_wide_and_right(share):
+    text = percent(share)
+    assert len(text) == 5
+    assert (
+        text.strip() == "-"
+        if share is None
+        else float(text.rstrip("%")) == pytest.approx(100 * share, abs=0.051)
+    )

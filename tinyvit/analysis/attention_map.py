@@ -1,0 +1,23 @@
+"""Where the model looks: the attention of its last block, as a picture's worth of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.backend import Array, to_numpy
+from tinyvit.model import Params, ViTConfig, attention_maps, forward
+
+
+def class_token_attention(params: Params, config: ViTConfig, images: Array) -> np.ndarray:
+    """What the class token draws from each patch in the last block, averaged over the heads.
+
+    images (B, H, W, 3), normalised; returns (B, gh, gw) for the grid of patches, each image's numbers
+    adding up to 1. A mean-pooled model has no class token: there it is the average over all patches that
+    ask.
+    """
+    _, cache = forward(params, config, images)
+    probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
+    heads = probabilities.mean(axis=1)  # (B, 1 or N, N)
+    drawn = heads[:, 0, 1:] if config.has_token else heads.mean(axis=1)  # (B, T), from the patches alone
+    drawn = drawn / drawn.sum(axis=1, keepdims=True)
+    return drawn.reshape(len(drawn), *config.grid)

@@ -1,0 +1,62 @@
+"""Gradient checks of whole small models: every parameter, from the pixels to the loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyvit import model, ops
+from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
+from tinyvit.model import Params, ViTConfig
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """A small model, and whether dropout and stochastic depth act."""
+
+    name: str
+    config: ViTConfig
+    training: bool = False
+
+    def errors(self, seed: int, xp=np) -> dict[str, float]:
+        """The gradient's error for each parameter, at random parameters (no gain 1, no bias or head 0)."""
+        rng = np.random.default_rng(seed)
+        config = self.config
+        params = random_params(config, rng).to(xp)
+        images = xp.asarray(rng.standard_normal((2, *config.image_size, config.channels)))
+        labels = xp.asarray(rng.integers(0, config.classes, 2))
+        scratch = params.zeros_like()
+
+        def loss() -> float:
+            logits, _ = model.forward(params, config, images, self._noise())
+            return ops.cross_entropy(logits, labels)[0]
+
+        grads = params.zeros_like()
+        model.loss_and_grads(params, config, images, labels, grads, noise=self._noise())
+        scratch.flat[...] = numerical_gradient(loss, params.flat)
+        return {name: gradient_error(grads[name], scratch[name]) for name in params}
+
+    def _noise(self) -> ops.Noise | None:
+        return ops.Noise(seed=3, step=4) if self.training else None
+
+
+def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "float64") -> Params:
+    """Parameters that are odd on purpose: each number moved from its first value, so that none is 0 or 1."""
+    params = model.initialise(config, seed=int(rng.integers(2**31)), dtype=dtype)
+    params.flat += rng.normal(0, 0.3, params.count)
+    return params
+
+
+_TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
+
+MODEL_CHECKS = (
+    ModelCheck("ViT, class token", ViTConfig(8, **_TINY)),
+    ModelCheck("ViT, mean pooling, exact GELU", ViTConfig((8, 4), **_TINY, pool="mean", gelu="exact")),
+    ModelCheck("ViT, pre_logits, three heads", ViTConfig(8, **(_TINY | {"heads": 3}), pre_logits=5)),
+    ModelCheck(
+        "ViT, dropout, stochastic depth",
+        ViTConfig((4, 8), **_TINY, dropout=0.2, attention_dropout=0.2, drop_path=0.5),
+        training=True,
+    ),
+)

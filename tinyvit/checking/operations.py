@@ -1,0 +1,112 @@
+"""One gradient check for every operation of tinyvit.ops, on small random arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyvit import ops
+from tinyvit.backend import Array
+from tinyvit.checking.finite_differences import check_gradients
+
+
+@dataclass(frozen=True)
+class OperationCheck:
+    """A forward and backward pair, the names of its inputs, and their shapes."""
+
+    name: str
+    forward: Callable[..., tuple[Array, object]]
+    backward: Callable[[Array, object], Array | Sequence[Array]]
+    shapes: dict[str, tuple[int, ...]]
+
+    def errors(self, seed: int, xp=np) -> dict[str, float]:
+        """The gradient's error for each input, drawn around 1 for gains and around 0 otherwise."""
+        rng = np.random.default_rng(seed)
+        inputs = []
+        for name, shape in self.shapes.items():
+            centre = 1.0 if name == "gain" else 0.0
+            inputs.append(xp.asarray(rng.normal(centre, 1.0, shape)))
+        return dict(zip(self.shapes, check_gradients(self.forward, self.backward, inputs, rng), strict=True))
+
+
+def _noise() -> ops.Noise:
+    return ops.Noise(seed=1, step=2)  # made anew for every call, so that every forward drops the same numbers
+
+
+def _cross_entropy_case(
+    name: str, targets: Callable[[Array], Array], smoothing: float = 0.0
+) -> OperationCheck:
+    def forward(logits: Array) -> tuple[Array, object]:
+        return ops.cross_entropy(logits, targets(logits), smoothing)
+
+    return OperationCheck(
+        name, forward, lambda dy, cache: ops.cross_entropy_backward(cache) * dy, {"logits": (4, 5)}
+    )
+
+
+def _labels(logits: Array) -> Array:
+    return logits.argsort(axis=1)[:, 0] * 0 + np.arange(4) % 3  # integers, on the device of the logits
+
+
+_TOKENS = (2, 5, 6)
+_ATTENTION = {
+    "x": _TOKENS,
+    "qkv_weight": (6, 18),
+    "qkv_bias": (18,),
+    "out_weight": (6, 6),
+    "out_bias": (6,),
+}
+_MLP = {"x": _TOKENS, "weight1": (6, 9), "bias1": (9,), "weight2": (9, 6), "bias2": (6,)}
+
+OPERATION_CHECKS = (
+    OperationCheck("patchify", lambda x: ops.patchify(x, 2), ops.patchify_backward, {"images": (2, 4, 6, 3)}),
+    OperationCheck(
+        "linear",
+        ops.linear,
+        ops.linear_backward,
+        {"x": _TOKENS, "weight": (6, 4), "bias": (4,)},
+    ),
+    OperationCheck("class token", ops.class_token, ops.class_token_backward, {"x": _TOKENS, "token": (6,)}),
+    OperationCheck(
+        "position embedding",
+        ops.position_embedding,
+        ops.position_embedding_backward,
+        {"x": _TOKENS, "embedding": (5, 6)},
+    ),
+    OperationCheck(
+        "layer norm", ops.layer_norm, ops.layer_norm_backward, {"x": _TOKENS, "gain": (6,), "bias": (6,)}
+    ),
+    OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
+    OperationCheck("attention", lambda *a: ops.attention(*a, heads=2), ops.attention_backward, _ATTENTION),
+    OperationCheck(
+        "attention, two of five ask",
+        lambda *a: ops.attention(*a, heads=2, queries=2),
+        ops.attention_backward,
+        _ATTENTION,
+    ),
+    OperationCheck(
+        "attention, dropout",
+        lambda *a: ops.attention(*a, heads=3, dropout_rate=0.3, noise=_noise()),
+        ops.attention_backward,
+        _ATTENTION,
+    ),
+    OperationCheck("gelu, tanh form", lambda x: ops.gelu(x, "tanh"), ops.gelu_backward, {"x": (4, 25)}),
+    OperationCheck("gelu, exact", lambda x: ops.gelu(x, "exact"), ops.gelu_backward, {"x": (4, 25)}),
+    OperationCheck("mlp", ops.mlp, ops.mlp_backward, _MLP),
+    OperationCheck("mlp, dropout", lambda *a: ops.mlp(*a, "exact", 0.3, _noise()), ops.mlp_backward, _MLP),
+    OperationCheck("dropout", lambda x: ops.dropout(x, 0.4, _noise()), ops.dropout_backward, {"x": _TOKENS}),
+    OperationCheck(
+        "stochastic depth",
+        lambda x: ops.drop_path(x, 0.4, _noise()),
+        ops.drop_path_backward,
+        {"x": (8, 2, 3)},
+    ),
+    OperationCheck("class token pooling", ops.token_pool, ops.token_pool_backward, {"x": _TOKENS}),
+    OperationCheck("mean pooling", ops.mean_pool, ops.mean_pool_backward, {"x": _TOKENS}),
+    OperationCheck("tanh", ops.tanh, ops.tanh_backward, {"x": (4, 5)}),
+    _cross_entropy_case("cross-entropy, labels", _labels),
+    _cross_entropy_case("cross-entropy, smoothed", _labels, 0.1),
+    _cross_entropy_case("cross-entropy, soft targets", lambda z: z * 0 + np.linspace(0, 0.4, 5)),
+)

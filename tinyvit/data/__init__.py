@@ -1,0 +1,64 @@
+"""The data room: everything that turns files, downloads or a seed into images and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+from tinyvit.data.cifar import load_cifar
+from tinyvit.data.dataset import Dataset, ImageSet, hold_out
+from tinyvit.data.download import Report
+from tinyvit.data.folder import load_folder, read_image
+from tinyvit.data.shapes import make_shapes
+from tinyvit.errors import UserError
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "ImageSet",
+    "crop_and_flip",
+    "draw_augmentation",
+    "hold_out",
+    "load_dataset",
+    "normalise",
+    "read_image",
+]
+
+DATASETS = ("shapes", "cifar10", "cifar100", "folder")
+
+
+def load_dataset(
+    name: str,
+    data_dir: Path | str | None = None,
+    image_size: int | None = None,
+    data_url: str | None = None,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Dataset:
+    """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
+
+    data_dir: where the files are; CIFAR is downloaded into ./data if none is given. image_size: height and
+    width of the images, 64 for a folder unless given, 32 for all others. data_url: another address for the
+    CIFAR archive. seed draws the shapes and splits a folder that has no test images of its own.
+    report(done_bytes, total_bytes) follows a download. Raises UserError for an unknown name, and for whatever
+    is wrong with the files.
+    """
+    if name not in DATASETS:
+        raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise UserError(
+            f"{data_dir} is no folder, expected one for --data-dir: create it or leave --data-dir away."
+        )
+    if name == "folder":
+        if data_dir is None:
+            raise UserError(
+                "--dataset folder needs to know where the images are: name their folder with --data-dir."
+            )
+        return load_folder(Path(data_dir), 64 if image_size is None else image_size, seed)
+    if image_size not in (None, 32):
+        raise UserError(
+            f"the images of {name} are 32 pixels wide, not {image_size}: leave --image-size away."
+        )
+    if name == "shapes":
+        return make_shapes(seed=seed)
+    return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report)

@@ -1,0 +1,171 @@
+"""CIFAR-10 and CIFAR-100, in either official layout.
+
+Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html. The binary layout is a row of records,
+each a label (CIFAR-100: a coarse and a fine one) and 3072 bytes: the red pixels row by row, then the green,
+then the blue. The Python layout holds the same in pickled dictionaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.data.archive import unpack
+from tinyvit.data.dataset import Dataset, ImageSet
+from tinyvit.data.download import ANEW, Report, download
+from tinyvit.data.safe_pickle import load_pickle
+from tinyvit.errors import UserError
+
+PIXELS = 3 * 32 * 32
+Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # gives a file's pixels and labels
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One official way to store a set: the archive, the folder inside it, the files in that folder."""
+
+    archive: str
+    folder: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return tuple(f"{self.folder}/{file}" for file in self.train + self.test)
+
+
+@dataclass(frozen=True)
+class Source:
+    """All there is to know about one of the two sets. size and checksum are those of the binary archive."""
+
+    classes: tuple[str, ...]
+    images_per_file: dict[str, int]  # by the file's name without '.bin'
+    label_bytes: int  # in a binary record; the last one is the label
+    label_key: bytes  # in a pickled batch
+    binary: Layout
+    python: Layout
+    url: str
+    size: int
+    checksum: str
+
+
+_BATCHES = tuple(f"data_batch_{i}" for i in range(1, 6))
+
+CIFAR10 = Source(
+    classes=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+    images_per_file=dict.fromkeys((*_BATCHES, "test_batch"), 10_000),
+    label_bytes=1,
+    label_key=b"labels",
+    binary=Layout(
+        "cifar-10-binary.tar.gz",
+        "cifar-10-batches-bin",
+        tuple(f"{batch}.bin" for batch in _BATCHES),
+        ("test_batch.bin",),
+    ),
+    python=Layout("cifar-10-python.tar.gz", "cifar-10-batches-py", _BATCHES, ("test_batch",)),
+    url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    size=170_052_171,
+    checksum="sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+)
+
+CIFAR100_CLASSES = """
+    apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly
+    camel can castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile
+    cup dinosaur dolphin elephant flatfish forest fox girl hamster house kangaroo keyboard lamp
+    lawn_mower leopard lion lizard lobster man maple_tree motorcycle mountain mouse mushroom
+    oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine
+    possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake
+    spider squirrel streetcar sunflower sweet_pepper table tank telephone television tiger tractor
+    train trout tulip turtle wardrobe whale willow_tree wolf woman worm
+"""
+
+CIFAR100 = Source(
+    classes=tuple(CIFAR100_CLASSES.split()),
+    images_per_file={"train": 50_000, "test": 10_000},
+    label_bytes=2,
+    label_key=b"fine_labels",
+    binary=Layout("cifar-100-binary.tar.gz", "cifar-100-binary", ("train.bin",), ("test.bin",)),
+    python=Layout("cifar-100-python.tar.gz", "cifar-100-python", ("train",), ("test",)),
+    url="https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
+    size=168_513_733,
+    checksum="md5:03b5dce01913d631647c71ecec9e9cb8",
+)
+
+SOURCES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
+
+
+def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report | None = None) -> Dataset:
+    """'cifar10' or 'cifar100' (its fine labels): 50,000 training and 10,000 test images (n, 32, 32, 3).
+
+    Looked for in data_dir, in this order: the files themselves or in the folder of the archive, an official
+    archive, which is unpacked there; else the binary archive is downloaded into data_dir from url (default:
+    the authors' page).
+
+    Raises UserError if a file is cut short or is not what its name says, or if the download fails.
+    """
+    source = SOURCES[name]
+    folder, layout = _find(source, data_dir)
+    if folder is None:
+        archive = data_dir / layout.archive
+        if not archive.exists():
+            download(url or source.url, archive, source.size, source.checksum, report)
+        unpack(archive, layout.members, data_dir)
+        folder = data_dir / layout.folder
+    read = _read_binary if layout is source.binary else _read_python
+    train, test = (_read_set(source, read, folder, files) for files in (layout.train, layout.test))
+    return Dataset(name, source.classes, train, test)
+
+
+def _find(source: Source, data_dir: Path) -> tuple[Path | None, Layout]:
+    """The folder that has all files of a layout, and which; or None and the layout whose archive to use."""
+    layouts = (source.binary, source.python)
+    for layout in layouts:
+        for folder in (data_dir, data_dir / layout.folder):
+            if all((folder / file).is_file() for file in layout.train + layout.test):
+                return folder, layout
+    return None, next((layout for layout in layouts if (data_dir / layout.archive).exists()), source.binary)
+
+
+def _read_set(source: Source, read: Reader, folder: Path, files: tuple[str, ...]) -> ImageSet:
+    """All files of the training or test set, one after another."""
+    batches = [read(source, folder / file) for file in files]
+    planes = np.concatenate([pixels for pixels, _ in batches]).reshape(-1, 3, 32, 32)
+    labels = np.concatenate([labels for _, labels in batches])
+    return ImageSet(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels)
+
+
+def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels uint8 (n, 3072) and labels int64 (n,) of one binary file."""
+    record = source.label_bytes + PIXELS
+    expected, found = source.images_per_file[path.stem] * record, path.stat().st_size
+    if found != expected:
+        wrong = "the file is cut short" if found < expected else "the file is too long"
+        raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {ANEW}")
+    records = np.fromfile(path, dtype=np.uint8).reshape(-1, record)
+    labels = records[:, source.label_bytes - 1].astype(np.int64)
+    return records[:, source.label_bytes :], _checked_labels(source, path, labels)
+
+
+def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels uint8 (n, 3072) and labels int64 (n,) of one pickled file."""
+    batch = load_pickle(path)
+    pixels, labels = batch.get(b"data"), batch.get(source.label_key)
+    expected = source.images_per_file[path.name]
+    if np.shape(pixels) != (expected, PIXELS) or np.shape(labels) != (expected,):
+        raise UserError(
+            f"{path} holds arrays of shape {np.shape(pixels)} and {np.shape(labels)}, expected "
+            f"{(expected, PIXELS)} pixels and {(expected,)} labels: it is another file than its name "
+            f"says. {ANEW}"
+        )
+    return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
+
+
+def _checked_labels(source: Source, path: Path, labels: np.ndarray) -> np.ndarray:
+    last = len(source.classes) - 1
+    if labels.min() < 0 or labels.max() > last:
+        wrong = labels[(labels < 0) | (labels > last)][0]
+        raise UserError(f"{path} has a label {wrong}, expected 0 to {last}: the file is damaged. {ANEW}")
+    return labels

@@ -1,0 +1,78 @@
+"""Reading the pickles of the CIFAR sets without giving a pickle the power to run code.
+
+A pickle is a small program: it may name any function of any module and call it. Those of CIFAR need three
+names, all of NumPy's, to rebuild an array of bytes. Here these names lead to two stand-ins that only take
+notes, the array is made from the notes, and every other name is refused.
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinyvit.data.download import ANEW
+from tinyvit.errors import UserError
+
+
+def load_pickle(path: Path) -> dict[bytes, Any]:
+    """The pickled dictionary: plain Python values and arrays of uint8; strings of Python 2 come as bytes.
+
+    Raises UserError if the pickle asks for anything else, or is cut short or damaged.
+    """
+    try:
+        with open(path, "rb") as file:
+            content = _Unpickler(file, encoding="bytes").load()
+        return {key: value.array if isinstance(value, _Array) else value for key, value in content.items()}
+    except UserError as error:
+        raise UserError(f"{path} {error}") from error
+    except Exception as error:  # a damaged pickle may fail in any way at all
+        raise UserError(
+            f"{path} cannot be read ({error}), expected a pickled dictionary: "
+            f"it is cut short or damaged. {ANEW}"
+        ) from error
+
+
+class _Dtype:
+    """Stands in for numpy.dtype, and accepts only bytes."""
+
+    def __init__(self, code: bytes | str, *copy_flags: Any) -> None:
+        if code not in (b"u1", "u1"):
+            raise UserError(f"holds an array of type {code!r}, expected uint8 only: this is no CIFAR batch.")
+
+    def __setstate__(self, state: tuple) -> None:
+        """Byte order and the like: a byte has none."""
+
+
+class _Array:
+    """Stands in for numpy.ndarray: made empty, told its shape and content afterwards."""
+
+    def __init__(self, *empty_array: Any) -> None:
+        self.array = np.empty(0, dtype=np.uint8)
+
+    def __setstate__(self, state: tuple) -> None:
+        _version, shape, dtype, fortran_order, content = state
+        if not isinstance(dtype, _Dtype):
+            raise UserError("holds an array without a type: this is no CIFAR batch.")
+        order = "F" if fortran_order else "C"
+        self.array = np.frombuffer(content, dtype=np.uint8).reshape(shape, order=order)
+
+
+_STAND_INS = {
+    ("numpy.core.multiarray", "_reconstruct"): _Array,  # as NumPy 1 spelled it
+    ("numpy._core.multiarray", "_reconstruct"): _Array,  # as NumPy 2 does
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Dtype,
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _STAND_INS:
+            raise UserError(
+                f"asks to load {module}.{name}, expected plain NumPy arrays: it may be malicious, nothing "
+                "was run. Delete it and fetch the data set from its official page."
+            )
+        return _STAND_INS[module, name]

@@ -1,0 +1,55 @@
+"""`python -m tinyvit.gradcheck`: prove every hand-written gradient against finite differences."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from tinyvit.backend import select_device
+from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
+from tinyvit.errors import UserError
+from tinyvit.shell.door import make_parser, open_door
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the table; returns the exit status, 1 if any error is too large."""
+    device = select_device(args.device)
+    if device.note:
+        print(device.note)
+    checks = [c for c in (*OPERATION_CHECKS, *MODEL_CHECKS) if args.only.lower() in c.name.lower()]
+    if not checks:
+        names = ", ".join(c.name for c in (*OPERATION_CHECKS, *MODEL_CHECKS))
+        raise UserError(f"no check has {args.only!r} in its name; there are: {names}.")
+    print(
+        f"tinyvit gradient check: float64, {device.label}, seed {args.seed}, an error must be below "
+        f"{TOLERANCE:.0e}\n"
+    )
+    print(f"{'':32}{'gradients':>10}{'worst error':>13}  where")
+    start, failed = time.perf_counter(), 0
+    for check in checks:
+        errors = check.errors(args.seed, device.xp)
+        worst = max(errors, key=errors.get)
+        wrong = not errors[worst] < TOLERANCE  # NaN is wrong too
+        failed += wrong
+        print(
+            f"{check.name:32}{len(errors):10}{errors[worst]:13.1e}  {worst}{'   WRONG' if wrong else ''}",
+            flush=True,
+        )
+    verdict = f"{failed} of {len(checks)} are WRONG" if failed else f"all {len(checks)} are right"
+    print(f"\n{verdict} ({time.perf_counter() - start:.1f} s)")
+    return 1 if failed else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = make_parser("gradcheck", "Compare every hand-written gradient with central finite differences.")
+    p.add_argument(
+        "--device", choices=("auto", "cpu", "gpu"), default="cpu", help="where to compute (default: cpu)"
+    )
+    p.add_argument("--seed", type=int, default=0, help="of the random arrays (default: 0)")
+    p.add_argument("--only", default="", metavar="TEXT", help="only checks with this text in their name")
+    return p
+
+
+if __name__ == "__main__":
+    open_door(parser(), main)

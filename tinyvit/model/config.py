@@ -1,0 +1,92 @@
+"""What a Vision Transformer is made of: the numbers that fix its shape and its arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.ops import GELU_FORMS
+
+
+@dataclass(frozen=True)
+class ViTConfig:
+    """Shape and arithmetic of a ViT (paper Table 1; numerics as in the official code).
+
+    image_size is (height, width) in pixels, or one number for a square. pool 'token' classifies the class
+    token, 'mean' the average of the patch tokens, and then there is no class token. pre_logits is the width
+    of an extra tanh layer before the head, 0 for none. drop_path is the rate of the last block; it rises
+    linearly from 0 at the first.
+    """
+
+    image_size: tuple[int, int] | int
+    patch_size: int
+    width: int
+    mlp_width: int
+    heads: int
+    layers: int
+    classes: int
+    pool: str = "token"
+    pre_logits: int = 0
+    gelu: str = "tanh"
+    eps: float = 1e-6
+    dropout: float = 0.0
+    attention_dropout: float = 0.0
+    drop_path: float = 0.0
+    channels: int = 3
+
+    def __post_init__(self) -> None:
+        """Settle the image size; raise UserError if the numbers do not fit together."""
+        size = self.image_size
+        object.__setattr__(self, "image_size", (size, size) if isinstance(size, int) else tuple(size))
+        H, W = self.image_size
+        P = self.patch_size
+        for name in ("patch_size", "width", "mlp_width", "heads", "layers", "classes"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} is {getattr(self, name)}, expected 1 or more.")
+        if H < P or W < P:
+            raise UserError(
+                f"images of {H} x {W} pixels are smaller than one patch of {P} x {P}: choose a model with "
+                "a smaller "
+                "patch (the number after the / in its name) or larger images."
+            )
+        if H % P or W % P:
+            raise UserError(
+                f"patches of {P} x {P} do not divide images of {H} x {W} pixels: choose a patch size (the "
+                "number after "
+                "the / in the model's name) that divides both sides."
+            )
+        if self.width % self.heads:
+            raise UserError(
+                f"width {self.width} cannot be shared by {self.heads} heads: it must be a multiple."
+            )
+        if self.pool not in ("token", "mean"):
+            raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
+        if self.gelu not in GELU_FORMS:
+            raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
+        for name in ("dropout", "attention_dropout", "drop_path"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Patches down and across."""
+        return self.image_size[0] // self.patch_size, self.image_size[1] // self.patch_size
+
+    @property
+    def has_token(self) -> bool:
+        """Whether there is a class token before the patch tokens."""
+        return self.pool == "token"
+
+    @property
+    def tokens(self) -> int:
+        """N: patches, and the class token if there is one."""
+        return self.grid[0] * self.grid[1] + self.has_token
+
+    def drop_path_rate(self, layer: int) -> float:
+        """Stochastic-depth rate of block `layer`, counted from 0."""
+        return self.drop_path * layer / max(self.layers - 1, 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a JSON file; ViTConfig(**it) is this configuration again."""
+        return asdict(self)

@@ -1,0 +1,42 @@
+"""Models by name: SIZE/PATCH, as in the paper (ViT-B/16 is base with 16 x 16 patches)."""
+
+from __future__ import annotations
+
+import re
+
+from tinyvit.errors import UserError
+from tinyvit.model.config import ViTConfig
+
+# width D, MLP width M, heads H, layers L
+SIZES = {
+    # for images of 32 x 32 pixels on a CPU
+    "nano": (64, 128, 4, 4),
+    "micro": (64, 128, 4, 6),
+    "milli": (96, 192, 4, 6),
+    "mini": (192, 384, 6, 9),
+    # the paper's Table 1 and the official code's Ti and S
+    "ti": (192, 768, 3, 12),
+    "s": (384, 1536, 6, 12),
+    "b": (768, 3072, 12, 12),
+    "l": (1024, 4096, 16, 24),
+    "h": (1280, 5120, 16, 32),
+}
+# Any patch size can be asked for; these are the ones in use.
+OFFICIAL = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
+SMALL = ("nano/4", "micro/4", "milli/4", "mini/4")
+
+
+def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes) -> ViTConfig:
+    """The model called `name`: 'nano/4', 'Ti/16', 'vit-b/16', 'ViT-B_16'; upper and lower case are alike.
+
+    Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model.
+    """
+    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", name.strip().lower())
+    if match is None or match[1] not in SIZES:
+        raise UserError(
+            f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
+            f"{', '.join(SIZES)}."
+        )
+    width, mlp_width, heads, layers = SIZES[match[1]]
+    config = ViTConfig(image_size, int(match[2]), width, mlp_width, heads, layers, classes)
+    return ViTConfig(**(config.as_dict() | changes))

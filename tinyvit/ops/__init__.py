@@ -1,0 +1,68 @@
+"""The mathematics: one file an operation, the forward above its backward, the same code for NumPy and CuPy.
+
+    y, cache = operation(x, ...)
+    dx, ... = operation_backward(dy, cache)
+
+Nothing here knows of models, and nothing is remembered between calls: the cache holds all that the backward
+needs. The letters mean the same in every file: B images in the batch, N tokens (T patches and perhaps the
+class token), D width, H heads, K width of a head, M width of the MLP, C classes, P patch size, L layers.
+"""
+
+from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
+from tinyvit.ops.cross_entropy import cross_entropy, cross_entropy_backward
+from tinyvit.ops.drop_path import drop_path, drop_path_backward
+from tinyvit.ops.dropout import dropout, dropout_backward
+from tinyvit.ops.embedding import (
+    class_token,
+    class_token_backward,
+    position_embedding,
+    position_embedding_backward,
+)
+from tinyvit.ops.erf import erf
+from tinyvit.ops.gelu import GELU_FORMS, gelu, gelu_backward
+from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
+from tinyvit.ops.linear import linear, linear_backward
+from tinyvit.ops.mlp import mlp, mlp_backward
+from tinyvit.ops.noise import Noise
+from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
+from tinyvit.ops.pooling import mean_pool, mean_pool_backward, token_pool, token_pool_backward
+from tinyvit.ops.softmax import softmax, softmax_backward
+from tinyvit.ops.tanh import tanh, tanh_backward
+
+__all__ = [
+    "GELU_FORMS",
+    "Noise",
+    "attention",
+    "attention_backward",
+    "attention_probabilities",
+    "class_token",
+    "class_token_backward",
+    "cross_entropy",
+    "cross_entropy_backward",
+    "drop_path",
+    "drop_path_backward",
+    "dropout",
+    "dropout_backward",
+    "erf",
+    "gelu",
+    "gelu_backward",
+    "layer_norm",
+    "layer_norm_backward",
+    "linear",
+    "linear_backward",
+    "mean_pool",
+    "mean_pool_backward",
+    "mlp",
+    "mlp_backward",
+    "patchify",
+    "patchify_backward",
+    "position_embedding",
+    "position_embedding_backward",
+    "softmax",
+    "softmax_backward",
+    "tanh",
+    "tanh_backward",
+    "token_pool",
+    "token_pool_backward",
+    "unpatchify",
+]

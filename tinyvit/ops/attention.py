@@ -1,0 +1,89 @@
+"""Multi-head self-attention (Vaswani et al. 2017; ViT appendix A), forward and backward.
+
+Every token asks a question (its query), answers to others' questions with a label (its key), and has
+something to say (its value). For each image and each of H heads, of width K = D / H, with x (N, D) the
+tokens:
+
+    q = x Wq + bq      k = x Wk + bk      v = x Wv + bv          (N, K)                    (1)
+    S = q k^T / sqrt(K)                                          (N, N)                    (2)
+    A = softmax of each row of S                                 (N, N)                    (3)
+    o = A v                                                      (N, K)                    (4)
+    y = [o of head 1, ..., o of head H] Wo + bo                  (N, D)                    (5)
+
+All q, k and v of all heads come from a single product with one matrix (D, 3D), its columns ordered (q k v,
+head, K). Every head reads the whole token, not a slice of it; only (5) mixes the heads.
+
+Backward: the same five lines, upwards. Each product C = A B gives dA = dC B^T and dB = A^T dC.
+
+    do = dy Wo^T, cut into heads         (and dWo, dbo as in linear)                       (6)
+    dA = do v^T        dv = A^T do                                                         (7)
+    dS = A * (dA - row sums of dA * A)             as in softmax                           (8)
+    dq = dS k / sqrt(K)        dk = dS^T q / sqrt(K)                                       (9)
+    dx = [dq dk dv] [Wq Wk Wv]^T         (and dW, db as in linear)                        (10)
+
+The gradient of bk is exactly zero: it adds q bk^T to a whole row of S, and softmax does not see a constant.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tinyvit.backend import Array, array_module
+from tinyvit.ops.dropout import dropout, dropout_backward
+from tinyvit.ops.linear import linear, linear_backward
+from tinyvit.ops.noise import Noise
+from tinyvit.ops.softmax import softmax, softmax_backward
+
+
+def attention(
+    x: Array,
+    qkv_weight: Array,
+    qkv_bias: Array,
+    out_weight: Array,
+    out_bias: Array,
+    heads: int,
+    queries: int | None = None,
+    dropout_rate: float = 0.0,
+    noise: Noise | None = None,
+) -> tuple[Array, tuple]:
+    """Self-attention among the N tokens of each image.
+
+    x (B, N, D), qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads must divide D.
+    queries Q lets only the first Q tokens ask, of all N: for a last block of which only the class token is
+    used. Dropout, if any, acts on the attention probabilities. Returns y (B, Q, D), Q = N unless given, and
+    the cache; attention_probabilities(cache) reads A (B, H, Q, N) from it.
+    """
+    B, N, D = x.shape
+    K = D // heads
+    qkv, qkv_cache = linear(x, qkv_weight, qkv_bias)  # (B, N, 3D)                           eq. 1
+    q, k, v = qkv.reshape(B, N, 3, heads, K).transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
+    q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): scaled here, since S is larger
+    A, softmax_cache = softmax(q @ k.transpose(0, 1, 3, 2))  # (B, H, Q, N)                  eq. 2, 3
+    dropped, dropout_cache = dropout(A, dropout_rate, noise)
+    o = dropped @ v  # (B, H, Q, K)                                                          eq. 4
+    o = o.transpose(0, 2, 1, 3).reshape(B, -1, D)  # heads side by side
+    y, out_cache = linear(o, out_weight, out_bias)  # (B, Q, D)                              eq. 5
+    return y, (q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache)
+
+
+def attention_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array, Array, Array]:
+    """Gradients of attention: dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias."""
+    q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache = cache
+    (B, H, N, K), Q = k.shape, q.shape[2]
+    do, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
+    do = do.reshape(B, Q, H, K).transpose(0, 2, 1, 3)  # (B, H, Q, K)
+    dqkv = array_module(dy).empty((B, N, 3, H, K), dtype=dy.dtype)
+    dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views: what is written here lies in dqkv
+    dA = dropout_backward(do @ v.transpose(0, 1, 3, 2), dropout_cache)  # (B, H, Q, N)       eq. 7
+    dv[...] = dropped.transpose(0, 1, 3, 2) @ do  #                                          eq. 7
+    dS = softmax_backward(dA, softmax_cache)  # (B, H, Q, N)                                 eq. 8
+    dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
+    dq[:, :, Q:] = 0  # those that did not ask
+    dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is scaled already                            eq. 9
+    dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
+    return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias
+
+
+def attention_probabilities(cache: tuple) -> Array:
+    """A (B, H, Q, N): how much each query token (third axis) draws from each key token (last axis)."""
+    return cache[5]

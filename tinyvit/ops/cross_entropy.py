@@ -1,0 +1,53 @@
+"""Softmax cross-entropy, forward and backward, with labels or soft targets, and label smoothing.
+
+For logits z (B, C) and targets t (B, C), each row a distribution over the C classes:
+
+    p = softmax of each row of z                                                           (1)
+    loss = - (1/B) sum_b sum_c t_bc log p_bc                                               (2)
+         = (1/B) sum_b (log sum_c exp(z_bc) - sum_c t_bc z_bc)                             (3)
+
+A label is the target with 1 at its class. Label smoothing s (Szegedy et al. 2016) replaces t by (1 - s) t +
+s / C.
+
+Backward. In (3), the derivative of log-sum-exp by z_bc is p_bc, and that of the second term is t_bc:
+
+    dz = (p - t) / B                                                                       (4)
+
+Neither exp nor log is left: what was predicted minus what was right.
+"""
+
+from __future__ import annotations
+
+from tinyvit.backend import Array, array_module
+
+
+def cross_entropy(logits: Array, targets: Array, smoothing: float = 0.0) -> tuple[Array, tuple]:
+    """Mean loss over the batch, in nats.
+
+    logits (B, C); targets integer labels (B,) or rows of probabilities (B, C); smoothing in [0, 1). Returns
+    the loss, an array without axes (on a GPU it stays there until somebody reads it), and the cache.
+    """
+    xp = array_module(logits)
+    t = _distributions(targets, logits, smoothing)  # (B, C)
+    z = logits - logits.max(axis=1, keepdims=True)  # a constant along the row changes nothing in (3)
+    exp = xp.exp(z)
+    total = exp.sum(axis=1, keepdims=True)  # (B, 1)
+    loss = (xp.log(total[:, 0]) - (t * z).sum(axis=1)).mean()  #                             eq. 3
+    return loss, (exp / total, t)
+
+
+def cross_entropy_backward(cache: tuple) -> Array:
+    """Gradient of cross_entropy: dlogits (B, C)."""
+    p, t = cache
+    return (p - t) * (1 / len(p))  #                                                         eq. 4
+
+
+def _distributions(targets: Array, logits: Array, smoothing: float) -> Array:
+    """Targets as one distribution a row, (B, C), in the dtype of the logits."""
+    xp = array_module(logits)
+    C = logits.shape[1]
+    if targets.ndim == 1:
+        t = (targets[:, None] == xp.arange(C)).astype(logits.dtype)
+    else:
+        t = targets.astype(logits.dtype)
+    return t * (1 - smoothing) + smoothing / C

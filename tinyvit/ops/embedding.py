@@ -1,0 +1,45 @@
+"""The class token and the position embedding (ViT eq. 1), forward and backward.
+
+A learned vector t is put before the T patch embeddings of every image, and a learned vector is added at
+every place:
+
+    z = [t; x_1; ...; x_T] + E                            (N, D), N = T + 1                (1)
+
+Without the sum, shuffling the patches of an image would not change the class token's answer: attention sees
+a set.
+
+Backward. t and E are the same for all B images, so each collects the gradient of all of them; x is passed
+through:
+
+    dt = sum over images of dz_0                                                           (2)
+    dx_j = dz_j                for the places j of the patches                             (3)
+    dE = sum over images of dz                                                             (4)
+"""
+
+from __future__ import annotations
+
+from tinyvit.backend import Array, array_module
+
+
+def class_token(x: Array, token: Array) -> tuple[Array, None]:
+    """Put token (D,) before the tokens x (B, T, D) of every image; returns (B, T + 1, D), empty cache."""
+    B, T, D = x.shape
+    y = array_module(x).empty((B, T + 1, D), dtype=x.dtype)
+    y[:, 0] = token
+    y[:, 1:] = x
+    return y, None
+
+
+def class_token_backward(dy: Array, cache: None) -> tuple[Array, Array]:
+    """Gradients of class_token: dx (B, T, D), dtoken (D,)."""
+    return dy[:, 1:], dy[:, 0].sum(axis=0)  #                                                eq. 3, 2
+
+
+def position_embedding(x: Array, embedding: Array) -> tuple[Array, None]:
+    """Add embedding (N, D) to the tokens x (B, N, D) of every image; returns (B, N, D), empty cache."""
+    return x + embedding, None
+
+
+def position_embedding_backward(dy: Array, cache: None) -> tuple[Array, Array]:
+    """Gradients of position_embedding: dx (B, N, D), dembedding (N, D)."""
+    return dy, dy.sum(axis=0)  #                                                             eq. 4

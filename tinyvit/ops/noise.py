@@ -1,0 +1,49 @@
+"""Random numbers for dropout and stochastic depth that can be drawn again.
+
+Each number is a hash of (seed, step, which draw, which image of the batch, which number of that image):
+there is no generator whose state has to be saved, or shared between threads. So a run that is resumed in
+the middle, a batch that is cut into pieces, and another device all see the same noise. (This is the idea of
+counter-based generators, Salmon et al. 2011; the mixing function is the 32-bit 'lowbias32' of Chris
+Wellons, good enough for masks.)
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from tinyvit.backend import Array
+
+
+class Noise:
+    """A source of uniform numbers for one training step.
+
+    seed and step name the step. first is the place in the batch of the first image that the caller works
+    on: whoever handles only images 32 to 63 of a batch makes Noise(seed, step, first=32) and gets the
+    numbers of those images. Calls are numbered, so the same sequence of calls gives the same numbers.
+    """
+
+    def __init__(self, seed: int, step: int, first: int = 0):
+        self.seed, self.step, self.first = seed, step, first
+        self._draws = 0
+
+    def uniform(self, shape: tuple[int, ...], xp: ModuleType) -> Array:
+        """Uniform numbers in [0, 1), float32, of the given shape; the first axis counts images."""
+        self._draws += 1
+        key = np.random.SeedSequence((self.seed, self.step, self._draws)).generate_state(2)
+        images = xp.arange(self.first, self.first + shape[0], dtype=np.uint32)
+        keys = _mix(_mix(images ^ key[0]) ^ key[1])  # (B,)  one key for each image
+        numbers = xp.arange(int(np.prod(shape[1:])), dtype=np.uint32)
+        bits = _mix(_mix(numbers ^ keys[:, None]) + keys[:, None])  # (B, numbers of an image)
+        return ((bits >> 8).astype(np.float32) * 2.0**-24).reshape(shape)
+
+
+def _mix(x: Array) -> Array:
+    """Scramble uint32 numbers so that every input bit can flip every output bit; products wrap around."""
+    x = x ^ (x >> 16)
+    x = x * np.uint32(0x7FEB352D)
+    x ^= x >> 15
+    x *= np.uint32(0x846CA68B)
+    x ^= x >> 16
+    return x

@@ -1,0 +1,21 @@
+"""The hyperbolic tangent, forward and backward: for the optional pre_logits layer.
+
+y = tanh(x)                                                                            (1)
+dx = dy (1 - y^2)                                                                      (2)
+"""
+
+from __future__ import annotations
+
+from tinyvit.backend import Array, array_module
+
+
+def tanh(x: Array) -> tuple[Array, Array]:
+    """tanh of x, elementwise; returns y, shaped and typed as x, and the cache."""
+    y = array_module(x).tanh(x)  #                                                           eq. 1
+    return y, y
+
+
+def tanh_backward(dy: Array, cache: Array) -> Array:
+    """Gradient of tanh: dx, shaped as x."""
+    y = cache
+    return dy * (1 - y * y)  #                                                               eq. 2

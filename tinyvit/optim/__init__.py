@@ -1,0 +1,28 @@
+"""Optimisers, gradient clipping and learning-rate schedules, all on the flat parameter buffer."""
+
+from tinyvit.model.params import Params
+from tinyvit.optim.adam import Adam, AdamW
+from tinyvit.optim.clip import clip_norm
+from tinyvit.optim.schedule import DECAYS, learning_rate
+from tinyvit.optim.sgd import SGD
+
+OPTIMIZERS = ("adamw", "adam", "sgd")
+
+
+def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> SGD | Adam:
+    """The optimiser called 'adamw', 'adam' or 'sgd'; SGD has no weight decay (paper, Table 4)."""
+    if name == "sgd":
+        return SGD(params, momentum)
+    return {"adam": Adam, "adamw": AdamW}[name](params, weight_decay=weight_decay)
+
+
+__all__ = [
+    "DECAYS",
+    "OPTIMIZERS",
+    "SGD",
+    "Adam",
+    "AdamW",
+    "clip_norm",
+    "learning_rate",
+    "make_optimizer",
+]

@@ -1,0 +1,1 @@
+"""What the doors share: parsing, endings, flags."""

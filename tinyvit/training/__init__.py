@@ -1,0 +1,1 @@
+"""The training loop and all that a run leaves behind."""

@@ -1,0 +1,90 @@
+"""Checkpoints: one .npz file, plain arrays and one JSON text, nothing that needs unpickling.
+
+config              JSON: the model's ViTConfig
+progress            JSON: where the run stands (see training.loop)
+param/NAME          every parameter
+optimizer/NAME      every array of the optimiser's state, flat
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinyvit.backend import Array, to_numpy
+from tinyvit.errors import UserError
+from tinyvit.files import write_atomically
+from tinyvit.model import Params, ViTConfig, parameter_shapes
+
+
+@dataclass
+class Checkpoint:
+    """A model and, for going on with its training, the optimiser's state and the progress made."""
+
+    config: ViTConfig
+    params: Params
+    optimizer: dict[str, Array] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint, all or nothing. Raises UserError if the disk does not let us."""
+    params = checkpoint.params.to(np)
+    arrays = {
+        "config": np.array(json.dumps(checkpoint.config.as_dict())),
+        "progress": np.array(json.dumps(checkpoint.progress)),
+    }
+    arrays |= {f"param/{name}": params[name] for name in params}
+    arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
+    write_atomically(path, lambda file: np.savez(file, **arrays))
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, cut short or not ours."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise UserError(
+            f"there is no checkpoint {path}: expected a run folder that tinyvit.train made, with a "
+            "checkpoint in it."
+        ) from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"{path} cannot be read as a checkpoint ({error}): the file is damaged or no checkpoint. Use "
+            "the other one "
+            "of last.npz and best.npz, or train again."
+        ) from error
+    try:
+        config = ViTConfig(**json.loads(str(arrays["config"])))
+        progress = json.loads(str(arrays["progress"]))
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise UserError(
+            f"{path} is no checkpoint of tinyvit.train: its model description is missing or unreadable."
+        ) from error
+    return Checkpoint(config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress)
+
+
+def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:
+    """The parameters, each of the shape that the configuration asks for."""
+    shapes, found = parameter_shapes(config), _section(arrays, "param/")
+    for name, shape in shapes.items():
+        if name not in found or found[name].shape != shape:
+            has = f"shape {found[name].shape}" if name in found else "no such parameter"
+            raise UserError(
+                f"{path} does not fit its own model: {name} should have shape {shape}, the file has {has}. "
+                "Use another checkpoint, or train again."
+            )
+    params = Params.zeros(shapes, found["head.weight"].dtype)
+    for name in shapes:
+        params[name] = found[name]
+    return params
+
+
+def _section(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,47 @@
+"""How good a model is on a set of images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyvit.backend import Device, to_numpy
+from tinyvit.data import ImageSet, normalise
+from tinyvit.engine import Engine
+from tinyvit.model import Params
+from tinyvit.ops import softmax
+
+_BATCH = 500  # images at a time; the result does not depend on it
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Mean cross-entropy in nats, share of images right, and that share by class (NaN for an empty one)."""
+
+    loss: float
+    accuracy: float
+    by_class: np.ndarray
+
+
+def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -> Evaluation:
+    """Loss and accuracy of a model on a set of images, in batches, on the parameters' device."""
+    probabilities = predict_probabilities(engine, params, images.images, device)
+    right = probabilities.argmax(axis=1) == images.labels
+    picked = probabilities[np.arange(len(images)), images.labels]
+    classes = probabilities.shape[1]
+    totals = np.bincount(images.labels, minlength=classes)
+    hits = np.bincount(images.labels[right], minlength=classes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_class = hits / totals
+        loss = float(-np.log(picked, dtype=np.float64).mean())
+    return Evaluation(loss, float(right.mean()), by_class)
+
+
+def predict_probabilities(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
+    """Class probabilities (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
+    parts = []
+    for start in range(0, len(images), _BATCH):
+        batch = normalise(device.xp.asarray(images[start : start + _BATCH]), params.flat.dtype)
+        parts.append(to_numpy(softmax(engine.logits(params, batch))[0]))
+    return np.concatenate(parts)

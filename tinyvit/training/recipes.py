@@ -1,0 +1,30 @@
+"""Settings that work, for each data set, on a CPU and on a GPU: what train uses without flags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_CIFAR = {"crop_padding": 4, "flip": True}
+_CIFAR_CPU = _CIFAR | {"model": "micro/4", "epochs": 15, "batch_size": 128, "lr": 2e-3}
+_CIFAR_GPU = _CIFAR | {
+    "model": "mini/4",
+    "epochs": 100,
+    "batch_size": 128,
+    "lr": 1e-3,
+    "warmup_epochs": 5.0,
+    "smoothing": 0.1,
+    "drop_path": 0.1,
+}
+
+_ON_CPU: dict[str, dict[str, Any]] = {
+    "shapes": {"model": "nano/4", "epochs": 8, "batch_size": 50, "lr": 2e-3, "flip": True},
+    "cifar10": _CIFAR_CPU,
+    "cifar100": _CIFAR_CPU,
+    "folder": {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True},
+}
+_ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
+
+
+def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
+    """Settings for a data set, by name; what is not named keeps the default of Settings."""
+    return (_ON_GPU if on_gpu else _ON_CPU).get(dataset) or _ON_CPU[dataset]

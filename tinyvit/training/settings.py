@@ -1,0 +1,58 @@
+"""Everything that fixes a training run, in one flat record: config.json holds it, --resume reads it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from tinyvit.errors import UserError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A run, completely: the same settings on the same machine give the same weights.
+
+    Sizes are in images, times in epochs. validation is how many training images are held out to choose the
+    best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random crop may
+    move. accumulate cuts a batch into so many parts, computed one after another, when memory is short.
+    """
+
+    dataset: str
+    model: str
+    data_dir: str | None = None
+    image_size: int | None = None
+    validation: int = 0
+    pool: str = "token"
+    epochs: int = 10
+    batch_size: int = 128
+    accumulate: int = 1
+    optimizer: str = "adamw"
+    lr: float = 1e-3
+    weight_decay: float = 0.05
+    warmup_epochs: float = 1.0
+    decay: str = "cosine"
+    clip: float = 1.0
+    smoothing: float = 0.0
+    dropout: float = 0.0
+    drop_path: float = 0.0
+    crop_padding: int = 0
+    flip: bool = False
+    seed: int = 0
+    device: str = "auto"
+    threads: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a JSON file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Settings:
+        """Settings(**values); raises UserError if a name is not one of a setting."""
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        if unknown:
+            raise UserError(
+                f"config.json has settings this version does not know: {', '.join(unknown)}. Use the "
+                "version of "
+                "tinyvit that wrote it, or start a new run."
+            )
+        return cls(**values)
