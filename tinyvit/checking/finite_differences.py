@@ -15,6 +15,7 @@ the floor in (2) matters where the true gradient is exactly zero, as it is for t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -44,10 +45,11 @@ def numerical_gradient(loss: Callable[[], Array], x: Array, step: float = STEP) 
 
 
 def gradient_error(by_hand: Array, numerical: Array) -> float:
-    """Distance of two gradients, relative to their size.  (eq. 2)"""
+    """Distance of two gradients, relative to their size (eq. 2); infinite if a number is NaN or infinite."""
     norm = array_module(by_hand).linalg.norm
     difference, scale = norm(by_hand - numerical), norm(by_hand) + norm(numerical)
-    return float(difference) / max(float(scale), 1e-3)
+    error = float(difference) / max(float(scale), 1e-3)
+    return math.inf if math.isnan(error) else error  # max() of several errors would pass over a NaN
 
 
 def check_gradients(

@@ -30,14 +30,15 @@ class Params:
         self.flat, self.shapes = flat, shapes
         matrices = [name for name in shapes if _is_matrix(name, shapes[name])]
         others = [name for name in shapes if not _is_matrix(name, shapes[name])]
+        needed = sum(map(prod, shapes.values()))
+        if flat.size != needed:
+            raise ValueError(f"the buffer has {flat.size:,} numbers, the parameters have {needed:,}")
         self._views: dict[str, Array] = {}
         start = 0
         for name in matrices + others:
             size = prod(shapes[name])
             self._views[name] = flat[start : start + size].reshape(shapes[name])
             start += size
-        if start != flat.size:
-            raise ValueError(f"the buffer has {flat.size:,} numbers, the parameters have {start:,}")
         self.decayed = sum(prod(shapes[name]) for name in matrices)
 
     @classmethod

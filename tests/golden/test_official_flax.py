@@ -1,0 +1,39 @@
+"""tinyvit's logits against those of the official code, for random weights in five models."""
+
+import numpy as np
+import pytest
+
+from tests.golden.official_weights import ANSWERS, MODELS, official
+from tinyvit.engine import CpuEngine
+from tinyvit.model import forward
+
+
+@pytest.fixture(scope="module")
+def answers():
+    with np.load(ANSWERS, allow_pickle=False) as file:
+        return dict(file)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_logits_are_those_of_the_official_code(name, answers):
+    config = MODELS[name]
+    params, images = official(config)
+    logits, _ = forward(params, config, images)
+    assert logits.shape == answers[name].shape and logits.dtype == np.float32
+    assert np.abs(logits - answers[name]).max() < 1e-5 * np.abs(answers[name]).max()
+
+
+@pytest.mark.parametrize("change", [{"eps": 1e-5}, {"gelu": "exact"}])
+def test_another_eps_or_gelu_would_not_pass(change, answers):
+    config = MODELS["odd"]
+    params, images = official(config)
+    changed = type(config)(**(config.as_dict() | change))
+    logits, _ = forward(params, changed, images)
+    assert np.abs(logits - answers["odd"]).max() > 1e-5 * np.abs(answers["odd"]).max()
+
+
+def test_the_cpu_engine_gives_the_official_logits_too(answers):
+    config = MODELS["gap"]
+    params, images = official(config)
+    logits = CpuEngine(config, threads=2, micro_batch=1).logits(params, images)
+    assert np.abs(logits - answers["gap"]).max() < 1e-5 * np.abs(answers["gap"]).max()

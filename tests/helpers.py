@@ -1,0 +1,62 @@
+"""What hypothesis draws for these tests, and how two results are compared."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tinyvit.model import ViTConfig
+
+
+def seeds():
+    """Seeds of random arrays: a failing test names the one that made it fail."""
+    return st.integers(0, 2**32 - 1)
+
+
+def dtypes():
+    """The two dtypes that tinyvit computes in."""
+    return st.sampled_from(["float32", "float64"])
+
+
+def _fortran(x):
+    return np.asfortranarray(x)
+
+
+def _every_other(x):
+    wide = np.full([2 * n for n in x.shape], 99, dtype=x.dtype)
+    view = wide[(..., *(slice(None, None, 2) for _ in x.shape))]
+    view[...] = x
+    return view
+
+
+def _backwards(x):
+    return np.flip(np.flip(x).copy())
+
+
+def layouts():
+    """Ways to put the same numbers elsewhere in memory: functions from an array to an equal one."""
+    return st.sampled_from([np.ascontiguousarray, _fortran, _every_other, _backwards])
+
+
+def distance(a, b):
+    """How far a is from b, relative to the size of b: |a - b| / |b|."""
+    assert a.shape == b.shape
+    return float(np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-300))
+
+
+def tiny_config(**changes):
+    """A model small enough for hundreds of forward passes a second."""
+    numbers = {
+        "image_size": 8,
+        "patch_size": 4,
+        "width": 12,
+        "mlp_width": 20,
+        "heads": 3,
+        "layers": 2,
+        "classes": 5,
+    }
+    return ViTConfig(**(numbers | changes))
+
+
+def random_batch(config, count, rng, dtype="float64"):
+    """Images (count, H, W, 3) around 0, and labels (count,)."""
+    images = rng.standard_normal((count, *config.image_size, config.channels)).astype(dtype)
+    return images, rng.integers(0, config.classes, count)

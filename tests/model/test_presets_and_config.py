@@ -1,0 +1,106 @@
+import json
+from math import prod
+
+import numpy as np
+import pytest
+
+from tinyvit.errors import UserError
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset
+
+# at 224 px and 1000 classes, with a class token
+PARAMETERS = {
+    "Ti/16": 5_717_416,
+    "S/16": 22_050_664,
+    "S/32": 22_878_952,
+    "B/8": 86_576_872,
+    "B/16": 86_567_656,
+    "B/32": 88_224_232,
+    "L/16": 304_326_632,
+    "L/32": 306_535_400,
+    "H/14": 632_045_800,
+}
+
+
+def count(config):
+    return sum(map(prod, parameter_shapes(config).values()))
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_preset_has_exactly_the_parameters_of_the_official_model(name):
+    assert count(preset(name, 224, 1000)) == PARAMETERS[name]
+
+
+def test_the_mean_pooled_base_model_has_no_class_token_and_no_place_for_it():
+    assert count(preset("B/16", 224, 1000, pool="mean")) == 86_566_120
+
+
+def test_pre_logits_adds_one_layer_and_the_head_reads_it():
+    plain, extra = preset("Ti/16", 224, 10), preset("Ti/16", 224, 10, pre_logits=64)
+    assert count(extra) - count(plain) == (192 * 64 + 64) + (64 * 10) - (192 * 10)
+
+
+def test_every_listed_model_can_be_made():
+    assert {name.lower() for name in PARAMETERS} == set(OFFICIAL)
+    for name in SMALL:
+        assert 100_000 < count(preset(name, 32, 10)) < 4_000_000
+
+
+@pytest.mark.parametrize("name", ["b/16", "B/16", "vit-b/16", "ViT-B_16", "ViT-B/16", "vit_b-16", " B/16\n"])
+def test_a_model_is_found_however_its_name_is_spelled(name):
+    assert preset(name, 224, 1000) == ViTConfig(224, 16, 768, 3072, 12, 12, 1000)
+
+
+def test_further_arguments_replace_fields():
+    config = preset("nano/4", (32, 48), 7, pool="mean", dropout=0.1, layers=2)
+    assert (config.pool, config.dropout, config.layers, config.width) == ("mean", 0.1, 2, 64)
+    assert config.image_size == (32, 48) and config.grid == (8, 12) and config.tokens == 96
+
+
+@pytest.mark.parametrize("name", ["", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"])
+def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
+    with pytest.raises(UserError, match=r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h"):
+        preset(name, 224, 1000)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"patch_size": 5}, r"patches of 5 x 5 do not divide images of 32 x 48 pixels: choose a patch size"),
+        ({"patch_size": 16, "image_size": (32, 40)}, "do not divide images of 32 x 40"),
+        ({"patch_size": 64}, r"images of 32 x 48 pixels are smaller than one patch of 64 x 64"),
+        ({"heads": 5}, "width 12 cannot be shared by 5 heads"),
+        ({"pool": "max"}, "pool is 'max', expected 'token' or 'mean'"),
+        ({"gelu": "relu"}, "gelu is 'relu', expected one of tanh, exact"),
+        ({"dropout": 1.0}, "dropout is 1.0, expected a rate"),
+        ({"attention_dropout": -0.1}, "attention_dropout is -0.1"),
+        ({"drop_path": 1.5}, "drop_path is 1.5"),
+        ({"layers": 0}, "layers is 0, expected 1 or more"),
+        ({"patch_size": 0}, "patch_size is 0"),
+        ({"classes": 0}, "classes is 0"),
+    ],
+)
+def test_numbers_that_do_not_fit_together_are_refused_in_one_line(changes, message):
+    good = {
+        "image_size": (32, 48),
+        "patch_size": 4,
+        "width": 12,
+        "mlp_width": 20,
+        "heads": 3,
+        "layers": 2,
+        "classes": 5,
+    }
+    ViTConfig(**good)
+    with pytest.raises(UserError, match=message) as caught:
+        ViTConfig(**(good | changes))
+    assert "\n" not in str(caught.value) and "  " not in str(caught.value)
+
+
+def test_a_configuration_survives_a_json_file():
+    config = preset("nano/4", (32, 48), 10, pool="mean", gelu="exact", drop_path=0.1)
+    assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
+
+
+def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():
+    config = preset("nano/4", 32, 10, layers=5, drop_path=0.2)
+    np.testing.assert_allclose([config.drop_path_rate(i) for i in range(5)], [0, 0.05, 0.1, 0.15, 0.2])
+    assert preset("nano/4", 32, 10, layers=1, drop_path=0.2).drop_path_rate(0) == 0

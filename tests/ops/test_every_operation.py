@@ -1,0 +1,286 @@
+"""What holds for every operation of tinyvit.ops: one table of operations, one test for each property."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import distance, dtypes, layouts, seeds
+from tinyvit import ops
+from tinyvit.backend import array_module, to_numpy
+from tinyvit.checking import TOLERANCE, check_gradients
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Images, tokens, heads, head width, MLP width, classes, patch size, patches down and across."""
+
+    B: int
+    N: int
+    H: int
+    K: int
+    M: int
+    C: int
+    P: int
+    rows: int
+    columns: int
+
+    @property
+    def D(self):  # noqa: N802
+        return self.H * self.K
+
+    @property
+    def tokens(self):
+        return self.B, self.N, self.D
+
+
+def some_sizes():
+    return st.builds(
+        Sizes,
+        B=st.integers(1, 3),
+        N=st.integers(1, 5),
+        H=st.integers(1, 3),
+        K=st.integers(1, 3),
+        M=st.integers(1, 7),
+        C=st.integers(2, 5),
+        P=st.integers(1, 3),
+        rows=st.integers(1, 3),
+        columns=st.integers(1, 3),
+    )
+
+
+def noise():
+    return ops.Noise(seed=5, step=6)  # made anew for every call: every forward drops the same numbers
+
+
+def attention_shapes(s):
+    return (s.B + 1, s.N + 2, s.D), (s.D, 3 * s.D), (3 * s.D,), (s.D, s.D), (s.D,)
+
+
+def mlp_shapes(s):
+    return s.tokens, (s.D, s.M), (s.M,), (s.M, s.D), (s.D,)
+
+
+def labels(s, z):
+    return array_module(z).arange(s.B) % s.C
+
+
+def soft_targets(s, z):
+    weights = array_module(z).arange(1.0, s.B * s.C + 1).reshape(s.B, s.C) % 4 + 0.5
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def cross_entropy_backward(dy, cache):
+    return ops.cross_entropy_backward(cache) * dy
+
+
+# name: (forward of the sizes and the inputs, backward, shapes of the inputs)
+OPERATIONS = {
+    "patchify": (
+        lambda s, x: ops.patchify(x, s.P),
+        ops.patchify_backward,
+        lambda s: [(s.B, s.P * s.rows, s.P * s.columns, s.C)],
+    ),
+    "linear": (
+        lambda s, *a: ops.linear(*a),
+        ops.linear_backward,
+        lambda s: [s.tokens, (s.D, s.M), (s.M,)],
+    ),
+    "linear of one row an image": (
+        lambda s, *a: ops.linear(*a),
+        ops.linear_backward,
+        lambda s: [(s.B, s.D), (s.D, s.C), (s.C,)],
+    ),
+    "class_token": (
+        lambda s, *a: ops.class_token(*a),
+        ops.class_token_backward,
+        lambda s: [s.tokens, (s.D,)],
+    ),
+    "position_embedding": (
+        lambda s, *a: ops.position_embedding(*a),
+        ops.position_embedding_backward,
+        lambda s: [s.tokens, (s.N, s.D)],
+    ),
+    "layer_norm": (  # at least four numbers a row: with fewer, differences meet the bend that eps makes
+        lambda s, *a: ops.layer_norm(*a),
+        ops.layer_norm_backward,
+        lambda s: [(s.B, s.N, s.D + 3), (s.D + 3,), (s.D + 3,)],
+    ),
+    "softmax": (
+        lambda s, x: ops.softmax(x),
+        ops.softmax_backward,
+        lambda s: [(s.B, s.H, s.N)],
+    ),
+    "attention": (
+        lambda s, *a: ops.attention(*a, heads=s.H),
+        ops.attention_backward,
+        attention_shapes,
+    ),
+    "attention with few queries": (
+        lambda s, *a: ops.attention(*a, heads=s.H, queries=2),
+        ops.attention_backward,
+        attention_shapes,
+    ),
+    "attention with dropout": (
+        lambda s, *a: ops.attention(*a, heads=s.H, dropout_rate=0.3, noise=noise()),
+        ops.attention_backward,
+        attention_shapes,
+    ),
+    "gelu, tanh form": (
+        lambda s, x: ops.gelu(x, "tanh"),
+        ops.gelu_backward,
+        lambda s: [s.tokens],
+    ),
+    "gelu, exact": (
+        lambda s, x: ops.gelu(x, "exact"),
+        ops.gelu_backward,
+        lambda s: [s.tokens],
+    ),
+    "mlp": (
+        lambda s, *a: ops.mlp(*a),
+        ops.mlp_backward,
+        mlp_shapes,
+    ),
+    "mlp, exact, with dropout": (
+        lambda s, *a: ops.mlp(*a, gelu_form="exact", dropout_rate=0.3, noise=noise()),
+        ops.mlp_backward,
+        mlp_shapes,
+    ),
+    "dropout": (
+        lambda s, x: ops.dropout(x, 0.4, noise()),
+        ops.dropout_backward,
+        lambda s: [s.tokens],
+    ),
+    "drop_path": (
+        lambda s, x: ops.drop_path(x, 0.4, noise()),
+        ops.drop_path_backward,
+        lambda s: [s.tokens],
+    ),
+    "token_pool": (
+        lambda s, x: ops.token_pool(x),
+        ops.token_pool_backward,
+        lambda s: [s.tokens],
+    ),
+    "mean_pool": (
+        lambda s, x: ops.mean_pool(x),
+        ops.mean_pool_backward,
+        lambda s: [s.tokens],
+    ),
+    "tanh": (
+        lambda s, x: ops.tanh(x),
+        ops.tanh_backward,
+        lambda s: [s.tokens],
+    ),
+    "cross_entropy, labels": (
+        lambda s, z: ops.cross_entropy(z, labels(s, z)),
+        cross_entropy_backward,
+        lambda s: [(s.B, s.C)],
+    ),
+    "cross_entropy, soft targets, smoothed": (
+        lambda s, z: ops.cross_entropy(z, soft_targets(s, z), 0.2),
+        cross_entropy_backward,
+        lambda s: [(s.B, s.C)],
+    ),
+}
+
+every_operation = pytest.mark.parametrize("name", OPERATIONS)
+
+
+def draw_inputs(name, sizes, seed, dtype="float64"):
+    """The operation at these sizes as (forward, backward), its random inputs, and the generator."""
+    forward, backward, shapes = OPERATIONS[name]
+    rng = np.random.default_rng(seed)
+    inputs = [rng.standard_normal(shape).astype(dtype) for shape in shapes(sizes)]
+    return (lambda *a: forward(sizes, *a)), backward, inputs, rng
+
+
+def gradients_of(backward, dy, cache):
+    gradients = backward(dy, cache)
+    return gradients if isinstance(gradients, tuple | list) else (gradients,)
+
+
+def test_the_table_has_every_operation_with_a_backward():
+    with_backward = {name.removesuffix("_backward") for name in ops.__all__ if name.endswith("_backward")}
+    assert with_backward == {name.split(",")[0].split()[0] for name in OPERATIONS}
+
+
+@every_operation
+@settings(max_examples=15)
+@given(sizes=some_sizes(), seed=seeds())
+def test_backward_matches_finite_differences(name, sizes, seed):
+    forward, backward, inputs, rng = draw_inputs(name, sizes, seed)
+    errors = check_gradients(forward, backward, inputs, rng)
+    assert all(error < TOLERANCE for error in errors), errors
+
+
+@every_operation
+@settings(max_examples=10)
+@given(sizes=some_sizes(), seed=seeds(), dtype=dtypes())
+def test_results_and_gradients_have_the_dtype_of_the_input(name, sizes, seed, dtype):
+    forward, backward, inputs, rng = draw_inputs(name, sizes, seed, dtype)
+    y, cache = forward(*inputs)
+    gradients = gradients_of(backward, rng.standard_normal(y.shape).astype(dtype), cache)
+    assert [y.dtype.name, *(g.dtype.name for g in gradients)] == [dtype] * (1 + len(inputs))
+    assert [g.shape for g in gradients] == [x.shape for x in inputs]
+
+
+@every_operation
+@settings(max_examples=10)
+@given(sizes=some_sizes(), seed=seeds())
+def test_neither_inputs_nor_upstream_gradient_are_modified(name, sizes, seed):
+    forward, backward, inputs, rng = draw_inputs(name, sizes, seed)
+    before = [x.copy() for x in inputs]
+    y, cache = forward(*inputs)
+    for x, copy in zip(inputs, before, strict=True):
+        np.testing.assert_array_equal(x, copy, err_msg="forward wrote into an input")
+    y_before = y.copy()
+    dy = rng.standard_normal(y.shape)
+    dy_before = dy.copy()
+    backward(dy, cache)
+    for x, copy in zip([*inputs, y, dy], [*before, y_before, dy_before], strict=True):
+        np.testing.assert_array_equal(x, copy, err_msg="backward wrote into an input, its result or dy")
+
+
+@every_operation
+@settings(max_examples=10)
+@given(sizes=some_sizes(), seed=seeds())
+def test_backward_can_be_called_twice(name, sizes, seed):
+    forward, backward, inputs, rng = draw_inputs(name, sizes, seed)
+    y, cache = forward(*inputs)
+    dy = rng.standard_normal(y.shape)
+    once = [np.array(g) for g in gradients_of(backward, dy, cache)]
+    again = gradients_of(backward, dy, cache)
+    for a, b in zip(once, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@every_operation
+@settings(max_examples=10)
+@given(sizes=some_sizes(), seed=seeds(), layout=layouts(), dy_layout=layouts())
+def test_the_memory_layout_of_the_arrays_does_not_matter(name, sizes, seed, layout, dy_layout):
+    forward, backward, inputs, rng = draw_inputs(name, sizes, seed)
+    y, cache = forward(*inputs)
+    dy = rng.standard_normal(y.shape)
+    expected = [y, *gradients_of(backward, dy, cache)]
+    y, cache = forward(*map(layout, inputs))
+    results = [y, *gradients_of(backward, dy_layout(dy), cache)]
+    for result, right in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, right, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.gpu
+@every_operation
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float64", 1e-12)])
+def test_cupy_gives_what_numpy_gives(gpu, name, dtype, tolerance):
+    sizes = Sizes(B=4, N=6, H=3, K=5, M=17, C=4, P=3, rows=2, columns=4)
+    forward, backward, inputs, rng = draw_inputs(name, sizes, 1, dtype)
+    y, cache = forward(*inputs)
+    dy = rng.standard_normal(y.shape).astype(dtype)
+    expected = [y, *gradients_of(backward, np.asarray(dy), cache)]
+    y, cache = forward(*map(gpu.xp.asarray, inputs))
+    results = [y, *gradients_of(backward, gpu.xp.asarray(dy), cache)]
+    for result, right in zip(results, expected, strict=True):
+        assert result.dtype == dtype
+        assert distance(to_numpy(result), right) < tolerance

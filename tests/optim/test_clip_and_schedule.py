@@ -1,0 +1,72 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import dtypes, seeds
+from tinyvit.model import Params
+from tinyvit.optim import DECAYS, clip_norm, learning_rate
+
+SHAPES = {"a.weight": (2, 3), "a.bias": (3,)}
+
+
+def draw(seed, norm, dtype="float64"):
+    """Random gradients with this joint norm."""
+    flat = np.random.default_rng(seed).standard_normal(9)
+    return Params((flat * norm / np.linalg.norm(flat)).astype(dtype), SHAPES)
+
+
+@given(seed=seeds(), dtype=dtypes(), norm=st.floats(1.01, 1e6), limit=st.sampled_from([0.1, 1.0]))
+def test_a_large_gradient_is_shortened_to_the_limit_and_keeps_its_direction(seed, dtype, norm, limit):
+    grads = draw(seed, norm, dtype)
+    direction = grads.flat / np.linalg.norm(grads.flat)
+    returned = clip_norm(grads, limit)
+    assert math.isclose(returned, norm, rel_tol=1e-5)
+    assert math.isclose(np.linalg.norm(grads.flat), limit, rel_tol=1e-5)
+    np.testing.assert_allclose(grads.flat, limit * direction, rtol=2e-5)
+    assert grads.flat.dtype == dtype
+
+
+@given(seed=seeds(), dtype=dtypes(), norm=st.floats(0, 0.99))
+def test_a_small_gradient_stays_as_it_is(seed, dtype, norm):
+    grads = draw(seed, norm, dtype)
+    before = grads.flat.copy()
+    assert math.isclose(clip_norm(grads, 1.0), norm, rel_tol=1e-5, abs_tol=1e-12)
+    np.testing.assert_array_equal(grads.flat, before)
+
+
+@pytest.mark.parametrize("decay, last", [("cosine", 0.0), ("linear", 0.0), ("constant", 3.0)])
+def test_the_rate_rises_to_its_peak_and_ends_where_the_decay_ends(decay, last):
+    rate = [learning_rate(step, 100, 3.0, 10, decay) for step in range(1, 101)]
+    np.testing.assert_allclose(rate[:10], np.linspace(0.3, 3.0, 10))
+    assert math.isclose(rate[-1], last, abs_tol=1e-12)
+    assert rate.index(max(rate)) == 9
+    assert all(a >= b for a, b in pairwise(rate[9:]))
+
+
+@pytest.mark.parametrize("decay, middle, quarter", [("cosine", 1.5, 2.5606602), ("linear", 1.5, 2.25)])
+def test_halfway_down_the_rate_is_half_and_the_cosine_starts_slowly(decay, middle, quarter):
+    assert math.isclose(learning_rate(60, 100, 3.0, 20, decay), middle)
+    assert math.isclose(learning_rate(40, 100, 3.0, 20, decay), quarter, rel_tol=1e-7)
+
+
+def test_cosine_is_the_default():
+    assert learning_rate(40, 100, 3.0, 20) == learning_rate(40, 100, 3.0, 20, "cosine")
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+@given(total=st.integers(1, 300), warmup=st.integers(0, 300))
+def test_the_rate_never_jumps_and_stays_between_zero_and_its_peak(decay, total, warmup):
+    rate = [learning_rate(step, total, 1.0, warmup, decay) for step in range(1, total + 1)]
+    assert all(0 <= r <= 1 for r in rate)
+    largest_step = max(1 / max(warmup, 1), math.pi / 2 / max(total - warmup, 1)) + 1e-12
+    assert all(abs(a - b) <= largest_step for a, b in pairwise(rate))
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+def test_without_warm_up_training_starts_near_the_peak(decay):
+    assert 0.98 < learning_rate(1, 100, 1.0, 0, decay) <= 1
+    assert learning_rate(1, 1, 1.0, 1, decay) == 1

@@ -1,0 +1,190 @@
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tinyvit
+from tinyvit.backend import array_module, select_device, to_numpy
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+
+PACKAGE = Path(tinyvit.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def fake_cupy(devices=1, ones=np.ones):
+    """As much of CuPy as select_device asks for; an exception in place of a value is raised."""
+
+    def count():
+        if isinstance(devices, Exception):
+            raise devices
+        return devices
+
+    def first_kernel(*args, **kwargs):
+        if isinstance(ones, Exception):
+            raise ones
+        return ones(*args, **kwargs)
+
+    runtime = SimpleNamespace(
+        getDeviceCount=count,
+        deviceSynchronize=lambda: None,
+        getDeviceProperties=lambda number: {"name": b"Fake GPU 3000"},
+    )
+    return SimpleNamespace(
+        ones=first_kernel,
+        cuda=SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0)),
+        get_array_module=lambda *arrays: np,
+    )
+
+
+NO_DRIVER = RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient\nfor the runtime")
+NO_NVRTC = RuntimeError("Failure finding libnvrtc.so: no file\nSearched in: ...")
+NO_CUBLAS = ImportError("libcublas.so.12: cannot open shared object file")
+
+UNUSABLE = {
+    "not installed": (None, "CuPy is not installed", "pip install cupy-cuda12x"),
+    "no driver": (fake_cupy(NO_DRIVER), "no NVIDIA driver found (cudaErrorInsufficientDriver", "nvidia.com"),
+    "no GPU": (fake_cupy(0), "the NVIDIA driver reports no GPU", "nvidia-smi"),
+    "no NVRTC": (fake_cupy(1, NO_NVRTC), "libnvrtc.so", 'pip install "cupy-cuda12x[ctk]"'),
+    "no cuBLAS": (fake_cupy(1, NO_CUBLAS), "libcublas.so.12", 'pip install "cupy-cuda12x[ctk]"'),
+    "an error without words": (fake_cupy(1, RuntimeError()), "(RuntimeError)", "pip install"),
+}
+every_lack = pytest.mark.parametrize("cupy, missing, remedy", UNUSABLE.values(), ids=UNUSABLE)
+
+
+@every_lack
+def test_asking_for_a_gpu_that_cannot_be_used_says_in_one_line_what_to_do(monkeypatch, cupy, missing, remedy):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)  # None makes `import cupy` fail
+    device = select_device("gpu")
+    assert device.xp is np and not device.is_gpu and device.label == "NumPy"
+    assert device.note.startswith("no GPU used: ") and device.note.endswith("Going on with NumPy.")
+    assert missing in device.note and remedy in device.note and "\n" not in device.note
+
+
+@every_lack
+def test_auto_takes_the_cpu_without_a_word(monkeypatch, cupy, missing, remedy):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    device = select_device("auto")
+    assert (device.xp, device.note) == (np, "")
+
+
+@pytest.mark.parametrize("wanted", ["auto", "gpu"])
+def test_a_usable_gpu_is_taken_and_named(monkeypatch, wanted):
+    cupy = fake_cupy()
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    device = select_device(wanted)
+    assert device.is_gpu and device.xp is cupy
+    assert (device.label, device.note) == ("CuPy on Fake GPU 3000", "")
+
+
+def test_the_cpu_is_taken_when_asked_for_and_cupy_is_not_even_looked_at(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(devices=AssertionError("looked at")))
+    device = select_device("cpu")
+    assert (device.xp, device.note, device.is_gpu) == (np, "", False)
+
+
+def test_a_device_of_another_name_is_a_mistake_in_the_program():
+    with pytest.raises(ValueError, match="device is 'tpu', expected 'auto', 'cpu' or 'gpu'"):
+        select_device("tpu")
+
+
+@pytest.mark.parametrize("cupy", [None, fake_cupy()], ids=["without CuPy", "with CuPy"])
+def test_numpy_arrays_and_numbers_belong_to_numpy(monkeypatch, cupy):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert array_module(np.ones(2), np.float32(1), np.ones(())) is np
+    array = np.ones(3)
+    assert to_numpy(array) is array
+
+
+def test_arrays_of_cupy_belong_to_cupy_and_are_fetched(monkeypatch):
+    cupy, fetched = fake_cupy(), np.ones(3)
+    cupy.get_array_module = lambda *arrays: cupy
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    array = SimpleNamespace(get=lambda: fetched)
+    assert array_module(array) is array_module(np.ones(2), array) is cupy
+    assert to_numpy(array) is fetched
+
+
+def imported_modules(tree):
+    """Names of the modules that a file imports, by statement or by importlib."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Call) and "import" in ast.unparse(node.func):
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+
+
+def test_no_file_but_the_backend_imports_cupy():
+    importers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        for name in imported_modules(ast.parse(path.read_text(encoding="utf-8")))
+        if str(name).split(".")[0] in ("cupy", "cupyx", "cupy_backends")
+    }
+    assert importers == {"backend.py"}
+
+
+def test_importing_every_door_of_tinyvit_does_not_import_cupy():
+    doors = ", ".join(f"tinyvit.{path.stem}" for path in PACKAGE.glob("[!_]*.py"))
+    code = f"import sys, {doors}; sys.exit('cupy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=False).returncode == 0
+
+
+def names_used_of_either_module(tree):
+    """What follows `xp.`, `device.xp.` and `array_module(...).`: 'exp', 'linalg.norm'."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        path, inner = [node.attr], node.value
+        while isinstance(inner, ast.Attribute) and inner.attr != "xp":
+            path.insert(0, inner.attr)
+            inner = inner.value
+        is_xp = isinstance(inner, ast.Name) and inner.id == "xp"
+        is_device_xp = isinstance(inner, ast.Attribute) and inner.attr == "xp"
+        is_call = isinstance(inner, ast.Call) and ast.unparse(inner.func) == "array_module"
+        if is_xp or is_device_xp or is_call:
+            yield ".".join(path)
+
+
+def test_every_function_used_of_either_array_module_is_in_numpy_and_in_cupy():
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError:
+        pytest.skip("CuPy is not installed")
+    used = {
+        (name, path.relative_to(PACKAGE).as_posix())
+        for path in SOURCES
+        for name in names_used_of_either_module(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert {"exp", "linalg.norm", "empty"} <= {name for name, _ in used}
+    for module in (np, cupy):
+        for name, path in used:
+            found = module
+            for part in name.split("."):
+                found = getattr(found, part, None)
+            assert found is not None, f"{path} uses {name}, which {module.__name__} has not"
+
+
+@pytest.mark.gpu
+def test_a_real_gpu_is_found_and_computes(gpu):
+    array = gpu.xp.arange(6, dtype="float32").reshape(2, 3)
+    assert array_module(array) is gpu.xp and gpu.label.startswith("CuPy on ")
+    np.testing.assert_array_equal(to_numpy(array @ array.T), [[5, 14], [14, 50]])
+
+
+@pytest.mark.gpu
+def test_augmentation_on_the_gpu_gives_the_pixels_of_numpy(gpu):
+    rng = np.random.default_rng(1)
+    images = rng.integers(0, 256, (7, 12, 10, 3), dtype=np.uint8)
+    indices, draw = rng.integers(0, 7, 20), draw_augmentation(rng, 20, padding=4)
+    expected = normalise(crop_and_flip(images, indices, *draw), "float32")
+    there = crop_and_flip(gpu.xp.asarray(images), indices, *draw)
+    result = to_numpy(normalise(there, "float32"))
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-7)
