@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from tinyvit.backend import select_device
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door
 from tinyvit.shell.flags import add_compute_flags, add_run_flags
-from tinyvit.training.checkpoint import load_checkpoint
 from tinyvit.training.evaluation import evaluate
-from tinyvit.training.progress import Progress
+from tinyvit.training.progress import Progress, percent
 from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import load_data_of_run
 
@@ -23,7 +24,7 @@ def main(args: argparse.Namespace) -> None:
     device = select_device(args.device or "auto")
     if device.note:
         print(device.note)
-    checkpoint = load_checkpoint(run.best_path if args.checkpoint == "best" else run.last_path)
+    checkpoint = run.load(args.checkpoint)
     dataset = load_data_of_run(run, args.data_dir, Progress())
     images = getattr(dataset, args.split)
     if images is None:
@@ -32,7 +33,7 @@ def main(args: argparse.Namespace) -> None:
     result = evaluate(engine, checkpoint.params.to(device.xp), images, device)
     width = max(map(len, dataset.classes))
     for name, accuracy in zip(dataset.classes, result.by_class, strict=True):
-        print(f"{name:{width}}  {100 * accuracy:5.1f}%")
+        print(f"{name:{width}}  {percent(None if np.isnan(accuracy) else accuracy)}")
     print(f"\n{args.checkpoint}.npz on {len(images):,} {args.split} images: ", end="")
     print(f"accuracy {100 * result.accuracy:.2f}%, loss {result.loss:.4f}")
 

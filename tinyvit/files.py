@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -25,9 +26,9 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
         os.replace(beside, path)
     except OSError as error:
         raise UserError(
-            f"cannot write {path}: {error.strerror or error}. What was saved before is untouched; make "
-            "room or choose "
-            "another place with --out."
+            f"cannot write {path}: {error.strerror or error}. What was there before is untouched; make "
+            "room, or choose another place."
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it was moved, or never made
+            beside.unlink()

@@ -8,7 +8,7 @@ import time
 from tinyvit.backend import select_device
 from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
 from tinyvit.errors import UserError
-from tinyvit.shell.door import make_parser, open_door
+from tinyvit.shell.door import make_parser, natural_int, open_door
 
 
 def main(args: argparse.Namespace) -> int:
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--device", choices=("auto", "cpu", "gpu"), default="cpu", help="where to compute (default: cpu)"
     )
-    p.add_argument("--seed", type=int, default=0, help="of the random arrays (default: 0)")
+    p.add_argument("--seed", type=natural_int, default=0, help="of the random arrays (default: 0)")
     p.add_argument("--only", default="", metavar="TEXT", help="only checks with this text in their name")
     return p
 

@@ -14,7 +14,6 @@ from tinyvit.data import normalise, read_image
 from tinyvit.engine import make_engine
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_compute_flags, add_run_flags
-from tinyvit.training.checkpoint import load_checkpoint
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.run_folder import RunFolder
 
@@ -25,7 +24,7 @@ def main(args: argparse.Namespace) -> None:
     device = select_device(args.device or "auto")
     if device.note:
         print(device.note)
-    checkpoint = load_checkpoint(run.best_path if args.checkpoint == "best" else run.last_path)
+    checkpoint = run.load(args.checkpoint)
     classes, config = run.classes(), checkpoint.config
     images = np.stack([read_image(path, config.image_size[0]) for path in args.images])  # (n, H, W, 3)
     params = checkpoint.params.to(device.xp)

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from tinyvit.data import DATASETS
 from tinyvit.optim import DECAYS, OPTIMIZERS
-from tinyvit.shell.door import make_parser, open_door, positive_float, positive_int, rate
+from tinyvit.shell.door import (
+    make_parser,
+    natural_float,
+    natural_int,
+    open_door,
+    positive_float,
+    positive_int,
+    rate,
+)
 from tinyvit.shell.flags import add_compute_flags
 from tinyvit.training.session import train
 
@@ -45,9 +53,12 @@ def parser() -> argparse.ArgumentParser:
         "--image-size", type=positive_int, metavar="N", help="side of the images of a folder, in pixels"
     )
     data.add_argument(
-        "--validation", type=int, metavar="N", help="hold out N training images to choose the best epoch by"
+        "--validation",
+        type=natural_int,
+        metavar="N",
+        help="training images held out to choose the best epoch",
     )
-    data.add_argument("--crop-padding", type=int, metavar="N", help="random crops move up to N pixels")
+    data.add_argument("--crop-padding", type=natural_int, metavar="N", help="crops move up to N pixels")
     data.add_argument("--flip", action=argparse.BooleanOptionalAction, help="mirror half of the images")
 
     model = p.add_argument_group("model")
@@ -61,19 +72,19 @@ def parser() -> argparse.ArgumentParser:
     model.add_argument("--drop-path", type=rate, metavar="R", help="stochastic depth rate of the last block")
 
     fit = p.add_argument_group("training")
-    fit.add_argument("--epochs", type=positive_int, metavar="N")
+    fit.add_argument("--epochs", type=positive_int, metavar="N", help="times that every image is seen")
     fit.add_argument("--batch-size", type=positive_int, metavar="N", help="images for each update")
     fit.add_argument(
         "--accumulate", type=positive_int, metavar="N", help="compute a batch in N parts, to save memory"
     )
-    fit.add_argument("--optimizer", choices=OPTIMIZERS)
+    fit.add_argument("--optimizer", choices=OPTIMIZERS, help="how gradients become updates (adamw)")
     fit.add_argument("--lr", type=positive_float, metavar="X", help="highest learning rate")
     fit.add_argument("--decay", choices=DECAYS, help="of the learning rate, after the warm-up")
-    fit.add_argument("--warmup-epochs", type=float, metavar="X", help="epochs of linear warm-up")
-    fit.add_argument("--weight-decay", type=float, metavar="X", help="on matrices only; not for sgd")
-    fit.add_argument("--clip", type=float, metavar="X", help="largest gradient norm; 0: no clipping")
+    fit.add_argument("--warmup-epochs", type=natural_float, metavar="X", help="epochs of linear warm-up")
+    fit.add_argument("--weight-decay", type=natural_float, metavar="X", help="on matrices only; not for sgd")
+    fit.add_argument("--clip", type=natural_float, metavar="X", help="largest gradient norm; 0: no clipping")
     fit.add_argument("--smoothing", type=rate, metavar="R", help="label smoothing")
-    fit.add_argument("--seed", type=int, metavar="N")
+    fit.add_argument("--seed", type=natural_int, metavar="N", help="of everything random (0)")
 
     run = p.add_argument_group("run")
     add_compute_flags(run)

@@ -5,6 +5,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from tinyvit.analysis.overlay import GAP, attention_overlay, heat_colours, save_overlays
+from tinyvit.errors import UserError
 
 
 def random_image(height, width, seed=5):
@@ -125,13 +126,14 @@ def test_failing_write_leaves_the_old_sheet(tmp_path, monkeypatch):
     path = tmp_path / "sheet.png"
     path.write_bytes(b"old")
 
-    def no_space(self, data):
+    def no_space(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(type(path), "write_bytes", no_space)
-    with pytest.raises(OSError, match="No space"):
+    monkeypatch.setattr("os.fsync", no_space)
+    with pytest.raises(UserError, match="No space"):
         save_overlays([(random_image(32, 32), attention_at(0, 0), "cat")], path)
     assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_no_rows_is_an_error(tmp_path):

@@ -19,5 +19,5 @@ def class_token_attention(params: Params, config: ViTConfig, images: Array) -> n
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
     heads = probabilities.mean(axis=1)  # (B, 1 or N, N)
     drawn = heads[:, 0, 1:] if config.has_token else heads.mean(axis=1)  # (B, T), from the patches alone
-    drawn = drawn / drawn.sum(axis=1, keepdims=True)
+    drawn = drawn / np.maximum(drawn.sum(axis=1, keepdims=True), np.finfo(drawn.dtype).tiny)
     return drawn.reshape(len(drawn), *config.grid)

@@ -19,12 +19,27 @@ __all__ = [
     "crop_and_flip",
     "draw_augmentation",
     "hold_out",
+    "image_side",
     "load_dataset",
     "normalise",
     "read_image",
 ]
 
 DATASETS = ("shapes", "cifar10", "cifar100", "folder")
+
+
+def image_side(name: str, image_size: int | None = None) -> int:
+    """Height and width of a data set's images: image_size for a folder (64 unless given), 32 for all others.
+
+    Raises UserError if the images of a data set cannot have that size.
+    """
+    if name == "folder":
+        return 64 if image_size is None else image_size
+    if image_size not in (None, 32):
+        raise UserError(
+            f"the images of {name} are 32 pixels wide, not {image_size}: leave --image-size away."
+        )
+    return 32
 
 
 def load_dataset(
@@ -37,11 +52,10 @@ def load_dataset(
 ) -> Dataset:
     """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
 
-    data_dir: where the files are; CIFAR is downloaded into ./data if none is given. image_size: height and
-    width of the images, 64 for a folder unless given, 32 for all others. data_url: another address for the
-    CIFAR archive. seed draws the shapes and splits a folder that has no test images of its own.
-    report(done_bytes, total_bytes) follows a download. Raises UserError for an unknown name, and for whatever
-    is wrong with the files.
+    data_dir: where the files are; CIFAR is downloaded into ./data if none is given. image_size: as in
+    image_side. data_url: another address for the CIFAR archive. seed draws the shapes and splits a folder
+    that has no test images of its own. report(done_bytes, total_bytes) follows a download. Raises UserError
+    for an unknown name, and for whatever is wrong with the files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
@@ -49,16 +63,13 @@ def load_dataset(
         raise UserError(
             f"{data_dir} is no folder, expected one for --data-dir: create it or leave --data-dir away."
         )
+    side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:
             raise UserError(
                 "--dataset folder needs to know where the images are: name their folder with --data-dir."
             )
-        return load_folder(Path(data_dir), 64 if image_size is None else image_size, seed)
-    if image_size not in (None, 32):
-        raise UserError(
-            f"the images of {name} are 32 pixels wide, not {image_size}: leave --image-size away."
-        )
+        return load_folder(Path(data_dir), side, seed)
     if name == "shapes":
         return make_shapes(seed=seed)
     return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report)

@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from tinyvit.errors import UserError
 
+MOST_THREADS = 256
 
-def open_door(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int | None]) -> None:
+
+def open_door(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int | None]) -> NoReturn:
     """Parse the command line, call main with it, and leave with its exit status (None: 0).
 
     A user's mistake ends in one line and status 2, Ctrl-C in status 130, a closed pipe quietly.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to stop
     try:
-        sys.exit(main(parser.parse_args()) or 0)
-    except UserError as error:
+        status = main(parser.parse_args()) or 0
         sys.stdout.flush()
-        print(f"{parser.prog}: error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(status)
+    except BrokenPipeError:  # the reader, head or a pager, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except UserError as error:
+        _fail(parser, str(error))
     except OSError as error:
-        if isinstance(error, BrokenPipeError):  # the reader, head or a pager, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
-        print(f"{parser.prog}: error: {error.strerror or error}: {error.filename}", file=sys.stderr)
-        sys.exit(2)
+        _fail(parser, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    except MemoryError as error:
+        _fail(parser, f"not enough memory: {error}. Try a smaller --batch-size, --image-size or model.")
     except KeyboardInterrupt:
         print(f"\n{parser.prog}: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
+def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # nobody reads on
+        sys.stdout.flush()
+    parser.exit(2, f"{parser.prog}: error: {' '.join(message.splitlines())}\n")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        _fail(self, f"{message} (see python -m {self.prog} --help)")
+
+
 def make_parser(door: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
     """A parser for `python -m tinyvit.DOOR`."""
-    return argparse.ArgumentParser(
+    return _Parser(
         prog=f"tinyvit.{door}",
         description=description,
         epilog=epilog,
@@ -43,25 +65,45 @@ def make_parser(door: str, description: str, epilog: str = "") -> argparse.Argum
     )
 
 
+# Types for argparse: each turns the text of a flag into a number, or says what was expected.
+
+
 def positive_int(text: str) -> int:
-    """An argparse type: an integer of 1 or more."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not 1 or more")
-    return value
+    """A whole number of 1 or more."""
+    return _checked(text, int, lambda value: value >= 1, "a whole number, 1 or more")
+
+
+def natural_int(text: str) -> int:
+    """A whole number of 0 or more."""
+    return _checked(text, int, lambda value: value >= 0, "a whole number, 0 or more")
+
+
+def thread_count(text: str) -> int:
+    """A whole number from 1 to MOST_THREADS."""
+    expected = f"a whole number from 1 to {MOST_THREADS}"
+    return _checked(text, int, lambda value: 1 <= value <= MOST_THREADS, expected)
 
 
 def positive_float(text: str) -> float:
-    """An argparse type: a finite number above 0."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
-    return value
+    """A finite number above 0."""
+    return _checked(text, float, lambda value: 0 < value < math.inf, "a number above 0")
+
+
+def natural_float(text: str) -> float:
+    """A finite number of 0 or more."""
+    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number, 0 or more")
 
 
 def rate(text: str) -> float:
-    """An argparse type: a number in [0, 1)."""
-    value = float(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not in [0, 1)")
+    """A number in [0, 1)."""
+    return _checked(text, float, lambda value: 0 <= value < 1, "a number from 0 to below 1")
+
+
+def _checked(text: str, convert: type, fits: Callable[[float], bool], expected: str):
+    try:
+        value = convert(text)
+    except ValueError:
+        value = None
+    if value is None or not fits(value):  # NaN fits nowhere
+        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.shell.door import positive_int
+from tinyvit.shell.door import thread_count
 
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
@@ -13,7 +13,7 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--device", choices=("auto", "cpu", "gpu"), help="where to compute; auto takes a GPU if there is one"
     )
-    parser.add_argument("--threads", type=positive_int, metavar="N", help="CPU threads (all cores)")
+    parser.add_argument("--threads", type=thread_count, metavar="N", help="CPU threads (all cores)")
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,6 @@ optimizer/NAME      every array of the optimiser's state, flat
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,25 +46,25 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, cut short or not ours."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise UserError(
             f"there is no checkpoint {path}: expected a run folder that tinyvit.train made, with a "
             "checkpoint in it."
         ) from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # a damaged archive may fail in any way at all
         raise UserError(
             f"{path} cannot be read as a checkpoint ({error}): the file is damaged or no checkpoint. Use "
-            "the other one "
-            "of last.npz and best.npz, or train again."
+            "the other one of last.npz and best.npz, or train again."
         ) from error
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, ValueError, UserError) as error:
         raise UserError(
-            f"{path} is no checkpoint of tinyvit.train: its model description is missing or unreadable."
+            f"{path} is no checkpoint of tinyvit.train: its model description is missing or unreadable. "
+            "Use last.npz or best.npz of a run folder."
         ) from error
     return Checkpoint(config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress)
 

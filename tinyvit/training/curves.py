@@ -44,7 +44,7 @@ def draw_curves(records: Sequence[Mapping[str, Any]], path: str | os.PathLike[st
 
     records are the objects of metrics.jsonl, in order: train_loss, test_accuracy and val_accuracy (0..1)
     against epoch, or against step where several records share an epoch. A value that is missing, None or not
-    finite is left out. Raises ValueError without records, OSError if the picture cannot be written.
+    finite is left out. Raises ValueError without records, UserError if the picture cannot be written.
     """
     if not records:
         raise ValueError("no records to draw: expected at least one")

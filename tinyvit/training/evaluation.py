@@ -10,7 +10,7 @@ from tinyvit.backend import Device, to_numpy
 from tinyvit.data import ImageSet, normalise
 from tinyvit.engine import Engine
 from tinyvit.model import Params
-from tinyvit.ops import softmax
+from tinyvit.ops import cross_entropy, softmax
 
 _BATCH = 500  # images at a time; the result does not depend on it
 
@@ -26,22 +26,25 @@ class Evaluation:
 
 def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -> Evaluation:
     """Loss and accuracy of a model on a set of images, in batches, on the parameters' device."""
-    probabilities = predict_probabilities(engine, params, images.images, device)
-    right = probabilities.argmax(axis=1) == images.labels
-    picked = probabilities[np.arange(len(images)), images.labels]
-    classes = probabilities.shape[1]
-    totals = np.bincount(images.labels, minlength=classes)
-    hits = np.bincount(images.labels[right], minlength=classes)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    logits = _logits(engine, params, images.images, device)
+    right = logits.argmax(axis=1) == images.labels
+    totals = np.bincount(images.labels, minlength=logits.shape[1])
+    hits = np.bincount(images.labels[right], minlength=logits.shape[1])
+    with np.errstate(invalid="ignore"):
         by_class = hits / totals
-        loss = float(-np.log(picked, dtype=np.float64).mean())
-    return Evaluation(loss, float(right.mean()), by_class)
+    loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
+    return Evaluation(float(loss), float(right.mean()), by_class)
 
 
 def predict_probabilities(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
     """Class probabilities (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
+    return softmax(_logits(engine, params, images, device))[0]
+
+
+def _logits(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
+    """Logits (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
     parts = []
     for start in range(0, len(images), _BATCH):
         batch = normalise(device.xp.asarray(images[start : start + _BATCH]), params.flat.dtype)
-        parts.append(to_numpy(softmax(engine.logits(params, batch))[0]))
+        parts.append(to_numpy(engine.logits(params, batch)))
     return np.concatenate(parts)

@@ -10,43 +10,50 @@ from __future__ import annotations
 import math
 import signal
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tinyvit.backend import Array, Device
-from tinyvit.data import Dataset, crop_and_flip, draw_augmentation, normalise
+from tinyvit.data import Dataset, ImageSet, crop_and_flip, draw_augmentation, normalise
 from tinyvit.engine import Engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops import Noise
 from tinyvit.optim import clip_norm, learning_rate, make_optimizer
 from tinyvit.training.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.training.evaluation import evaluate
+from tinyvit.training.evaluation import Evaluation, evaluate
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
 
-_SAVE_SECONDS = 60  # at least this often, also within a long epoch
+SAVE_SECONDS = 60  # at least this often, also within a long epoch
 _GPU_LOOK_STEPS = 20  # reading a number from a GPU waits for it, so that is done only every so many steps
 
 
 @dataclass
 class State:
-    """Where a run stands: what a checkpoint keeps besides arrays, and what ends in metrics.jsonl."""
+    """Where a run stands: what a checkpoint keeps besides arrays."""
 
     step: int = 0  # updates made
     loss_sum: float = 0.0  # of the steps of the epoch under way
     seconds: float = 0.0  # of training and evaluation, over all sittings
     best: float = -1.0  # accuracy of the best epoch
     best_epoch: int = 0
+    records: list[dict[str, Any]] = field(default_factory=list)  # of the finished epochs, for metrics.jsonl
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """Ctrl-C or a polite request to end: the checkpoint has been saved."""
+    """Ctrl-C or a polite request to end, by the number of its signal: the checkpoint has been saved."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
 
 
 class Trainer:
@@ -63,56 +70,58 @@ class Trainer:
         device: Device,
         progress: Progress,
     ):
+        _check(settings, dataset)
         self.run, self.settings, self.config, self.engine = run, settings, config, engine
         self.dataset, self.device, self.progress = dataset, device, progress
         self.params = params.to(device.xp)
         self.grads = self.params.zeros_like()
         self.optimizer = make_optimizer(settings.optimizer, self.params, settings.weight_decay)
         self.state = State()
-        if settings.batch_size > len(dataset.train):
-            raise UserError(
-                f"a batch of {settings.batch_size:,} images cannot be drawn from {len(dataset.train):,}: "
-                "give a smaller --batch-size."
-            )
-        self.images = device.xp.asarray(
-            dataset.train.images
-        )  # (n, H, W, 3) uint8, on the device once and for all
+        # The training set, on the device once and for all.
+        self.images = device.xp.asarray(dataset.train.images)  # (n, H, W, 3) uint8
         self.labels = device.xp.asarray(dataset.train.labels)  # (n,)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.epochs * self.steps_per_epoch
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint instead of from the start."""
-        if checkpoint.config != self.config or set(checkpoint.optimizer) != set(self.optimizer.state):
+        mine, saved = self.optimizer.state, checkpoint.optimizer
+        try:
+            state = State(**checkpoint.progress)
+            done = state.records[-1]["step"] if state.records else 0  # at the end of the last whole epoch
+            fits = (
+                checkpoint.config == self.config
+                and _shapes(mine) == _shapes(saved)
+                and done == len(state.records) * self.steps_per_epoch
+                and done <= state.step <= done + self.steps_per_epoch
+            )
+        except TypeError:
+            fits = False
+        if not fits:
             raise UserError(
-                f"{self.run.last_path} is a checkpoint of another model or optimiser than config.json "
-                "describes: "
-                "restore the run folder, or start a new run."
+                f"{self.run.last_path} is a checkpoint of another model, optimiser or amount of data than "
+                "this run has: restore the run folder and its data, or start a new run."
             )
         self.params.flat[...] = self.device.xp.asarray(checkpoint.params.flat)
-        for name, array in self.optimizer.state.items():
-            array[...] = self.device.xp.asarray(checkpoint.optimizer[name])
-        self.state = State(**checkpoint.progress)
+        for name, array in mine.items():
+            array[...] = self.device.xp.asarray(saved[name])
+        self.state = state
 
-    def fit(self) -> dict[str, Any]:
-        """Train to the last epoch; returns the last record of metrics.jsonl."""
-        first = self.state.step // self.steps_per_epoch
-        records = self.run.metrics()[:first]  # a crash may have come between the metrics and the checkpoint
-        with stop_signals() as stop:
-            for epoch in range(first, self.settings.epochs):
+    def fit(self) -> None:
+        """Train to the last epoch."""
+        with stop_signals() as stop, warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # overflow: _check_loss says it better
+            for epoch in range(len(self.state.records), self.settings.epochs):
                 self._train_epoch(epoch, stop)
-                records.append(self._finish_epoch(epoch))
-                self.run.write_metrics(records, f"{self.settings.dataset}, {self.settings.model}")
+                self.state.records.append(self._finish_epoch(epoch))
+                self.run.write_metrics(self.state.records, f"{self.settings.dataset}, {self.settings.model}")
                 self._save(self.run.last_path)
-        return records[-1]
 
     def _train_epoch(self, epoch: int, stop: list[int]) -> None:
         """The steps of an epoch that are still to be made."""
-        order = np.random.Generator(np.random.Philox((self.settings.seed, epoch))).permutation(
-            len(self.labels)
-        )
+        order = _draws(self.settings.seed, "order", epoch).permutation(len(self.labels))
         size, saved = self.settings.batch_size, time.monotonic()
-        self._rate_clock = time.perf_counter(), 0
+        self._sitting_start, self._sitting_images = time.perf_counter(), 0  # for images a second
         first = self.state.step - epoch * self.steps_per_epoch
         if first == 0:
             self.state.loss_sum = 0.0
@@ -120,14 +129,14 @@ class Trainer:
         for k in range(first, self.steps_per_epoch):
             started = time.perf_counter()
             losses.append(self.take_step(order[k * size : (k + 1) * size]))
-            last = k + 1 == self.steps_per_epoch
-            if not self.device.is_gpu or len(losses) == _GPU_LOOK_STEPS or last or stop:
+            last, stopping = k + 1 == self.steps_per_epoch, bool(stop)
+            if not self.device.is_gpu or len(losses) == _GPU_LOOK_STEPS or last or stopping:
                 self._look(losses, epoch, k + 1)
             self.state.seconds += time.perf_counter() - started
-            if stop:
+            if stopping:
                 self._save(self.run.last_path)
-                raise Interrupted
-            if time.monotonic() - saved > _SAVE_SECONDS and not losses:
+                raise Interrupted(stop[0])
+            if time.monotonic() - saved > SAVE_SECONDS and not losses:
                 self._save(self.run.last_path)
                 saved = time.monotonic()
 
@@ -154,7 +163,7 @@ class Trainer:
     def _batch(self, indices: np.ndarray, part: np.ndarray, step: int) -> tuple[Array, Array]:
         """Part of a batch, on the device: images (b, H, W, 3), augmented and normalised, and labels (b,)."""
         s, xp = self.settings, self.device.xp
-        rng = np.random.Generator(np.random.Philox((s.seed, step)))
+        rng = _draws(s.seed, "augmentation", step)
         dy, dx, flip = draw_augmentation(rng, len(indices), s.crop_padding)
         if not s.flip:
             flip = np.zeros_like(flip)
@@ -166,72 +175,106 @@ class Trainer:
         """Read the losses of the latest steps, stop if they have diverged, show progress."""
         values = [float(loss) for loss in losses]
         losses.clear()
+        for value in values:
+            self._check_loss(value)
         self.state.loss_sum += sum(values)
-        worst = max(values, key=lambda value: value if math.isfinite(value) else math.inf)
-        guess = math.log(self.config.classes)
-        if not worst < 20 * guess:
-            raise UserError(
-                f"training has diverged: the loss is {worst:.3g} at step {self.state.step:,} (blind "
-                "guessing gives "
-                f"{guess:.2f}). {self._kept()} Try a lower --lr than {self.settings.lr:g}, or more "
-                "--warmup-epochs."
-            )
-        started, images = self._rate_clock
-        self._rate_clock = started, images + len(values) * self.settings.batch_size
-        rate = self._rate_clock[1] / (time.perf_counter() - started)
-        left = (self.total_steps - self.state.step) * self.settings.batch_size / rate
-        self.progress.step(
-            epoch + 1, self.settings.epochs, done, self.steps_per_epoch, values[-1], rate, left
-        )
+        s = self.settings
+        self._sitting_images += len(values) * s.batch_size
+        rate = self._rate()
+        left = (self.total_steps - self.state.step) * s.batch_size / rate
+        self.progress.step(epoch + 1, s.epochs, done, self.steps_per_epoch, values[-1], rate, left)
+
+    def _rate(self) -> float:
+        """Images a second, since this epoch began or was gone on with."""
+        return self._sitting_images / max(time.perf_counter() - self._sitting_start, 1e-9)
 
     def _finish_epoch(self, epoch: int) -> dict[str, Any]:
         """Evaluate, keep the best, print the epoch's line; returns its record."""
-        s, started = self.settings, time.perf_counter()
-        rate = self._rate_clock[1] / max(started - self._rate_clock[0], 1e-9)
+        s, state, rate, started = self.settings, self.state, self._rate(), time.perf_counter()
+        held_out, test = self.dataset.validation, self.dataset.test
         record = {
             "epoch": epoch + 1,
-            "step": self.state.step,
-            "train_loss": self.state.loss_sum / self.steps_per_epoch,
+            "step": state.step,
+            "train_loss": state.loss_sum / self.steps_per_epoch,
         }
-        held_out = self.dataset.validation
-        chosen = evaluate(self.engine, self.params, held_out or self.dataset.test, self.device)
+        judged = self._evaluate(held_out or test)
         if held_out:
-            record |= {"val_loss": chosen.loss, "val_accuracy": chosen.accuracy}
-        record |= {"test_accuracy": None if held_out else chosen.accuracy}
-        self.state.seconds += time.perf_counter() - started
-        if chosen.accuracy > self.state.best:
-            self.state.best, self.state.best_epoch = chosen.accuracy, epoch + 1
+            record |= {"val_loss": judged.loss, "val_accuracy": judged.accuracy, "test_accuracy": None}
+            if epoch + 1 == s.epochs:  # until then nobody looks at the test images
+                record["test_accuracy"] = self._evaluate(test).accuracy
+        else:
+            record["test_accuracy"] = judged.accuracy
+        state.seconds += time.perf_counter() - started
+        record |= {"images_per_second": rate, "seconds": state.seconds}
+        if judged.accuracy > state.best:
+            state.best, state.best_epoch = judged.accuracy, epoch + 1
             self._save(self.run.best_path)
-        if held_out and epoch + 1 == s.epochs:
-            record["test_accuracy"] = evaluate(
-                self.engine, self.params, self.dataset.test, self.device
-            ).accuracy
-        record |= {"images_per_second": rate, "seconds": self.state.seconds}
         self.progress.epoch(
             epoch + 1,
             s.epochs,
             record["train_loss"],
-            chosen.accuracy,
-            self.state.best,
+            judged.accuracy,
+            state.best,
             rate,
-            self.state.seconds,
+            state.seconds - (state.records[-1]["seconds"] if state.records else 0.0),
             label="validation" if held_out else "test",
         )
         return record
 
-    def _save(self, path) -> None:
+    def _evaluate(self, images: ImageSet) -> Evaluation:
+        result = evaluate(self.engine, self.params, images, self.device)
+        self._check_loss(result.loss)
+        return result
+
+    def _check_loss(self, loss: float) -> None:
+        """Stop if a loss is far beyond that of blind guessing, or no number at all."""
+        guess = math.log(self.config.classes)
+        if not loss < 20 * guess:
+            raise self._diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}")
+
+    def _save(self, path: Path) -> None:
         """Write a checkpoint of what stands now; refuse one that is not finite."""
-        if not bool(self.device.xp.isfinite(self.params.flat).all()):
-            raise UserError(
-                f"training has diverged: a parameter is not finite. {self._kept()} Try a lower --lr."
-            )
+        for array in (self.params.flat, *self.optimizer.state.values()):
+            if not bool(self.device.xp.isfinite(array).all()):
+                raise self._diverged("a parameter or the optimiser's state is not finite")
         save_checkpoint(path, Checkpoint(self.config, self.params, self.optimizer.state, vars(self.state)))
 
-    def _kept(self) -> str:
-        """What a user still has after a divergence."""
-        if self.run.last_path.exists():
-            return f"The last good checkpoint is kept in {self.run.last_path}."
-        return "There was no checkpoint yet."
+    def _diverged(self, symptom: str) -> UserError:
+        path = self.run.last_path
+        kept = f"The last good checkpoint is kept in {path}." if path.exists() else "No checkpoint was kept."
+        return UserError(
+            f"training has diverged: after step {self.state.step:,} {symptom}. {kept} "
+            f"Try a lower --lr than {self.settings.lr:g}, or more --warmup-epochs."
+        )
+
+
+def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:
+    """Random numbers of their own for each purpose and each epoch or step, whatever was drawn before."""
+    return np.random.Generator(np.random.Philox((seed, {"order": 1, "augmentation": 2}[purpose], number)))
+
+
+def _check(settings: Settings, dataset: Dataset) -> None:
+    """Raise UserError if the settings do not fit the data."""
+    count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
+    if settings.batch_size > count:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
+            "--batch-size."
+        )
+    if settings.accumulate > settings.batch_size:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot be computed in {settings.accumulate:,} parts: "
+            "give a smaller --accumulate."
+        )
+    if settings.crop_padding >= min(H, W):
+        raise UserError(
+            f"crops cannot move by {settings.crop_padding:,} pixels on images of {H} x {W}: give a "
+            f"--crop-padding below {min(H, W)}."
+        )
+
+
+def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in arrays.items()}
 
 
 @contextmanager

@@ -8,6 +8,7 @@ curves.png      loss and accuracy over the epochs
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ import tinyvit
 from tinyvit.errors import UserError
 from tinyvit.files import write_atomically
 from tinyvit.model import ViTConfig
+from tinyvit.training.checkpoint import Checkpoint, load_checkpoint
 from tinyvit.training.curves import draw_curves
 from tinyvit.training.settings import Settings
 
@@ -36,14 +38,16 @@ class RunFolder:
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
 
-    def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
-        """Make the folder and write its config.json. Raises UserError if a run is there already."""
+    def check_free(self) -> None:
+        """Raise UserError if there is a run already."""
         if self.config_path.exists():
             raise UserError(
                 f"{self.path} holds a run already: add --resume to go on with it, or give a new run "
-                "another name "
-                "with --out."
+                "another name with --out."
             )
+
+    def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
+        """Make the folder and write its config.json. Raises UserError if the disk does not let us."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -63,7 +67,18 @@ class RunFolder:
             "versions": versions,
         }
         text = json.dumps(record, indent=2) + "\n"
-        write_atomically(self.config_path, lambda file: file.write(text.encode()))
+        try:
+            write_atomically(self.config_path, lambda file: file.write(text.encode()))
+        except UserError:
+            self.discard_if_empty()
+            raise
+
+    def discard_if_empty(self) -> None:
+        """Take away what create made, if no checkpoint has joined it."""
+        if not (self.last_path.exists() or self.best_path.exists()):
+            self.config_path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what else lies there is not ours
+                self.path.rmdir()
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -77,31 +92,40 @@ class RunFolder:
 
     def settings(self) -> Settings:
         """The settings the run was started with."""
-        return Settings.from_dict(self._config("settings"))
+        return Settings.from_dict(self._config("settings", dict))
 
-    def classes(self) -> list[str]:
+    def classes(self) -> tuple[str, ...]:
         """Names of the classes, in the order of the logits."""
-        return self._config("classes")
+        return tuple(self._config("classes", list))
 
-    def _config(self, key: str) -> Any:
-        try:
-            return json.loads(self.config_path.read_text("utf-8"))[key]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+    def load(self, which: str) -> Checkpoint:
+        """The checkpoint 'last' or 'best'. Raises UserError if it is not of the model in config.json."""
+        path = self.path / f"{which}.npz"
+        checkpoint, described = load_checkpoint(path), self._model()
+        if checkpoint.config != described or described.classes != len(self.classes()):
             raise UserError(
-                f"{self.config_path} is damaged ({error}): restore it, or start a new run."
-            ) from error
+                f"{path} is a checkpoint of another model than {self.config_path} describes: restore the "
+                "run folder, or start a new run."
+            )
+        return checkpoint
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """The records so far, one an epoch; a last line cut short by a crash is left out."""
-        if not self.metrics_path.exists():
-            return []
-        records = []
-        for line in self.metrics_path.read_text("utf-8").splitlines():
-            try:
-                records.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
-        return records
+    def _model(self) -> ViTConfig:
+        try:
+            return ViTConfig(**self._config("model", dict))
+        except (TypeError, ValueError) as error:
+            raise self._damaged(error) from error
+
+    def _config(self, key: str, kind: type) -> Any:
+        try:
+            value = json.loads(self.config_path.read_text("utf-8"))[key]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._damaged(error) from error
+        if not isinstance(value, kind):
+            raise self._damaged(f"{key} is {value!r}")
+        return value
+
+    def _damaged(self, reason: object) -> UserError:
+        return UserError(f"{self.config_path} is damaged ({reason}): restore it, or start a new run.")
 
     def write_metrics(self, records: list[dict[str, Any]], title: str) -> None:
         """Write all records and draw the curves anew."""

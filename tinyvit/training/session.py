@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import select_device
-from tinyvit.data import Dataset, hold_out, load_dataset
+from tinyvit.data import Dataset, hold_out, image_side, load_dataset
 from tinyvit.engine import available_cores, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.training.checkpoint import load_checkpoint
+from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.loop import Interrupted, Trainer
 from tinyvit.training.progress import Progress, duration
 from tinyvit.training.recipes import recipe
@@ -25,37 +25,39 @@ _FREE_ON_RESUME = {"device", "threads", "data_dir"}
 def train(
     chosen: dict[str, Any], out: Path | None, resume: Path | bool | None, data_url: str | None = None
 ) -> int:
-    """Start or resume a run; returns the exit status: 0, or 130 if it was interrupted.
+    """Start or resume a run; returns the exit status: 0, or 128 and the signal's number if interrupted.
 
     chosen holds the settings that the user gave; all others come from the recipe of the data set, or from
     the run that is resumed. resume is a run folder, or True for the folder `out`, or the latest if there is
     none.
     """
-    progress = Progress()
-    device = select_device(chosen.get("device", "auto"))
+    if resume:
+        run = RunFolder.open(_run_to_resume(out, resume))
+        settings = _resumed_settings(run, chosen)
+        checkpoint = run.load("last") if run.last_path.exists() else None
+        if checkpoint and _is_finished(checkpoint, settings):
+            print(f"{run.path} is finished: all {settings.epochs} epochs are done, nothing was changed.")
+            return 0
+    else:
+        run = RunFolder(out or next_run_path(chosen.get("dataset", "shapes")))
+        run.check_free()
+        settings, checkpoint = _new_settings(chosen), None
+
+    progress, device = Progress(), select_device(settings.device)
     if device.note:
         progress.note(device.note)
-    if resume:
-        run = RunFolder.open(resume if isinstance(resume, Path) else out or latest_run())
-        settings = _resumed_settings(run, chosen)
-    else:
-        run = None
-        dataset_name = chosen.get("dataset", "shapes")
-        settings = Settings(**({"dataset": dataset_name} | recipe(dataset_name, device.is_gpu) | chosen))
-        if not device.is_gpu and settings.threads is None:
-            settings = replace(settings, threads=available_cores())
-
+    _model(settings, classes=1)  # so that a wrong name or patch is found before anything is downloaded
     dataset = _load(settings, data_url, progress)
-    config = _model(settings, dataset)
+    if resume:
+        _check_classes(run, dataset)
+    config = _model(settings, len(dataset.classes))
     params = initialise(config, settings.seed)
-    if run is None:
-        run = RunFolder(out or next_run_path(settings.dataset))
     engine = make_engine(config, device, settings.smoothing, settings.threads)
     trainer = Trainer(run, settings, dataset, config, params, engine, device, progress)
-    if not resume:
+    if checkpoint:
+        trainer.restore(checkpoint)
+    elif not resume:
         run.create(settings, config, dataset.classes, params.count)
-    elif run.last_path.exists():
-        trainer.restore(load_checkpoint(run.last_path))
 
     progress.header(
         settings.dataset,
@@ -63,29 +65,57 @@ def train(
         f"{device.label} on {engine.label}" if not device.is_gpu else device.label,
         f"run {run.path}",
     )
-    return _fit(trainer, run, progress)
+    return _fit(trainer, progress)
 
 
-def _fit(trainer: Trainer, run: RunFolder, progress: Progress) -> int:
-    if trainer.state.step:
-        progress.note(f"resuming after step {trainer.state.step:,} of {trainer.total_steps:,}")
+def _fit(trainer: Trainer, progress: Progress) -> int:
+    """Train and say what came of it; returns the exit status."""
+    run, state = trainer.run, trainer.state
+    if state.step:
+        progress.note(f"going on after step {state.step:,} of {trainer.total_steps:,}")
     try:
-        record = trainer.fit()
-    except Interrupted:
+        trainer.fit()
+    except Interrupted as signal:
         progress.close()
-        print(f"stopped after step {trainer.state.step:,}, which is saved. Go on with:")
-        print(f"  python -m tinyvit.train --resume {run.path}")
-        return 130
-    progress.close()
-    state = trainer.state
-    print(f"done in {duration(state.seconds)}: test accuracy {100 * record['test_accuracy']:.1f}%, ", end="")
-    print(f"best epoch {state.best_epoch} with {100 * state.best:.1f}%. Next:")
-    print(f"  python -m tinyvit.evaluate {run.path}                         accuracy, class by class")
-    print(f"  python -m tinyvit.predict {run.path} IMAGE... --attention a.png   what it sees, and where")
+        print(f"stopped after step {state.step:,}, which is saved. Go on with:")
+        print(f"  python -m tinyvit.train --resume {_quoted(run.path)}")
+        return 128 + signal.number
+    except (UserError, MemoryError):
+        run.discard_if_empty()
+        raise
+    finally:
+        progress.close()
+    chosen_by = "validation" if trainer.dataset.validation else "test"
+    accuracy, path = state.records[-1]["test_accuracy"], _quoted(run.path)
+    print(
+        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
+        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
+    )
+    print(f"  python -m tinyvit.evaluate {path}        accuracy, class by class")
+    print(f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where")
     print(f"  open {run.curves_path}")
     if trainer.settings.dataset == "shapes":
-        print("  python -m tinyvit.train --dataset cifar10                     the real thing")
+        print("  python -m tinyvit.train --dataset cifar10        the real thing")
     return 0
+
+
+def _new_settings(chosen: dict[str, Any]) -> Settings:
+    """What the user chose, and for the rest the recipe of the data set."""
+    dataset, device = chosen.get("dataset", "shapes"), select_device(chosen.get("device", "auto"))
+    settings = Settings(**({"dataset": dataset} | recipe(dataset, device.is_gpu) | chosen))
+    if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
+        settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, settings.epochs / 4))
+    if not device.is_gpu and settings.threads is None:  # with another number the bits are others
+        settings = replace(settings, threads=available_cores())
+    return settings
+
+
+def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
+    if not isinstance(resume, Path):
+        return out or latest_run()
+    if out and out != resume:
+        raise UserError(f"--resume {resume} and --out {out} name two runs: leave one of them away.")
+    return resume
 
 
 def _resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
@@ -94,13 +124,16 @@ def _resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name not in _FREE_ON_RESUME and value != before:
-            flag = "--" + name.replace("_", "-")
             raise UserError(
-                f"{run.path} was started with {flag} {before}, not {value}: a resumed run keeps its "
-                "settings. "
-                f"Leave {flag} away, or start a new run with another --out."
+                f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
+                f"keeps its settings. Leave --{name.replace('_', '-')} away, or start a new run with another "
+                "--out."
             )
     return replace(settings, **{name: chosen[name] for name in _FREE_ON_RESUME if name in chosen})
+
+
+def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
+    return len(checkpoint.progress.get("records", ())) >= settings.epochs
 
 
 def _load(settings: Settings, data_url: str | None, progress: Progress) -> Dataset:
@@ -111,18 +144,36 @@ def _load(settings: Settings, data_url: str | None, progress: Progress) -> Datas
     return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
 
 
-def _model(settings: Settings, dataset: Dataset) -> ViTConfig:
+def _model(settings: Settings, classes: int) -> ViTConfig:
     return preset(
         settings.model,
-        dataset.train.images.shape[1:3],
-        len(dataset.classes),
+        image_side(settings.dataset, settings.image_size),
+        classes,
         pool=settings.pool,
         dropout=settings.dropout,
         drop_path=settings.drop_path,
     )
 
 
+def _quoted(path: Path) -> str:
+    """A path as a shell wants it."""
+    return f'"{path}"' if " " in str(path) else str(path)
+
+
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
-    """The data set a run was trained on, split as it was then; data_dir if it lies elsewhere now."""
+    """The data set a run was trained on, split as it was then; data_dir if it lies elsewhere now.
+
+    Raises UserError if the classes are not those of the run.
+    """
     settings = run.settings()
-    return _load(replace(settings, data_dir=data_dir or settings.data_dir), None, progress)
+    dataset = _load(replace(settings, data_dir=data_dir or settings.data_dir), None, progress)
+    _check_classes(run, dataset)
+    return dataset
+
+
+def _check_classes(run: RunFolder, dataset: Dataset) -> None:
+    if dataset.classes != run.classes():
+        raise UserError(
+            f"the data have other classes ({len(dataset.classes)}) than {run.path} was trained on "
+            f"({len(run.classes())}): point --data-dir at the data of the run."
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, get_type_hints
 
 from tinyvit.errors import UserError
 
@@ -47,12 +47,17 @@ class Settings:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """Settings(**values); raises UserError if a name is not one of a setting."""
-        unknown = sorted(set(values) - {field.name for field in fields(cls)})
-        if unknown:
+        """Settings(**values); raises UserError for a name or a type that is not one of a setting."""
+        types = get_type_hints(cls)
+        remedy = "Use the version of tinyvit that wrote it, or start a new run."
+        if unknown := sorted(values.keys() - types.keys()):
             raise UserError(
-                f"config.json has settings this version does not know: {', '.join(unknown)}. Use the "
-                "version of "
-                "tinyvit that wrote it, or start a new run."
+                f"config.json has settings this version does not know: {', '.join(unknown)}. {remedy}"
             )
+        needed = {field.name for field in fields(cls) if field.default is MISSING}
+        if missing := sorted(needed - values.keys()):
+            raise UserError(f"config.json lacks the settings {', '.join(missing)}. {remedy}")
+        for name, value in values.items():
+            if not isinstance(value, types[name] | int if types[name] is float else types[name]):
+                raise UserError(f"config.json has {value!r} for the setting {name}. {remedy}")
         return cls(**values)

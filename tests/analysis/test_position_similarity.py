@@ -1,0 +1,37 @@
+"""Cosines of position embeddings, laid out as the patches lie."""
+
+import numpy as np
+import pytest
+
+from tests.helpers import tiny_config
+from tinyvit.analysis.position_similarity import position_similarity
+from tinyvit.model import initialise
+
+
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_every_cosine_by_hand(pool):
+    config = tiny_config(image_size=(8, 12), pool=pool)
+    params = initialise(config, seed=1, dtype="float64")
+    similarity = position_similarity(params, config)
+    assert similarity.shape == (2, 3, 2, 3)
+    places = params["position"][1:] if pool == "token" else params["position"]
+    for r, c, s, d in np.ndindex(2, 3, 2, 3):
+        a, b = places[r * 3 + c], places[s * 3 + d]
+        assert similarity[r, c, s, d] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def test_lengths_do_not_matter_and_each_place_is_like_itself():
+    config = tiny_config()
+    params = initialise(config, dtype="float64")
+    before = position_similarity(params, config)
+    params["position"] = params["position"] * np.linspace(0.1, 9, config.tokens)[:, None]
+    after = position_similarity(params, config)
+    np.testing.assert_allclose(after, before, atol=1e-12)
+    np.testing.assert_allclose(np.einsum("rcrc->rc", after), 1)
+
+
+def test_a_place_of_zeros_is_like_nothing():
+    config = tiny_config()
+    params = initialise(config)
+    params["position"] = np.zeros_like(params["position"])
+    assert not position_similarity(params, config).any()

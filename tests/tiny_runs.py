@@ -1,0 +1,99 @@
+"""Runs so small that a test can afford several: 40 images of 8 x 8 pixels, 4 steps an epoch."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tinyvit.shell.door import open_door
+
+REPOSITORY = Path(__file__).parents[1]
+MOMENTARY = ("seconds", "images_per_second")  # what no two runs have in common
+
+
+def make_photos(folder):
+    """A folder data set: noise with a touch of red or of blue, 20 images each, of which 4 are for testing."""
+    rng = np.random.default_rng(0)
+    for channel, name in ((0, "red"), (2, "blue")):
+        (folder / name).mkdir()
+        for i in range(20):
+            pixels = rng.integers(0, 160, (8, 8, 3), dtype=np.uint8)
+            pixels[..., channel] += np.uint8(60)
+            Image.fromarray(pixels).save(folder / name / f"{i}.png")
+    return folder
+
+
+def tiny(photos, out, *more):
+    """Flags of a run of 3 epochs on them, at `out`; `more` come last and so win."""
+    flags = {"dataset": "folder", "data-dir": photos, "image-size": 8, "model": "nano/4", "crop-padding": 1}
+    flags |= {"epochs": 3, "batch-size": 8, "threads": 1, "device": "cpu", "out": out}
+    return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + [*map(str, more)]
+
+
+def enter(door, capsys, monkeypatch, *argv):
+    """Go through a door (a module such as tinyvit.train) in this process: exit status, stdout, stderr."""
+    monkeypatch.setattr(sys, "argv", [door.__name__, *map(str, argv)])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as leaving:
+        open_door(door.parser(), door.main)
+    return leaving.value.code or 0, *capsys.readouterr()
+
+
+def spawn(name, *argv, encoding="utf-8", **more):
+    """Start `python -m tinyvit.NAME` as a user does: the process, its output piped."""
+    path = os.pathsep.join(filter(None, (str(REPOSITORY), os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [sys.executable, "-m", f"tinyvit.{name}", *map(str, argv)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding=encoding,
+        env=os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": encoding},
+        **more,
+    )
+
+
+def arrays(path):
+    """All arrays of a checkpoint."""
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def metrics(run):
+    """The records of metrics.jsonl without what is a matter of the moment."""
+    lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k not in MOMENTARY} for line in lines]
+
+
+def assert_same_bits(one, other):
+    """Two checkpoints hold the same parameters and the same state of the optimiser."""
+    one, other = arrays(one), arrays(other)
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"config", "progress"}:
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+def assert_same_run(run, expected):
+    """Two runs left the same behind, but for times, and nothing else."""
+    names = {"config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"}
+    assert {path.name for path in run.iterdir()} == names
+    assert metrics(run) == metrics(expected)
+    for name in ("last.npz", "best.npz"):
+        assert_same_bits(run / name, expected / name)
+
+
+def assert_one_line(result, *parts):
+    """What a user's mistake looks like: status 2 and one line on stderr, in which all parts occur."""
+    status, _, err = result
+    assert status == 2, result
+    assert err.count("\n") == 1, err
+    assert err.endswith("\n")
+    assert err.startswith("tinyvit."), err
+    assert ": error: " in err
+    for part in parts:
+        assert str(part) in err, (part, err)

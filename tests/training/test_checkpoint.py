@@ -1,0 +1,267 @@
+"""Checkpoints: what is read is what was written, or an error that says why not; nothing is ever unpickled."""
+
+import errno
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+
+from tests.tiny_runs import (
+    arrays,
+    assert_one_line,
+    assert_same_bits,
+    enter,
+    make_photos,
+    metrics,
+    spawn,
+    tiny,
+)
+from tinyvit import evaluate, files, predict, train
+from tinyvit.errors import UserError
+from tinyvit.model import Params, initialise, preset
+from tinyvit.training import loop
+from tinyvit.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.training.loop import Trainer
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    return make_photos(tmp_path_factory.mktemp("photos"))
+
+
+@pytest.fixture
+def go(capsys, monkeypatch):
+    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
+
+
+@pytest.fixture
+def run(go, photos, tmp_path):
+    """A finished run."""
+    assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0
+    return tmp_path / "run"
+
+
+def example(**changes):
+    config = preset("nano/4", 8, 3, **changes)
+    params = initialise(config, 5)
+    params["head.weight"][...] = np.random.default_rng(0).normal(size=params["head.weight"].shape)
+    return Checkpoint(config, params, {"m": params.flat + 1}, {"step": 3, "best": 0.1})
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"pool": "mean", "gelu": "exact"}, {"pre_logits": 7, "drop_path": 0.1}]
+)
+def test_what_is_read_is_what_was_written(tmp_path, changes):
+    written = example(**changes)
+    save_checkpoint(tmp_path / "a.npz", written)
+    read = load_checkpoint(tmp_path / "a.npz")
+    assert read.config == written.config
+    assert read.progress == written.progress
+    assert read.params.flat.tobytes() == written.params.flat.tobytes()
+    assert read.optimizer["m"].tobytes() == written.optimizer["m"].tobytes()
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.npz"]
+
+
+def test_a_checkpoint_holds_no_pickles(run):
+    for name in ("last.npz", "best.npz"):
+        assert all(array.dtype.kind in "fU" for array in arrays(run / name).values())
+
+
+def test_every_bit_that_matters_is_watched(tmp_path):
+    """One byte changed anywhere: either an error for the user, or the very same content."""
+    written = example()
+    save_checkpoint(tmp_path / "a.npz", written)
+    whole = (tmp_path / "a.npz").read_bytes()
+    ends = [*range(0, 120), *range(len(whole) - 160, len(whole))]
+    for place in [*ends, *np.random.default_rng(1).integers(0, len(whole), 60)]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x55
+        (tmp_path / "b.npz").write_bytes(damaged)
+        try:
+            read = load_checkpoint(tmp_path / "b.npz")
+        except UserError as error:
+            assert "b.npz" in str(error)
+        else:
+            assert read.params.flat.tobytes() == written.params.flat.tobytes(), place
+            assert read.config == written.config, place
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999, 0.99999])
+def test_a_file_that_is_cut_short(go, run, share):
+    for name in ("best", "last"):
+        path = run / f"{name}.npz"
+        path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    assert_one_line(go(evaluate, run), run / "best.npz", "damaged", "last.npz")
+    assert_one_line(go(predict, run, "a.png", "--checkpoint", "last"), run / "last.npz", "damaged")
+    before = metrics(run)
+    assert_one_line(go(train, "--resume", run), run / "last.npz", "damaged")
+    assert metrics(run) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"hello", b"\x93NUMPY\x01\x00"])
+def test_a_file_that_is_no_checkpoint(tmp_path, content):
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.npz cannot be read"):
+        load_checkpoint(tmp_path / "a.npz")
+
+
+def test_other_arrays_are_no_checkpoint(tmp_path):
+    np.save(tmp_path / "one.npy", np.ones(3))
+    np.savez(tmp_path / "many.npz", a=np.ones(3))
+    np.savez(tmp_path / "objects.npz", config=np.array([{}], dtype=object))
+    for name in ("one.npy", "many.npz", "objects.npz"):
+        with pytest.raises(UserError, match=name):
+            load_checkpoint(tmp_path / name)
+
+
+def test_no_file_or_a_folder(tmp_path):
+    with pytest.raises(UserError, match="there is no checkpoint"):
+        load_checkpoint(tmp_path / "a.npz")
+    with pytest.raises(UserError, match="cannot be read"):
+        load_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "config", ["[", "7", "{}", '{"widht": 3}', '{"image_size": 8, "patch_size": "x", "width": 64}']
+)
+def test_a_model_description_that_makes_no_sense(run, config):
+    content = arrays(run / "last.npz") | {"config": np.array(config)}
+    np.savez(run / "last.npz", **content)
+    with pytest.raises(UserError, match=r"last\.npz is no checkpoint"):
+        load_checkpoint(run / "last.npz")
+
+
+def test_a_parameter_that_is_missing_or_of_another_shape(run):
+    content = arrays(run / "last.npz")
+    np.savez(run / "last.npz", **(content | {"param/norm.bias": np.ones(3, "float32")}))
+    with pytest.raises(UserError, match=r"norm\.bias should have shape \(64,\), the file has shape \(3,\)"):
+        load_checkpoint(run / "last.npz")
+    del content["param/norm.bias"]
+    np.savez(run / "last.npz", **content)
+    with pytest.raises(UserError, match=r"norm\.bias should have shape \(64,\), the file has no such"):
+        load_checkpoint(run / "last.npz")
+
+
+def test_a_checkpoint_of_another_model(go, photos, run, tmp_path):
+    go(train, *tiny(photos, tmp_path / "other", "--model", "nano/8", "--epochs", "1"))
+    for name in ("last.npz", "best.npz"):
+        (tmp_path / "other" / name).replace(run / name)
+    for result in (go(evaluate, run), go(predict, run, "a.png"), go(train, "--resume", run)):
+        assert_one_line(result, "another model", "config.json", "restore")
+
+
+def no_space(*args):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync"])
+def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch, call):
+    """The disk is full from step 6 on, where the run saves, until somebody makes room."""
+    go(train, *tiny(photos, tmp_path / "alone"))
+    take_step, run = Trainer.take_step, tmp_path / "run"
+    with monkeypatch.context() as patch:
+
+        def filling(self, indices):
+            if self.state.step == 6:
+                patch.setattr(files.os, call, no_space)
+                patch.setattr(loop, "SAVE_SECONDS", -1)
+            return take_step(self, indices)
+
+        patch.setattr(Trainer, "take_step", filling)
+        assert_one_line(go(train, *tiny(photos, run)), run / "last.npz", "No space left", "make room")
+    assert sorted(path.name for path in run.iterdir()) == [
+        "best.npz",
+        "config.json",
+        "curves.png",
+        "last.npz",
+        "metrics.jsonl",
+    ]
+    assert json.loads(str(arrays(run / "last.npz")["progress"]))["step"] == 4
+    assert go(train, "--resume", run)[0] == 0
+    assert_same_bits(run / "last.npz", tmp_path / "alone" / "last.npz")
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync"])
+def test_a_disk_that_is_full_from_the_start_leaves_nothing(go, photos, tmp_path, monkeypatch, call):
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, call, no_space)
+        assert_one_line(go(train, *tiny(photos, tmp_path / "run")), "No space left")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of a file")
+def test_a_file_that_may_not_grow(photos, tmp_path):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    process = spawn("train", *tiny(photos, tmp_path / "run"), preexec_fn=limit)
+    _, err = process.communicate(timeout=60)
+    assert_one_line((process.returncode, "", err), "best.npz", "make room")
+    assert not list(tmp_path.iterdir())
+
+
+# A run that diverges.
+
+
+def test_a_loss_that_explodes_in_the_first_epoch(go, photos, tmp_path):
+    result = go(train, *tiny(photos, tmp_path / "run", "--lr", "1e6", "--clip", "0"))
+    assert_one_line(result, "diverged", "No checkpoint was kept", "lower --lr than 1e+06")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf, 1e30])
+@pytest.mark.parametrize("step", [4, 6, 7, 8])
+def test_a_model_that_explodes_later_leaves_the_last_good_checkpoint(
+    go, photos, tmp_path, monkeypatch, step, poison
+):
+    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
+    take_step, run = Trainer.take_step, tmp_path / "run"
+
+    def poisoned(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == step:
+            self.params["patch.weight"][...] *= poison
+            self.params["norm.weight"][...] *= poison
+            self.params["head.weight"][...] *= poison
+        return loss
+
+    monkeypatch.setattr(Trainer, "take_step", poisoned)
+    assert_one_line(go(train, *tiny(photos, run)), "diverged", "is kept in", run / "last.npz", "--lr")
+    checkpoint = load_checkpoint(run / "last.npz")
+    assert np.isfinite(checkpoint.params.flat).all()
+    if not np.isfinite(poison):
+        assert checkpoint.progress["step"] == step - 1
+
+
+def test_an_optimiser_that_explodes_is_not_saved(go, photos, tmp_path, monkeypatch):
+    take_step = Trainer.take_step
+
+    def poisoned(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == 6:
+            self.optimizer.state["v"][3] = np.inf
+        return loss
+
+    monkeypatch.setattr(Trainer, "take_step", poisoned)
+    assert_one_line(go(train, *tiny(photos, tmp_path / "run")), "diverged", "optimiser's state")
+    assert np.isfinite(arrays(tmp_path / "run" / "last.npz")["optimizer/v"]).all()
+
+
+def test_parameters_keep_their_dtype(tmp_path):
+    checkpoint = example()
+    wide = Params(checkpoint.params.flat.astype("float64"), checkpoint.params.shapes)
+    save_checkpoint(tmp_path / "a.npz", Checkpoint(checkpoint.config, wide))
+    assert load_checkpoint(tmp_path / "a.npz").params.flat.dtype == np.float64
+
+
+def test_nothing_is_unpickled(tmp_path):
+    """An archive with a pickle in the place of a parameter is turned down before it can act."""
+    buffer = io.BytesIO()
+    np.savez(buffer, config=np.array("{}"), **{"param/norm.bias": np.array([print], dtype=object)})
+    (tmp_path / "a.npz").write_bytes(buffer.getvalue())
+    with pytest.raises(UserError, match="allow_pickle"):
+        load_checkpoint(tmp_path / "a.npz")

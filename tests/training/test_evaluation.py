@@ -1,0 +1,61 @@
+"""Loss and accuracy are those that a loop over the images would find."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tinyvit.backend import select_device
+from tinyvit.data import ImageSet, normalise
+from tinyvit.engine import make_engine
+from tinyvit.model import forward, initialise, preset
+from tinyvit.training import evaluation
+from tinyvit.training.evaluation import evaluate, predict_probabilities
+
+CPU = select_device("cpu")
+
+
+@pytest.fixture
+def model():
+    config = preset("nano/4", 8, 4)
+    params = initialise(config, 1)
+    params["head.weight"][...] = np.random.default_rng(2).normal(size=(64, 4))
+    return make_engine(config, CPU, threads=2), params
+
+
+def images(count, classes=4):
+    rng = np.random.default_rng(3)
+    pixels = rng.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8)
+    return ImageSet(pixels, rng.integers(0, classes, count))
+
+
+@pytest.mark.parametrize("batch", [1, 7, 500])
+def test_it_is_what_a_loop_over_the_images_finds(model, monkeypatch, batch):
+    monkeypatch.setattr(evaluation, "_BATCH", batch)
+    (engine, params), data = model, images(23)
+    result = evaluate(engine, params, data, CPU)
+    probabilities = predict_probabilities(engine, params, data.images, CPU)
+    losses, hits = [], []
+    for image, label, row in zip(data.images, data.labels, probabilities, strict=True):
+        logits = forward(params, engine.config, normalise(image[None], np.dtype("float32")))[0][0]
+        p = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+        np.testing.assert_allclose(row, p, rtol=1e-4)
+        losses.append(-math.log(p[label]))
+        hits.append(logits.argmax() == label)
+    assert result.loss == pytest.approx(np.mean(losses), rel=1e-4)
+    assert result.accuracy == np.mean(hits)
+    for c in range(4):
+        assert result.by_class[c] == np.mean(np.array(hits)[data.labels == c])
+
+
+def test_a_class_without_images_has_no_accuracy(model):
+    result = evaluate(*model, images(10, classes=2), CPU)
+    assert np.isnan(result.by_class).tolist() == [False, False, True, True]
+
+
+def test_a_model_that_is_sure_and_wrong_has_a_finite_loss(model):
+    engine, params = model
+    params["head.weight"][...] = 0
+    params["head.bias"][...] = (0, 0, 0, 500)  # e^-500 is 0 in float32
+    data = images(10, classes=2)
+    assert evaluate(engine, params, data, CPU).loss == pytest.approx(500)

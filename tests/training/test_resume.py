@@ -1,0 +1,297 @@
+"""Stopped at any moment, in any way, a run that is resumed ends as if it had been left alone."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from itertools import count
+
+import pytest
+
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, make_photos, metrics, spawn, tiny
+from tinyvit import files, train
+from tinyvit.training import loop
+from tinyvit.training.loop import Trainer
+
+STEPS = 12  # 3 epochs of 4
+
+
+class PowerCut(BaseException):
+    """Nothing can catch it, as nothing can catch a power cut."""
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    return make_photos(tmp_path_factory.mktemp("photos"))
+
+
+@pytest.fixture
+def door(capsys, monkeypatch):
+    """door(flags ...) is tinyvit.train: exit status, stdout, stderr."""
+    return lambda *argv: enter(train, capsys, monkeypatch, *argv)
+
+
+@pytest.fixture
+def alone(door, photos, tmp_path):
+    """A run that was left alone; with dropout and stochastic depth, so that all that is random takes part."""
+    assert door(*noisy(photos, tmp_path / "alone"))[0] == 0
+    return tmp_path / "alone"
+
+
+def noisy(photos, out):
+    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("step", [1, 3, 4, 5, 8, 11])
+def test_a_signal_stops_after_the_step_and_nothing_is_lost(
+    door, photos, alone, tmp_path, monkeypatch, step, number
+):
+    take_step = Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == step:
+            signal.raise_signal(number)
+        return loss
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        status, out, err = door(*noisy(photos, run))
+    assert (status, err) == (128 + number, "")
+    assert f"stopped after step {step}, which is saved" in out
+    assert f"python -m tinyvit.train --resume {run}" in out
+    status, out, _ = door("--resume", run)
+    assert status == 0
+    assert f"after step {step} of {STEPS}" in out
+    assert_same_run(run, alone)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_power_cut_around_any_write_is_made_good(door, photos, alone, tmp_path, monkeypatch, moved):
+    """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
+    monkeypatch.setattr("tinyvit.training.run_folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
+    replace = os.replace
+    (alone / "curves.png").unlink()
+    for writes in count(1 + moved, step=2):
+        run, done = tmp_path / f"run{moved}{writes}", 0
+
+        def failing(source, target, writes=writes):
+            nonlocal done
+            done += 1
+            if done == writes and not moved:
+                raise PowerCut
+            replace(source, target)
+            if done == writes:
+                raise PowerCut
+
+        with monkeypatch.context() as patch:
+            patch.setattr(files.os, "replace", failing)
+            try:
+                door(*noisy(photos, run))
+            except PowerCut:
+                pass
+            else:
+                break
+        again = ("--resume", run) if (run / "config.json").exists() else noisy(photos, run)
+        assert door(*again)[0] == 0
+        (run / "curves.png").write_bytes(b"")
+        (alone / "curves.png").write_bytes(b"")
+        assert_same_run(run, alone)
+    assert writes > STEPS
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and its Ctrl-C goes to a whole console")
+@pytest.mark.parametrize("number", [signal.SIGINT, getattr(signal, "SIGKILL", 9)])
+def test_a_process_that_is_stopped_from_outside(door, photos, tmp_path, number):
+    flags = ("--epochs", "8")
+    assert door(*noisy(photos, tmp_path / "alone"), *flags)[0] == 0
+    run = tmp_path / "run"
+    process = spawn("train", *noisy(photos, run), *flags)
+    deadline = time.monotonic() + 60
+    while not (run / "metrics.jsonl").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(0.15)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    if process.returncode != 0:  # a very fast machine may have been through
+        assert process.returncode == (130 if number == signal.SIGINT else -number)
+        assert err == ""
+    assert door("--resume", run)[0] == 0
+    assert_same_run(run, tmp_path / "alone")
+
+
+def test_a_second_ctrl_c_ends_at_once(door, photos, tmp_path, monkeypatch):
+    def interrupted(self, indices):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Trainer, "take_step", interrupted)
+    status, _, err = door(*noisy(photos, tmp_path / "run"))
+    assert status == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+
+
+def test_the_handlers_are_put_back(door, photos, tmp_path):
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    door(*tiny(photos, tmp_path / "run", "--epochs", "1"))
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def stop_at(step, door, monkeypatch, *argv):
+    """Train until that step, then stop as Ctrl-C does."""
+    take_step = Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == step:
+            signal.raise_signal(signal.SIGINT)
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        assert door(*argv)[0] == 130
+
+
+def contents(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_a_finished_run_says_so_and_stays_as_it_is(door, alone):
+    before = contents(alone)
+    status, out, err = door("--resume", alone)
+    assert (status, err) == (0, "")
+    assert out == f"{alone} is finished: all 3 epochs are done, nothing was changed.\n"
+    assert contents(alone) == before
+
+
+def test_a_run_without_a_checkpoint_starts_from_the_beginning(door, photos, alone, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+
+    def cut(*args):
+        raise PowerCut
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", cut)
+        with pytest.raises(PowerCut):
+            door(*noisy(photos, run))
+    assert [path.name for path in run.iterdir()] == ["config.json"]
+    assert door("--resume", run)[0] == 0
+    assert_same_run(run, alone)
+
+
+def test_out_and_resume_go_on_with_that_run(door, photos, alone, tmp_path, monkeypatch):
+    stop_at(5, door, monkeypatch, *noisy(photos, tmp_path / "run"))
+    assert door("--out", tmp_path / "run", "--resume")[0] == 0
+    assert_same_run(tmp_path / "run", alone)
+
+
+def test_resume_by_itself_takes_the_latest_run(door, photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b", "a", "c"):
+        stop_at(5, door, monkeypatch, *tiny(photos, tmp_path / "runs" / name))
+    for path in (tmp_path / "runs" / "a").iterdir():
+        os.utime(path, (2e9, 2e9))
+    status, out, _ = door("--resume")
+    assert status == 0
+    assert f"run {os.path.join('runs', 'a')}" in out
+    assert [len(metrics(tmp_path / "runs" / name)) for name in "abc"] == [3, 1, 1]
+
+
+def test_resume_where_there_is_no_run(door, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(door("--resume"), "no run in runs", "--resume RUN")
+    assert_one_line(door("--resume", "nowhere"), "nowhere is no run folder", "config.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_names_for_the_run(door, alone, tmp_path):
+    assert_one_line(door("--resume", alone, "--out", tmp_path / "b"), "name two runs")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--epochs", "5"), "epochs 3, not 5"),
+        (("--lr", "0.5"), "lr 0.001, not 0.5"),
+        (("--batch-size", "4"), "batch size 8, not 4"),
+        (("--no-flip",), "flip True, not False"),
+        (("--dataset", "shapes"), "dataset folder, not shapes"),
+    ],
+)
+def test_a_resumed_run_keeps_its_settings(door, photos, tmp_path, monkeypatch, flags, said):
+    run = tmp_path / "run"
+    stop_at(5, door, monkeypatch, *tiny(photos, run))
+    before = contents(run)
+    assert_one_line(door("--resume", run, *flags), said, flags[0].replace("no-", ""))
+    assert contents(run) == before
+
+
+def test_settings_that_are_the_same_may_be_given_again(door, photos, alone, tmp_path, monkeypatch):
+    stop_at(5, door, monkeypatch, *noisy(photos, tmp_path / "run"))
+    assert door(*noisy(photos, tmp_path / "run"), "--resume")[0] == 0
+    assert_same_run(tmp_path / "run", alone)
+
+
+def test_where_to_compute_and_where_the_data_lie_may_change(door, photos, tmp_path, monkeypatch):
+    moved = photos.rename(photos.with_name("before"))
+    try:
+        stop_at(5, door, monkeypatch, *tiny(moved, tmp_path / "run"))
+    finally:
+        moved.rename(photos)
+    assert_one_line(door("--resume", tmp_path / "run"), "before is no folder")
+    assert (
+        door("--resume", tmp_path / "run", "--data-dir", photos, "--threads", "2", "--device", "cpu")[0] == 0
+    )
+    assert len(metrics(tmp_path / "run")) == 3
+
+
+def test_an_existing_run_is_not_started_anew(door, photos, alone):
+    before = contents(alone)
+    assert_one_line(door(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
+    assert contents(alone) == before
+
+
+@pytest.mark.parametrize("torn", ['{"epoch": 1, "st', "", "\x00\x00"])
+def test_torn_metrics_are_written_anew(door, photos, alone, tmp_path, monkeypatch, torn):
+    run = tmp_path / "run"
+    stop_at(6, door, monkeypatch, *noisy(photos, run))
+    (run / "metrics.jsonl").write_text(torn)
+    assert door("--resume", run)[0] == 0
+    assert_same_run(run, alone)
+
+
+def test_seconds_count_all_sittings(door, photos, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    stop_at(6, door, monkeypatch, *tiny(photos, run))
+    before = json.loads(str(arrays(run / "last.npz")["progress"]))["seconds"]
+    assert before > 0
+    door("--resume", run)
+    records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert records[0]["seconds"] < before < records[1]["seconds"] < records[2]["seconds"]
+
+
+def test_a_checkpoint_of_another_optimiser_is_refused(door, photos, tmp_path, monkeypatch):
+    for name in ("adam", "sgd"):
+        stop_at(6, door, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
+    (tmp_path / "sgd" / "last.npz").replace(tmp_path / "adam" / "last.npz")
+    assert_one_line(door("--resume", tmp_path / "adam"), "another model, optimiser", "restore")
+
+
+def test_data_that_have_changed_are_refused(door, photos, tmp_path, monkeypatch):
+    data, run = tmp_path / "data", tmp_path / "run"
+    shutil.copytree(photos, data)
+    stop_at(6, door, monkeypatch, *tiny(data, run))
+    for i in range(20):
+        shutil.copy(data / "red" / f"{i}.png", data / "red" / f"copy{i}.png")
+    before = contents(run)
+    assert_one_line(door("--resume", run), "amount of data", "start a new run")
+    (data / "red").rename(data / "pink")
+    assert_one_line(door("--resume", run), "other classes", "--data-dir")
+    assert contents(run) == before

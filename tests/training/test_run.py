@@ -1,0 +1,167 @@
+"""A training run from start to end: what it leaves behind, and what its settings do."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, make_photos, metrics, tiny
+from tinyvit import train
+from tinyvit.model import preset
+from tinyvit.training import loop
+from tinyvit.training.recipes import recipe
+from tinyvit.training.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    return make_photos(tmp_path_factory.mktemp("photos"))
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, photos, tmp_path):
+    """run(NAME, flags ...) trains and returns the run folder and what was printed."""
+
+    def run(name, *more):
+        status, out, err = enter(train, capsys, monkeypatch, *tiny(photos, tmp_path / name, *more))
+        assert (status, err) == (0, "")
+        return tmp_path / name, out
+
+    return run
+
+
+def test_a_run_leaves_five_files_and_says_what_comes_next(run):
+    folder, out = run("a")
+    names = {"config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"}
+    assert {path.name for path in folder.iterdir()} == names
+    records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    keys = {"epoch", "step", "train_loss", "test_accuracy", "images_per_second", "seconds"}
+    assert [record.keys() for record in records] == [keys] * 3
+    assert [(record["epoch"], record["step"]) for record in records] == [(1, 4), (2, 8), (3, 12)]
+    assert all(0 < a["seconds"] < b["seconds"] for a, b in pairwise(records))
+    with Image.open(folder / "curves.png") as picture:
+        assert picture.format == "PNG"
+    for word in ("tinyvit.evaluate", "tinyvit.predict", "curves.png", "test accuracy"):
+        assert word in out
+
+
+def test_output_that_is_piped_is_plain_lines(run):
+    _, out = run("a")
+    assert out.count("\nepoch ") == 3
+    assert not set("\r\x1b") & set(out)
+
+
+def test_config_json_holds_every_setting(run):
+    folder, _ = run("a", "--optimizer", "sgd", "--no-flip")
+    config = json.loads((folder / "config.json").read_text())
+    settings = Settings.from_dict(config["settings"])
+    assert (settings.optimizer, settings.flip, settings.batch_size) == ("sgd", False, 8)
+    assert config["classes"] == ["blue", "red"]
+    assert settings.as_dict() == config["settings"]
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(run):
+    more = ("--dropout", "0.1", "--drop-path", "0.1")
+    one, again, other = run("a", *more)[0], run("b", *more)[0], run("c", "--seed", "1", *more)[0]
+    assert_same_run(one, again)
+    a, c = arrays(one / "last.npz"), arrays(other / "last.npz")
+    assert all((a[name] != c[name]).any() for name in a if name.endswith("weight") and a[name].ndim == 2)
+
+
+def test_the_model_learns(run):
+    _, out = run("a", "--epochs", "10", "--lr", "0.003")
+    assert "test accuracy 100" in out
+
+
+@pytest.mark.parametrize("parts", [2, 3, 8])
+def test_a_batch_in_parts_gives_the_same_weights(run, parts):
+    more = ("--epochs", "1", "--dropout", "0.1", "--drop-path", "0.1", "--optimizer", "sgd", "--lr", "0.1")
+    whole, cut = (
+        arrays(run("a", *more)[0] / "last.npz"),
+        arrays(run("b", *more, "--accumulate", parts)[0] / "last.npz"),
+    )
+    for name in whole.keys() - {"config", "progress"}:
+        np.testing.assert_allclose(cut[name], whole[name], rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(run, monkeypatch):
+    looked_at, evaluate = [], loop.evaluate
+
+    def watched(engine, params, images, device):
+        looked_at.append(len(images))
+        return evaluate(engine, params, images, device)
+
+    monkeypatch.setattr(loop, "evaluate", watched)
+    folder, out = run("a", "--validation", "10")
+    assert looked_at == [10, 10, 10, 8]
+    records = metrics(folder)
+    assert [record["test_accuracy"] is None for record in records] == [True, True, False]
+    best = json.loads(str(arrays(folder / "best.npz")["progress"]))
+    accuracies = [record["val_accuracy"] for record in records]
+    assert best["best"] == max(accuracies)
+    assert best["best_epoch"] == accuracies.index(max(accuracies)) + 1
+    assert "by validation accuracy" in out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--optimizer", "sgd", "--lr", "0.05"),
+        ("--optimizer", "adam"),
+        ("--optimizer", "adamw"),
+        ("--decay", "linear"),
+        ("--decay", "constant"),
+        ("--pool", "mean"),
+        ("--dropout", "0.2"),
+        ("--drop-path", "0.2"),
+        ("--smoothing", "0.1"),
+        ("--clip", "0"),
+        ("--weight-decay", "0"),
+        ("--warmup-epochs", "0"),
+        ("--crop-padding", "7"),
+        ("--no-flip",),
+        ("--threads", "3"),
+        ("--batch-size", "32"),
+    ],
+    ids=" ".join,
+)
+def test_every_choice_trains(run, monkeypatch, more):
+    monkeypatch.setattr("tinyvit.training.run_folder.draw_curves", lambda *args: None)
+    folder, _ = run("a", "--epochs", "2", *more)
+    assert all(np.isfinite(array).all() for name, array in arrays(folder / "last.npz").items() if "/" in name)
+    assert len(metrics(folder)) == 2
+
+
+def test_a_choice_is_heeded(run, monkeypatch):
+    monkeypatch.setattr("tinyvit.training.run_folder.draw_curves", lambda *args: None)
+    plain = arrays(run("plain")[0] / "last.npz")["param/head.weight"]
+    choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
+    choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]
+    choices += ["--crop-padding 0", "--no-flip", "--lr 0.01", "--batch-size 4", "--validation 8"]
+    for choice in choices:
+        folder, _ = run(choice.replace(" ", ""), *choice.split())
+        assert (arrays(folder / "last.npz")["param/head.weight"] != plain).any(), choice
+
+
+@pytest.mark.parametrize(("flags", "warmup"), [((), 0.5), (("--warmup-epochs", "1.5"), 1.5)])
+def test_a_short_run_has_a_short_warm_up(run, flags, warmup):
+    folder, _ = run("a", "--epochs", "2", *flags)
+    assert json.loads((folder / "config.json").read_text())["settings"]["warmup_epochs"] == warmup
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+@pytest.mark.parametrize("dataset", ["shapes", "cifar10", "cifar100", "folder"])
+def test_recipes_name_valid_settings_and_models(dataset, on_gpu):
+    settings = Settings(dataset=dataset, **recipe(dataset, on_gpu))
+    side = 64 if dataset == "folder" else 32
+    preset(settings.model, side, 10, pool=settings.pool, drop_path=settings.drop_path)
+    assert settings.crop_padding < side
+    assert settings.warmup_epochs <= settings.epochs / 4
+    assert Settings.from_dict(json.loads(json.dumps(settings.as_dict()))) == settings
+
+
+def test_the_last_checkpoint_is_the_best_where_the_last_epoch_is(run):
+    folder, _ = run("a", "--epochs", "1")
+    assert_same_bits(folder / "last.npz", folder / "best.npz")

@@ -1,0 +1,38 @@
+"""What the patch embedding looks for in a patch (ViT Figure 7, left): its principal directions, as images.
+
+The embedding multiplies a patch x (P*P*C numbers) with a matrix E (P*P*C, D). By its singular value
+decomposition, with columns u_1, u_2, ... of length 1 at right angles to each other, and s_1 >= s_2 >= ...,
+
+    E = U diag(s) V^T                                                                      (1)
+    |x E|^2 = sum over i of s_i^2 (x . u_i)^2                                              (2)
+
+so u_1 is the pattern that moves the embedding most, u_2 the next at right angles to it, and so on. Each is
+as long as a patch: it can be looked at as one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.backend import to_numpy
+from tinyvit.model import Params, ViTConfig
+
+
+def embedding_filters(params: Params, config: ViTConfig, count: int = 28) -> np.ndarray:
+    """The first count columns of U as images (count, P, P, C), strongest first.
+
+    There are min(P*P*C, D) of them: fewer than count come back where that is less. Each has length 1; its
+    sign, which (1) leaves open, is such that its largest number is positive.
+    """
+    E = to_numpy(params["patch.weight"]).astype(np.float64)  # (P*P*C, D)
+    U, _, _ = np.linalg.svd(E, full_matrices=False)  # (P*P*C, min)                          eq. 1
+    filters = U.T[:count]  # (count, P*P*C)
+    largest = np.abs(filters).argmax(axis=1)
+    filters = filters * np.sign(filters[np.arange(len(filters)), largest])[:, None]
+    return filters.reshape(-1, config.patch_size, config.patch_size, config.channels)
+
+
+def filter_pictures(filters: np.ndarray) -> np.ndarray:
+    """Filters (count, P, P, 3) as pixels, uint8: 0 is mid-grey, each filter's largest size full colour."""
+    largest = np.abs(filters).max(axis=(1, 2, 3), keepdims=True)
+    return (127.5 + 127.5 * filters / np.maximum(largest, 1e-12)).round().astype(np.uint8)

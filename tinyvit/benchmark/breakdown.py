@@ -1,0 +1,83 @@
+"""Where the time of a step goes, operation by operation.
+
+Every operation is replaced, for the duration, by one that notes its own time: its running time less that of
+the operations it calls. All on one thread, so that the figures are not those of waiting for each other.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tinyvit import model, ops
+from tinyvit.benchmark.case import Case
+from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
+from tinyvit.model import initialise
+from tinyvit.optim import AdamW, clip_norm
+
+
+def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
+    """Seconds a step of `images` images spends in each operation by itself, most first; 'rest' is what is left."""
+    config = case.config
+    params = initialise(config)
+    grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
+    batch, labels = (array[:images] for array in case.data())
+
+    def step(number: int) -> None:
+        if case.mode == "infer":
+            model.forward(params, config, batch)
+            return
+        grads.flat.fill(0)
+        model.loss_and_grads(params, config, batch, labels, grads)
+        clip_norm(grads, 1.0)
+        optimizer.step(grads, 1e-3, number)
+
+    keep_freed_memory()
+    with one_blas_thread():
+        step(1)  # warm-up
+        with timed_operations() as spent:
+            start = time.perf_counter()
+            for number in range(rounds):
+                step(number + 2)
+            whole = time.perf_counter() - start
+    result = {name: seconds / rounds for name, seconds in spent.most_common()}
+    return result | {"rest": (whole - spent.total()) / rounds}
+
+
+@contextmanager
+def timed_operations() -> Iterator[Counter]:
+    """Within, each function of tinyvit.ops adds its own seconds to the counter that is given, under its name."""
+    spent: Counter = Counter()
+    inner = [0.0]  # of the operations that are running, outermost first: seconds spent in those they called
+    functions = {
+        name: f for name in ops.__all__ if callable(f := getattr(ops, name)) and not isinstance(f, type)
+    }
+    replaced = []
+    for module in [module for name, module in sys.modules.items() if name.startswith("tinyvit.") and module]:
+        for name, function in functions.items():
+            if vars(module).get(name) is function:
+                replaced.append((module, name, function))
+                setattr(module, name, _timed(function, name, spent, inner))
+    try:
+        yield spent
+    finally:
+        for module, name, function in replaced:
+            setattr(module, name, function)
+
+
+def _timed(function: Callable, name: str, spent: Counter, inner: list[float]) -> Callable:
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        inner.append(0.0)
+        start = time.perf_counter()
+        result = function(*args, **kwargs)
+        seconds = time.perf_counter() - start
+        spent[name] += seconds - inner.pop()
+        inner[-1] += seconds
+        return result
+
+    return run

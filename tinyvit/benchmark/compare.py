@@ -1,0 +1,46 @@
+"""Times of one side, or of two in turn, A B A B, so that a machine whose speed drifts is fair to both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tinyvit.benchmark.case import Case
+from tinyvit.benchmark.worker import Worker
+
+
+@dataclass
+class Timing:
+    """Median seconds a step in each round of one side, and its peak memory in bytes (0: not known)."""
+
+    name: str
+    seconds: list[float] = field(default_factory=list)
+    peak_bytes: int = 0
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.seconds))
+
+
+def time_sides(case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps: int) -> list[Timing]:
+    """Time the sides, each (side, variant), in turn: after a warm-up, `rounds` rounds of `steps` steps each."""
+    workers = [Worker(case, side, variant) for side, variant in sides]
+    timings = [Timing(worker.name) for worker in workers]
+    try:
+        for worker in workers:
+            worker.run(3)
+        for _ in range(rounds):
+            for worker, timing in zip(workers, timings, strict=True):
+                seconds, timing.peak_bytes = worker.run(steps)
+                timing.seconds.append(float(np.median(seconds)))
+    finally:
+        for worker in workers:
+            worker.close()
+    return timings
+
+
+def ratios(fast: Timing, slow: Timing) -> np.ndarray:
+    """How many times as fast the first side was as the second, pair by pair: (rounds,)."""
+    return np.array(slow.seconds) / np.array(fast.seconds)

@@ -1,0 +1,35 @@
+"""How fast this machine multiplies matrices: the bound for everything that is made of matrix products."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from tinyvit.engine.blas import one_blas_thread
+
+
+def matmul_rate(threads: int, seconds: float = 1.0) -> float:
+    """Multiply-adds a second of float32 products, `threads` of them side by side, each on one core.
+
+    The median over several rounds of the best case: square matrices that stay in the cache.
+    """
+    side = 512
+
+    def products(_: int) -> None:
+        a, b, c = pairs[_]
+        for _ in range(20):
+            np.matmul(a, b, out=c)
+
+    rng = np.random.default_rng(0)
+    pairs = [tuple(rng.standard_normal((3, side, side), dtype=np.float32)) for _ in range(threads)]
+    rates = []
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(products, range(threads)))  # warm-up
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            list(pool.map(products, range(threads)))
+            rates.append(threads * 20 * side**3 / (time.perf_counter() - start))
+    return float(np.median(rates))

@@ -1,0 +1,83 @@
+"""PyTorch's side of a benchmark: the same model, written as PyTorch does it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - PyTorch's own custom
+from torch import nn
+
+from tinyvit.benchmark.case import Case
+from tinyvit.model import ViTConfig
+
+VARIANTS = ("eager", "compile")
+
+
+class Block(nn.Module):
+    """A pre-norm block with one product for q, k and v, and PyTorch's own fused attention."""
+
+    def __init__(self, config: ViTConfig):
+        super().__init__()
+        D = config.width
+        self.heads = config.heads
+        self.norm1, self.norm2 = nn.LayerNorm(D, eps=config.eps), nn.LayerNorm(D, eps=config.eps)
+        self.qkv, self.out = nn.Linear(D, 3 * D), nn.Linear(D, D)
+        self.fc1, self.fc2 = nn.Linear(D, config.mlp_width), nn.Linear(config.mlp_width, D)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        B, N, D = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(B, N, 3, self.heads, D // self.heads).permute(2, 0, 3, 1, 4)
+        attended = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(B, N, D)
+        x = x + self.out(attended)
+        return x + self.fc2(F.gelu(self.fc1(self.norm2(x)), approximate="tanh"))
+
+
+class ViT(nn.Module):
+    """The Vision Transformer with a class token."""
+
+    def __init__(self, config: ViTConfig):
+        super().__init__()
+        D, P = config.width, config.patch_size
+        self.patch = P
+        self.embed = nn.Linear(3 * P * P, D)
+        self.token = nn.Parameter(torch.zeros(1, 1, D))
+        self.position = nn.Parameter(0.02 * torch.randn(1, config.tokens, D))
+        self.blocks = nn.Sequential(*(Block(config) for _ in range(config.layers)))
+        self.norm, self.head = nn.LayerNorm(D, eps=config.eps), nn.Linear(D, config.classes)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        B, H, W, C = images.shape
+        P = self.patch
+        x = images.view(B, H // P, P, W // P, P, C).transpose(2, 3).reshape(B, -1, P * P * C)
+        x = torch.cat([self.token.expand(B, -1, -1), self.embed(x)], dim=1) + self.position
+        return self.head(self.norm(self.blocks(x)[:, 0]))
+
+
+def make_step(case: Case, variant: str) -> Callable[[], None]:
+    """A function that carries out the case once; variant 'eager' or 'compile' (torch.compile)."""
+    torch.set_num_threads(case.threads)
+    torch.manual_seed(0)
+    model = ViT(case.config)
+    images, labels = (torch.from_numpy(array) for array in case.data())
+    run = torch.compile(model) if variant == "compile" else model
+    if case.mode == "infer":
+        model.eval()
+
+        def infer() -> None:
+            with torch.inference_mode():
+                run(images)
+
+        return infer
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.05, fused=True)
+
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(run(images), labels)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+        optimizer.step()
+        loss.item()
+
+    return step

@@ -1,0 +1,79 @@
+"""A process that carries out one side of a benchmark whenever it is told to.
+
+    python -m tinyvit.benchmark.worker SIDE VARIANT CASE_AS_JSON
+
+reads a number of steps a line from standard input, and answers each with one line of JSON: how long every
+step took in seconds, and the most memory the process has had, in bytes. Both sides of a comparison are such
+processes, so that neither finds the other's threads, caches of memory or settings.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from tinyvit.benchmark.case import Case
+
+
+class Worker:
+    """The other end: starts such a process and talks to it."""
+
+    def __init__(self, case: Case, side: str, variant: str):
+        self.name = f"{side} {variant}"
+        command = [
+            sys.executable,
+            "-m",
+            "tinyvit.benchmark.worker",
+            side,
+            variant,
+            json.dumps(case.as_dict()),
+        ]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, steps: int) -> tuple[list[float], int]:
+        """Carry out so many steps; their times in seconds, and the peak memory so far in bytes."""
+        self._process.stdin.write(f"{steps}\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the {self.name} process ended with status {self._process.wait()}")
+        answer = json.loads(line)
+        return answer["seconds"], answer["peak_bytes"]
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def peak_bytes() -> int:
+    """The most memory this process has held so far; 0 where the system does not say (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Answer requests until standard input ends."""
+    side, variant, case = arguments
+    step = importlib.import_module(f"tinyvit.benchmark.{side}_side").make_step(
+        Case(**json.loads(case)), variant
+    )
+    for line in sys.stdin:
+        seconds = []
+        for _ in range(int(line)):
+            start = time.perf_counter()
+            step()
+            seconds.append(time.perf_counter() - start)
+        print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes()}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,136 @@
+"""The safetensors format, read and written with NumPy alone.
+
+    8 bytes      length n of the header, little-endian
+    n bytes      header, JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
+    the rest     the numbers, little-endian, C order, at those offsets
+
+Nothing in it can be executed. Everything the header claims is checked against the file before it is believed.
+"""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.errors import UserError
+from tinyvit.files import write_atomically
+
+_DTYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
+    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?",
+}  # fmt: skip
+_LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
+
+
+def read_safetensors(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of a file; bfloat16 comes as float32, which holds each such number exactly.
+
+    Raises UserError if the file is not a safetensors file, cut short, or claims what it does not hold.
+    """
+    try:
+        data = np.fromfile(path, dtype=np.uint8)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}.") from error
+    header, body = _header(path, data)
+    arrays, spans = {}, []
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        dtype, shape, begin, end = _entry(path, name, entry, len(body))
+        arrays[name] = _array(body[begin:end], dtype, shape)
+        spans.append((begin, end))
+    covered = 0
+    for begin, end in sorted(spans):
+        if begin != covered:
+            raise _bad(path, f"its arrays overlap or leave a gap at byte {covered:,}")
+        covered = end
+    if covered != len(body):
+        raise _bad(path, f"{len(body) - covered:,} bytes at its end belong to no array")
+    return arrays
+
+
+def write_safetensors(
+    path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None
+) -> None:
+    """Write float64, float32 or float16 arrays; the same arrays give the same bytes."""
+    header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
+    names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}
+    offset = 0
+    for name, array in arrays.items():
+        end = offset + array.nbytes
+        header[name] = {
+            "dtype": names[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # so that the numbers start at a multiple of 8 bytes
+
+    def write(file) -> None:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+
+    write_atomically(path, write)
+
+
+def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
+    """The header and the bytes after it."""
+    if len(data) < 8:
+        raise _bad(path, f"it has {len(data)} bytes, expected at least 8")
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if length > min(len(data) - 8, _LARGEST_HEADER):
+        raise _bad(
+            path, f"its header claims {length:,} bytes, the file has {len(data) - 8:,} after the first 8"
+        )
+    try:
+        header = json.loads(data[8 : 8 + length].tobytes(), object_pairs_hook=_without_duplicates)
+    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+        raise _bad(path, f"its header is unreadable: {error}") from error
+    if not isinstance(header, dict):
+        raise _bad(path, "its header is no table of names")
+    return header, data[8 + length :]
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands in it twice")
+    return table
+
+
+def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, tuple[int, ...], int, int]:
+    """dtype, shape and place of an array, each checked."""
+    try:
+        dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
+        sizes_are_whole = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
+    except (TypeError, KeyError, ValueError):
+        raise _bad(path, f"the description of {name!r} is not one of an array") from None
+    if not sizes_are_whole:
+        raise _bad(path, f"the description of {name!r} is not one of an array")
+    if dtype not in _DTYPES:
+        raise _bad(path, f"{name!r} has the unknown dtype {dtype!r}, expected one of {', '.join(_DTYPES)}")
+    size = prod(shape) * np.dtype(_DTYPES[dtype]).itemsize
+    if end - begin != size:
+        raise _bad(
+            path, f"{name!r} of shape {shape} and dtype {dtype} needs {size:,} bytes, has {end - begin:,}"
+        )
+    if end > available:
+        raise _bad(path, f"{name!r} ends at byte {end:,}, the file holds {available:,}: it is cut short")
+    return dtype, shape, begin, end
+
+
+def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.frombuffer(data.tobytes(), _DTYPES[dtype]).reshape(shape)
+    if dtype == "BF16":  # the upper half of a float32
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+def _bad(path: Path, why: str) -> UserError:
+    return UserError(f"{path} is no usable safetensors file: {why}. Download it again.")
