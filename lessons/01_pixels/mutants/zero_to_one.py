@@ -1,0 +1,11 @@
+"""Pixels divided by 255: from 0 to 1, not from -1 to 1."""
+
+import importlib
+
+solution = importlib.import_module("lessons.01_pixels.solution")
+class_scores = solution.class_scores
+fit_linear = solution.fit_linear
+
+
+def normalise(images, dtype):
+    return images.astype(dtype) / 255

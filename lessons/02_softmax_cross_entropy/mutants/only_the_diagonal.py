@@ -1,0 +1,11 @@
+"""Softmax taken for an elementwise function, like the sigmoid: y (1 - y)."""
+
+import importlib
+
+solution = importlib.import_module("lessons.02_softmax_cross_entropy.solution")
+cross_entropy = solution.cross_entropy
+cross_entropy_backward = solution.cross_entropy_backward
+
+
+def softmax_backward(dy, cache):
+    return dy * cache * (1 - cache)

@@ -1,0 +1,11 @@
+"""The sum in softmax backward runs over the whole array instead of over each row."""
+
+import importlib
+
+solution = importlib.import_module("lessons.02_softmax_cross_entropy.solution")
+cross_entropy = solution.cross_entropy
+cross_entropy_backward = solution.cross_entropy_backward
+
+
+def softmax_backward(dy, cache):
+    return cache * (dy - (dy * cache).sum())

@@ -1,0 +1,11 @@
+"""The difference over both sides is divided by one step."""
+
+import importlib
+
+solution = importlib.import_module("lessons.03_gradient_checking.solution")
+gradient_error = solution.gradient_error
+wrong_backwards = solution.wrong_backwards
+
+
+def numerical_gradient(loss, x, step=1e-5):
+    return 2 * solution.numerical_gradient(loss, x, step)

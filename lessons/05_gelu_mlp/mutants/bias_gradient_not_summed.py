@@ -1,0 +1,13 @@
+"""The gradients of both biases keep the axes of images and tokens."""
+
+from tinyvit.ops import gelu, gelu_backward, linear_backward, mlp
+
+__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+
+
+def mlp_backward(dy, cache):
+    cache1, gelu_cache, _, cache2 = cache
+    dg, dweight2, _ = linear_backward(dy, cache2)
+    dh = gelu_backward(dg, gelu_cache)
+    dx, dweight1, _ = linear_backward(dh, cache1)
+    return dx, dweight1, dh, dweight2, dy

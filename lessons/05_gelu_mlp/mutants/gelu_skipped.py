@@ -1,0 +1,12 @@
+"""The backward goes from the second layer to the first as if nothing stood between them."""
+
+from tinyvit.ops import gelu, gelu_backward, linear_backward, mlp
+
+__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+
+
+def mlp_backward(dy, cache):
+    cache1, _, _, cache2 = cache
+    dg, dweight2, dbias2 = linear_backward(dy, cache2)
+    dx, dweight1, dbias1 = linear_backward(dg, cache1)
+    return dx, dweight1, dbias1, dweight2, dbias2

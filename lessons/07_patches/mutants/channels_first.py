@@ -1,0 +1,21 @@
+"""Within each patch, the channel comes first: (C, P, P) instead of (P, P, C)."""
+
+__all__ = ["patchify", "patchify_backward", "unpatchify"]
+
+
+def patchify(images, patch):
+    B, H, W, C = images.shape
+    if H % patch or W % patch:
+        raise ValueError(f"image of {H} x {W} pixels cannot be cut into patches of {patch} x {patch}")
+    x = images.reshape(B, H // patch, patch, W // patch, patch, C).transpose(0, 1, 3, 5, 2, 4)
+    return x.reshape(B, -1, patch * patch * C), (images.shape, patch)
+
+
+def unpatchify(patches, shape, patch):
+    B, H, W, C = shape
+    x = patches.reshape(B, H // patch, W // patch, C, patch, patch).transpose(0, 1, 4, 2, 5, 3)
+    return x.reshape(shape)
+
+
+def patchify_backward(dy, cache):
+    return unpatchify(dy, *cache)

@@ -1,0 +1,18 @@
+"""The image is reshaped to (B, T, P*P*C) at once: each "patch" is a stretch of pixel rows."""
+
+__all__ = ["patchify", "patchify_backward", "unpatchify"]
+
+
+def patchify(images, patch):
+    B, H, W, C = images.shape
+    if H % patch or W % patch:
+        raise ValueError(f"image of {H} x {W} pixels cannot be cut into patches of {patch} x {patch}")
+    return images.reshape(B, -1, patch * patch * C), (images.shape, patch)
+
+
+def unpatchify(patches, shape, patch):
+    return patches.reshape(shape)
+
+
+def patchify_backward(dy, cache):
+    return unpatchify(dy, *cache)

@@ -1,0 +1,27 @@
+"""Lesson 10: many heads. Fill in the three functions, then run: pytest lessons/10_multi_head"""
+
+import math  # noqa: F401
+
+import numpy as np  # noqa: F401
+
+from tinyvit.ops import linear, linear_backward, softmax, softmax_backward  # noqa: F401 - you will want them
+
+
+def split_heads(qkv, heads):
+    """From (B, N, 3D), columns ordered (q k v, head, K), to q, k and v, each (B, H, N, K)."""
+    raise NotImplementedError(
+        "write split_heads: one reshape that names the axes, one transpose that orders them"
+    )
+
+
+def attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
+    """Self-attention: x (B, N, D) to y (B, N, D), and a cache.
+
+    qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads divides D.
+    """
+    raise NotImplementedError("write attention: equations 1 to 5, for all images and heads at once")
+
+
+def attention_backward(dy, cache):
+    """dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias, from dy (B, N, D)."""
+    raise NotImplementedError("write attention_backward: equations 6 to 10")

@@ -1,0 +1,26 @@
+"""Lesson 14: overfit one batch. Fill in the functions, then run: pytest lessons/14_overfit_one_batch"""
+
+import math  # noqa: F401 - you will want it
+
+import numpy as np  # noqa: F401 - and it
+
+from tinyvit.model import loss_and_grads  # noqa: F401 - and these
+from tinyvit.optim import AdamW  # noqa: F401
+
+
+def train_on_batch(params, config, images, labels, steps, lr):
+    """Train params, in place, on this one batch with AdamW; return the losses, each before its update.
+
+    images (B, H, W, 3), normalised; labels (B,) integers. AdamW as it is by default: no weight decay.
+    """
+    raise NotImplementedError("write train_on_batch: clear the gradients, compute loss and gradients, step")
+
+
+def diagnose(losses, classes):
+    """One of 'not finite', 'wrong start', 'exploded', 'stuck', 'learned', 'slow': see the table."""
+    raise NotImplementedError("write diagnose: the tests of the table in README.md, from top to bottom")
+
+
+def silent_parameters(before, after):
+    """Names of the parameters in which no number has moved, in order; before and after are Params."""
+    raise NotImplementedError("write silent_parameters: go through the names, compare the two arrays")

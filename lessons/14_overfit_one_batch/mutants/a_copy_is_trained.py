@@ -1,0 +1,10 @@
+"""A copy of the parameters is trained, and thrown away."""
+
+import importlib
+
+solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
+diagnose, silent_parameters = solution.diagnose, solution.silent_parameters
+
+
+def train_on_batch(params, config, images, labels, steps, lr):
+    return solution.train_on_batch(params.astype(params.flat.dtype), config, images, labels, steps, lr)

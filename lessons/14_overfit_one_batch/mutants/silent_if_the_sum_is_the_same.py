@@ -1,0 +1,12 @@
+"""The sums of two parameters are compared instead of their numbers."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
+train_on_batch, diagnose = solution.train_on_batch, solution.diagnose
+
+
+def silent_parameters(before, after):
+    return [name for name in before if np.isclose(before[name].sum(), after[name].sum())]

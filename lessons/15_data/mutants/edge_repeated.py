@@ -1,0 +1,20 @@
+"""The edge is shown twice: numpy calls that symmetric, not reflect."""
+
+import numpy as np
+
+from tinyvit.ops import drop_path, drop_path_backward
+
+__all__ = ["crop_and_flip", "drop_path", "drop_path_backward"]
+
+
+def crop_and_flip(images, indices, dy, dx, flip):
+    H, W = images.shape[1:3]
+    rows, columns = np.arange(H) + dy[:, None], np.arange(W) + dx[:, None]
+    columns = np.where(flip[:, None], columns[:, ::-1], columns)
+    rows, columns = fold(rows, H), fold(columns, W)
+    return images[indices[:, None, None], rows[:, :, None], columns[:, None, :]]
+
+
+def fold(index, size):
+    index = np.where(index < 0, -1 - index, index)
+    return np.where(index >= size, 2 * size - 1 - index, index)

@@ -1,0 +1,15 @@
+"""Numbers are dropped one by one: dropout, not stochastic depth."""
+
+import numpy as np
+
+from tinyvit.data import crop_and_flip
+from tinyvit.ops import drop_path_backward
+
+__all__ = ["crop_and_flip", "drop_path", "drop_path_backward"]
+
+
+def drop_path(x, rate, noise):
+    if noise is None or rate == 0:
+        return x, None
+    mask = (noise.uniform(x.shape, np) >= rate).astype(x.dtype) / (1 - rate)
+    return x * mask, mask

@@ -1,0 +1,10 @@
+"""Of equal epochs the last is taken."""
+
+import importlib
+
+solution = importlib.import_module("lessons.16_train_cifar10.solution")
+smooth, verdict = solution.smooth, solution.verdict
+
+
+def best_epoch(records):
+    return solution.best_epoch(records[::-1])

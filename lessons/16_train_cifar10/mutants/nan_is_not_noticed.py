@@ -1,0 +1,12 @@
+"""nan is compared with numbers, which is never true."""
+
+import importlib
+import math
+
+solution = importlib.import_module("lessons.16_train_cifar10.solution")
+smooth, best_epoch = solution.smooth, solution.best_epoch
+
+
+def verdict(records, classes):
+    finite = [record for record in records if math.isfinite(record["train_loss"])]
+    return solution.verdict(finite, classes)

