@@ -1,7 +1,7 @@
 """What the checks of all lessons share: comparing an answer with what it should be, in an order that helps.
 
-A message names the first thing that is wrong: the type, the shape, the dtype, numbers that are not finite, and only
-then the values: where, what was expected, and what came.
+A message names the first thing that is wrong: the type, the shape, the dtype, numbers that are not finite,
+and only then the values: where, what was expected, and what came.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient
 
 
 def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9) -> None:
-    """Assert that an array (or number) is what it should be, up to tolerance relative to its largest value."""
+    """Assert that an array (or number) is what it should be, to tolerance relative to its largest value."""
     expected = np.asarray(expected)
     _assert_form(got, expected.shape, expected.dtype, name)
     got = np.asarray(got)
-    distance = np.abs(got - expected) if expected.dtype.kind == "f" else (got != expected).astype(float)
-    allowed = tolerance * max(1.0, float(np.abs(expected).max(initial=0))) if expected.dtype.kind == "f" else 0
+    if expected.dtype.kind == "f":
+        distance, allowed = np.abs(got - expected), tolerance * max(1.0, np.abs(expected).max(initial=0))
+    else:
+        distance, allowed = (got != expected).astype(float), 0.0
     if distance.size and distance.max() > allowed:
         where = np.unravel_index(distance.argmax(), distance.shape)
         place = f" at {tuple(map(int, where))}" if where else ""
@@ -67,7 +69,9 @@ def assert_untouched(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) 
     """Assert that a function left the arrays it was given as they were."""
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         if not np.array_equal(old, new):
-            raise AssertionError(f"input number {number} was changed in place: work on a new array (y = x - ..., not x -= ...)")
+            raise AssertionError(
+                f"input {number} was changed in place: make a new array (y = x - ..., not x -= ...)"
+            )
 
 
 def _assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str) -> None:

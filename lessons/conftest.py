@@ -24,7 +24,7 @@ TODO, DONE, WRONG = "to do", "done", "wrong"
 
 
 def pytest_addoption(parser):
-    parser.addoption("--impl", default="exercise", help="exercise, solution, the name of a mutant, or mutants")
+    parser.addoption("--impl", default="exercise", help="exercise, solution, a mutant's name, or mutants")
     parser.addoption("--lesson-report", help="write what happened to every check, as JSON, to this file")
 
 

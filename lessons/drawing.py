@@ -1,7 +1,8 @@
 """A sheet of paper for the lessons' figures: text, arrows, number grids and curves, drawn with Pillow.
 
-Coordinates are in points from the top left corner; everything is drawn at three times its size and shrunk by half of
-that, so that it is sharp on any screen. The paper is white with dark ink: readable on light and dark pages.
+Coordinates are in points from the top left corner; everything is drawn at three times its size and shrunk
+by half of that, so that it is sharp on any screen. The paper is white with dark ink: readable on light and
+dark pages.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class Sheet:
         self._image = Image.new("RGB", (width * _DRAWN, height * _DRAWN), PAPER)
         self._draw = ImageDraw.Draw(self._image)
 
-    def text(self, x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "mm") -> None:
+    def text(
+        self, x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "mm"
+    ) -> None:
         """Text at (x, y); anchor as in Pillow: 'mm' centred, 'lm' from the left, 'rm' to the right."""
         font = ImageFont.load_default(size * _DRAWN)
         self._draw.text((x * _DRAWN, y * _DRAWN), text, fill=colour, font=font, anchor=anchor)
@@ -35,7 +38,9 @@ class Sheet:
         scaled = [(x * _DRAWN, y * _DRAWN) for x, y in points]
         self._draw.line(scaled, fill=colour, width=round(width * _DRAWN), joint="curve")
 
-    def arrow(self, start: tuple[float, float], end: tuple[float, float], colour: str = INK, width: float = 1.5) -> None:
+    def arrow(
+        self, start: tuple[float, float], end: tuple[float, float], colour: str = INK, width: float = 1.5
+    ) -> None:
         """A straight arrow."""
         (x0, y0), (x1, y1) = start, end
         direction = np.array([x1 - x0, y1 - y0]) / np.hypot(x1 - x0, y1 - y0)
@@ -45,13 +50,22 @@ class Sheet:
         head = [np.array(end), neck + 3.5 * across, neck - 3.5 * across]
         self._draw.polygon([tuple(p * _DRAWN) for p in head], fill=colour)
 
-    def box(self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK) -> None:
+    def box(
+        self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK
+    ) -> None:
         """A rectangle with round corners; (x, y) is its top left corner."""
         corners = (x * _DRAWN, y * _DRAWN, (x + width) * _DRAWN, (y + height) * _DRAWN)
         self._draw.rounded_rectangle(corners, 5 * _DRAWN, fill, outline, round(1.2 * _DRAWN))
 
     def labelled_box(
-        self, x: float, y: float, width: float, height: float, label: str, fill: str = "#eef3fc", size: float = 13
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        label: str,
+        fill: str = "#eef3fc",
+        size: float = 13,
     ) -> None:
         """A box with text in its middle."""
         self.box(x, y, width, height, fill)
@@ -67,7 +81,7 @@ class Sheet:
         limit: float | None = None,
         size: float = 11,
     ) -> tuple[float, float]:
-        """A matrix (rows, columns) as coloured cells: blue above 0, orange below, white at 0, full colour at limit.
+        """A matrix (rows, columns) as cells: blue above 0, orange below, white at 0, full colour at limit.
 
         form writes each value, None leaves the cells empty. Returns the grid's width and height.
         """
@@ -85,7 +99,9 @@ class Sheet:
         picture = Image.fromarray(pixels).convert("RGB")
         height = width * picture.height / picture.width
         size = round(width * _DRAWN), round(height * _DRAWN)
-        self._image.paste(picture.resize(size, Image.Resampling.NEAREST), (round(x * _DRAWN), round(y * _DRAWN)))
+        self._image.paste(
+            picture.resize(size, Image.Resampling.NEAREST), (round(x * _DRAWN), round(y * _DRAWN))
+        )
 
     def plot(
         self,
@@ -94,7 +110,7 @@ class Sheet:
         x_label: str = "",
         y_label: str = "",
     ) -> None:
-        """Curves (x, y, colour, name) in a frame (x, y, width, height), with the ends of both axes written."""
+        """Curves (x, y, colour, name) in a frame (x, y, width, height); the ends of both axes are written."""
         left, top, width, height = frame
         xs = np.concatenate([np.asarray(c[0], float) for c in curves])
         ys = np.concatenate([np.asarray(c[1], float) for c in curves])

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 
 from tests.tiny_runs import assert_one_line, assert_same_run, enter, make_photos, metrics, spawn, tiny
-from tinyvit import evaluate, gradcheck, predict, train
+from tinyvit import bench, evaluate, gradcheck, predict, train, visualize
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
 from tinyvit.shell.door import make_parser, open_door
 
-DOORS = (train, evaluate, predict, gradcheck)
+DOORS = (train, evaluate, predict, visualize, gradcheck, bench)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from tinyvit.benchmark.breakdown import breakdown
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import ratios, time_sides
 from tinyvit.benchmark.machine import matmul_rate
+from tinyvit.benchmark.numpy_side import ENGINES
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door, positive_int
@@ -101,9 +102,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--image-size", type=positive_int, default=32, metavar="N", help="in pixels (default: 32)")
     p.add_argument("--batch-size", type=positive_int, default=128, metavar="N", help="(default: 128)")
     p.add_argument("--mode", choices=("train", "infer"), default="train", help="(default: train)")
-    p.add_argument(
-        "--engine", choices=("cpu", "reference"), default="cpu", help="tinyvit's engine (default: cpu)"
-    )
+    p.add_argument("--engine", choices=tuple(ENGINES), default="cpu", help="tinyvit's engine (default: cpu)")
     p.add_argument("--threads", type=positive_int, metavar="N", help="for both sides (all cores)")
     p.add_argument("--vs", choices=("torch",), help="run the same model in PyTorch, in turn, and compare")
     p.add_argument("--compile", action="store_true", help="with --vs torch: torch.compile as well as eager")

@@ -1,4 +1,4 @@
-"""The lessons keep their promises: unsolved exercises are to do, solutions pass, wrong answers are caught, text runs."""
+"""The lessons keep their promises: exercises are to do, solutions pass, wrong answers are caught, text runs."""
 
 import contextlib
 import io
@@ -42,9 +42,19 @@ WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 
 
 def run_lessons(impl, folder):
-    """Run the checks of all lessons on one implementation; the result of every check, and what was printed."""
+    """Run all lessons' checks on one implementation; the result of every check, and what was printed."""
     report = folder / f"{impl}.json"
-    command = [sys.executable, "-m", "pytest", "lessons", "--impl", impl, "--lesson-report", str(report), "-p"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "lessons",
+        "--impl",
+        impl,
+        "--lesson-report",
+        str(report),
+        "-p",
+    ]
     start = time.perf_counter()
     done = subprocess.run([*command, "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True)
     return json.loads(report.read_text()), done, time.perf_counter() - start
@@ -114,7 +124,9 @@ def test_the_python_blocks_run_and_print_what_the_text_says(lesson, monkeypatch,
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "lesson"}
     blocks = re.findall(
-        r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```)?", (lesson / "README.md").read_text("utf-8"), re.M | re.S
+        r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```)?",
+        (lesson / "README.md").read_text("utf-8"),
+        re.M | re.S,
     )
     assert blocks
     for code, expected in blocks:
@@ -124,7 +136,9 @@ def test_the_python_blocks_run_and_print_what_the_text_says(lesson, monkeypatch,
         assert printed.getvalue() == expected, code
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("lessons/**/*.md")], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *ROOT.glob("lessons/**/*.md")], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_links_and_figures_resolve(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
         if not target.startswith(("http://", "https://", "#")):

@@ -21,7 +21,7 @@ from tinyvit.optim import AdamW, clip_norm
 
 
 def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
-    """Seconds a step of `images` images spends in each operation by itself, most first; 'rest' is what is left."""
+    """Seconds that a step of `images` images spends in each operation by itself, most first; then the rest."""
     config = case.config
     params = initialise(config)
     grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
@@ -50,7 +50,7 @@ def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
 
 @contextmanager
 def timed_operations() -> Iterator[Counter]:
-    """Within, each function of tinyvit.ops adds its own seconds to the counter that is given, under its name."""
+    """Within, each function of tinyvit.ops adds its own seconds to the counter given, under its name."""
     spent: Counter = Counter()
     inner = [0.0]  # of the operations that are running, outermost first: seconds spent in those they called
     functions = {

@@ -13,7 +13,7 @@ CLASSES = 10  # of the made-up labels; for large images 1000, as ImageNet has
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to time. mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (logits alone)."""
+    """One thing to time; mode 'train' (a whole step, with clipping and AdamW) or 'infer' (logits alone)."""
 
     model: str
     image_size: int

@@ -25,7 +25,7 @@ class Timing:
 
 
 def time_sides(case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps: int) -> list[Timing]:
-    """Time the sides, each (side, variant), in turn: after a warm-up, `rounds` rounds of `steps` steps each."""
+    """Time the sides, each (side, variant), in turn: a warm-up, then `rounds` rounds of `steps` steps."""
     workers = [Worker(case, side, variant) for side, variant in sides]
     timings = [Timing(worker.name) for worker in workers]
     try:

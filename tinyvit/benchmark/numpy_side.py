@@ -11,7 +11,10 @@ from tinyvit.engine import CpuEngine, ReferenceEngine
 from tinyvit.model import initialise
 from tinyvit.optim import AdamW, clip_norm
 
-ENGINES = ("cpu", "reference")
+ENGINES = {
+    "cpu": lambda config, threads: CpuEngine(config, threads=threads),
+    "reference": lambda config, threads: ReferenceEngine(config),  # as many threads as BLAS takes
+}
 
 
 def make_step(case: Case, variant: str) -> Callable[[], None]:
@@ -19,7 +22,7 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
     config = case.config
     params = initialise(config)
     images, labels = case.data()
-    engine = CpuEngine(config, threads=case.threads) if variant == "cpu" else ReferenceEngine(config)
+    engine = ENGINES[variant](config, case.threads)
     if case.mode == "infer":
         return lambda: engine.logits(params, images)
 

@@ -9,6 +9,7 @@ processes, so that neither finds the other's threads, caches of memory or settin
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import subprocess
@@ -36,8 +37,9 @@ class Worker:
 
     def run(self, steps: int) -> tuple[list[float], int]:
         """Carry out so many steps; their times in seconds, and the peak memory so far in bytes."""
-        self._process.stdin.write(f"{steps}\n")
-        self._process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it ended: said below
+            self._process.stdin.write(f"{steps}\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"the {self.name} process ended with status {self._process.wait()}")
@@ -46,7 +48,8 @@ class Worker:
 
     def close(self) -> None:
         """End the process."""
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait()
 
 

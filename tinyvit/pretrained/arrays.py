@@ -1,4 +1,4 @@
-"""A table of arrays from a checkpoint that is being understood: what was used is crossed out, the rest is reported."""
+"""The arrays of a checkpoint that is being understood: what is used is crossed out, the rest reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NamedArrays:
         return self._get(name).shape
 
     def take(self, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """The array, as float32, crossed out; of `shape` if one is given. Raises UserError if missing or not so."""
+        """The array, as float32, crossed out; of `shape` if given. Raises UserError if missing or not so."""
         array = self._get(name)
         if shape is not None and array.shape != shape:
             raise UserError(f"{self.source}: {name} has shape {array.shape}, expected {shape}.")
@@ -42,12 +42,13 @@ class NamedArrays:
         return dropped
 
     def finish(self) -> None:
-        """Raises UserError, naming them with their shapes, if arrays are left that nobody took."""
+        """Raises UserError if arrays are left that nobody took, naming them with their shapes."""
         if self._left:
             names = [f"{name} {array.shape}" for name, array in sorted(self._left.items())]
             shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
             raise UserError(
-                f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no place for these; choose a "
+                f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no place for these; "
+                "choose a "
                 "checkpoint without them."
             )
 

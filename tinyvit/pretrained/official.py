@@ -3,7 +3,7 @@
 The arrays are stored input-by-output, as tinyvit's are; attention keeps its heads apart, q, k and v by
 themselves:
 
-    query, key, value   kernel (D, H, K), bias (H, K)         ours: qkv (D, 3D), columns ordered (q k v, head, K)
+    query, key, value   kernel (D, H, K), bias (H, K)         ours: qkv (D, 3D), columns (q k v, head, K)
     out                 kernel (H, K, D)                      ours: (D, D)
     embedding           kernel (P, P, 3, D)                   ours: (P P 3, D)
 """

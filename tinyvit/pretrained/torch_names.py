@@ -18,7 +18,7 @@ from tinyvit.pretrained.arrays import NamedArrays
 
 @dataclass(frozen=True)
 class Naming:
-    """How a library calls the arrays. In a block's names {} stands for its number; 'qkv' lists one or three layers."""
+    """How a library calls the arrays; {} stands for the number of a block, qkv lists one or three layers."""
 
     patch: str
     class_token: str
@@ -169,6 +169,7 @@ def _naming(table: NamedArrays, source: str) -> Naming:
         if f"{names.block.format(0)}{names.norm1}.weight" in table:
             return names
     raise UserError(
-        f"{source} is no ViT that tinyvit knows: expected the names of the official .npz files, of timm or of "
+        f"{source} is no ViT that tinyvit knows: expected the names of the official .npz files, of timm or "
+        "of "
         "Hugging Face."
     )

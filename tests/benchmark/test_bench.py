@@ -1,0 +1,118 @@
+"""The benchmark: its door, the two processes it talks to, and that its numbers mean what they say."""
+
+import importlib.util
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tests.tiny_runs import enter
+from tinyvit import bench, ops
+from tinyvit.analysis.cost import multiply_adds
+from tinyvit.benchmark.breakdown import breakdown, timed_operations
+from tinyvit.benchmark.case import Case
+from tinyvit.benchmark.compare import Timing, ratios, time_sides
+from tinyvit.benchmark.numpy_side import make_step
+from tinyvit.model import preset
+
+SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "1", "--threads", "1")
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "giga"),
+    [
+        ("Ti/16", 224, 1.25),
+        ("S/16", 224, 4.60),
+        ("B/16", 224, 17.56),
+        ("L/16", 224, 61.6),
+        ("Ti/4", 32, 0.365),
+    ],
+)
+def test_multiply_adds_are_those_of_the_papers_models(model, size, giga):
+    assert multiply_adds(preset(model, size, 1000)) / 1e9 == pytest.approx(giga, rel=0.005)
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_the_table_and_the_json_say_the_same(mode, capsys, monkeypatch):
+    status, out, err = enter(bench, capsys, monkeypatch, *SMALL, "--mode", mode, "--json")
+    assert (status, err) == (0, "")
+    (side,) = json.loads(out)["sides"]
+    assert side["images_per_second"] == pytest.approx(4e3 / side["ms_per_step"])
+    status, out, _ = enter(bench, capsys, monkeypatch, *SMALL, "--mode", mode, "--breakdown", "2")
+    assert status == 0
+    assert "numpy cpu" in out
+    assert "linear" in out
+
+
+def test_torch_that_is_not_installed_is_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    status, _, err = enter(bench, capsys, monkeypatch, *SMALL, "--vs", "torch")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert "pip install torch" in err
+
+
+def test_an_unknown_model_is_one_line(capsys, monkeypatch):
+    status, _, err = enter(bench, capsys, monkeypatch, "--model", "giant/4")
+    assert (status, err.count("\n")) == (2, 1)
+
+
+def test_both_engines_can_be_timed():
+    for variant in ("cpu", "reference"):
+        make_step(Case("nano/8", 32, 2, "train", 1), variant)()
+
+
+def test_sides_run_in_turn_and_ratios_go_pair_by_pair():
+    timings = time_sides(Case("nano/8", 32, 2, "infer", 1), [("numpy", "cpu"), ("numpy", "reference")], 2, 1)
+    assert [len(timing.seconds) for timing in timings] == [2, 2]
+    assert ratios(Timing("a", [1.0, 2.0]), Timing("b", [3.0, 3.0])).tolist() == [3.0, 1.5]
+
+
+def test_a_side_that_cannot_run_is_an_error():
+    with pytest.raises(RuntimeError, match="numpy nonsense"):
+        time_sides(Case("nano/8", 32, 2, "infer", 1), [("numpy", "nonsense")], 1, 1)
+
+
+def test_the_breakdown_leaves_the_operations_as_they_were_and_counts_each_by_itself():
+    before = {name: getattr(ops, name) for name in ops.__all__}
+    with timed_operations() as spent:
+        ops.mlp(np.ones((2, 3)), np.ones((3, 4)), np.ones(4), np.ones((4, 3)), np.ones(3))
+    assert {name: getattr(ops, name) for name in ops.__all__} == before
+    assert {"mlp", "linear", "gelu"} <= set(spent)
+    assert min(spent.values()) >= 0
+    assert breakdown(Case("nano/8", 32, 2, "train", 1), images=2, rounds=1)["linear_backward"] > 0
+
+
+@pytest.mark.skipif(
+    "torch" not in sys.modules and not importlib.util.find_spec("torch"), reason="needs PyTorch"
+)
+def test_pytorch_computes_the_same_logits_with_the_same_weights():
+    import torch
+
+    from tinyvit.benchmark.torch_side import ViT
+    from tinyvit.model import forward, initialise
+
+    case = Case("nano/8", 32, 2, "infer", 1)
+    config, (images, _) = case.config, case.data()
+    params = initialise(config)
+    rng = np.random.default_rng(0)
+    params.flat += rng.normal(0, 0.1, params.count).astype("float32")
+    model = ViT(config)
+    theirs = dict(model.named_parameters())
+    names = {"embed": "patch", "token": "class_token", "position": "position"}
+    for name, tensor in theirs.items():
+        ours = name
+        for a, b in names.items():
+            ours = ours.replace(a, b)
+        for layer in ("qkv", "out"):
+            ours = ours.replace(f".{layer}.", f".attn.{layer}.")
+        for layer in ("fc1", "fc2"):
+            ours = ours.replace(f".{layer}.", f".mlp.{layer}.")
+        array = params[ours].T if tensor.ndim == 2 else params[ours]  # PyTorch's matrices are output-by-input
+        with torch.no_grad():
+            tensor.copy_(torch.from_numpy(np.ascontiguousarray(array)).reshape(tensor.shape))
+    expected = forward(params, config, images)[0]
+    with torch.inference_mode():
+        got = model(torch.from_numpy(images)).numpy()
+    assert np.abs(got - expected).max() < 1e-5 * np.abs(expected).max() + 1e-6
