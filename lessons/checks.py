@@ -41,8 +41,14 @@ def assert_gradients(
     rng = np.random.default_rng(seed)
     arrays = [array.copy() for array in inputs.values()]
     y, cache = forward(*arrays)
+    assert_untouched(list(inputs.values()), arrays)
     dy = rng.standard_normal(np.shape(y))
-    gradients = backward(dy, cache)
+    upstream = dy.copy()
+    gradients = backward(upstream, cache)
+    if not np.array_equal(upstream, dy):
+        raise AssertionError(
+            "dy was changed in place by the backward: make a new array (dx = dy * ..., not dy *= ...)"
+        )
     if not isinstance(gradients, tuple | list):
         gradients = (gradients,)
     if len(gradients) != len(inputs):
@@ -83,7 +89,8 @@ def _assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str) -> Non
         raise AssertionError(f"{name} has shape {np.shape(got)}, expected {shape}")
     got_dtype = np.asarray(got).dtype
     if isinstance(got, np.ndarray) and got_dtype != dtype:
-        raise AssertionError(f"{name} has dtype {got_dtype}, expected {dtype}: dtype in, dtype out")
+        rule = ": dtype in, dtype out" if dtype == np.float32 else ""
+        raise AssertionError(f"{name} has dtype {got_dtype}, expected {dtype}{rule}")
     if not np.isfinite(got).all():
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         raise AssertionError(f"{name} has a value that is not finite, first at {tuple(map(int, bad))}")

@@ -72,8 +72,12 @@ def pytest_runtest_makereport(item, call):
     else:
         report.lesson_state = WRONG
         if isinstance(error, AssertionError):
+            message = str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
+        else:
+            message = crash_in_answer(item, call)
+        if message:
             hints = [mark.args[0] for mark in item.iter_markers("hint")]
-            report.longrepr = "\n".join([str(error), *(f"hint: {hint}" for hint in hints)])
+            report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints)])
     item.config.lesson_results.append(
         {
             "lesson": item.path.parent.name,
@@ -84,6 +88,17 @@ def pytest_runtest_makereport(item, call):
             "message": str(error) if error else "",
         }
     )
+
+
+def crash_in_answer(item, call):
+    """For an answer that raised an exception: which, and where in the learner's file; else None."""
+    error = call.excinfo.value
+    for entry in reversed(call.excinfo.traceback):
+        path = Path(entry.path)
+        if path.stem == item.callspec.params["impl"] and item.path.parent in path.parents:
+            where = f"{path.name}, line {entry.lineno + 1}"
+            return f"{where}: {type(error).__name__}: {error}\n    {str(entry.statement).strip()}"
+    return None
 
 
 def pytest_report_teststatus(report):

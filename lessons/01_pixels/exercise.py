@@ -14,5 +14,8 @@ def class_scores(images, weight, bias):
 
 
 def fit_linear(x, labels, classes, penalty):
-    """Weight (D, C) and bias (C,) that solve the least squares problem for rows x (n, D) and labels (n,)."""
+    """Weight (D, C) and bias (C,) with the smallest E of equation 3, in the dtype of x.
+
+    x: n images as rows (n, D). labels: n numbers below classes. penalty: lambda, one number.
+    """
     raise NotImplementedError("write fit_linear: one-hot targets, centre both, then equations 7, 6 and 4")

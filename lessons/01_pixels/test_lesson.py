@@ -22,7 +22,7 @@ def answer(x, labels, penalty, classes=3):
 
 
 @pytest.mark.hint(
-    "a byte cannot be negative: 0 - 128 is 128 in uint8. Change the dtype first, then subtract 127.5"
+    "byte 0 becomes -1, byte 255 becomes 1. A byte is never negative: change the dtype, then subtract 127.5"
 )
 def test_bytes_become_numbers_from_minus_1_to_1(impl):
     images = np.array([0, 51, 102, 153, 204, 255], np.uint8).reshape(1, 1, 2, 3)
@@ -69,7 +69,7 @@ def test_the_worked_example(impl):
 
 
 @pytest.mark.hint(
-    "the penalty acts on the weight alone, so centre x and the targets; eq. 4 then gives the bias"
+    "centre x and the targets, every column by its own mean (axis=0); then eq. 7, 6, and 4 for the bias"
 )
 def test_the_least_squares_answer(impl):
     x, labels = rows()
@@ -88,7 +88,7 @@ def test_more_pixels_than_images(impl):
     assert_same(bias, expected_bias, "bias")
 
 
-@pytest.mark.hint("make the one-hot targets in x.dtype: np.eye(classes) alone is float64")
+@pytest.mark.hint("the one-hot targets and the identity must be in x.dtype: np.eye(n) alone is float64")
 def test_float32_stays_float32_and_inputs_stay_whole(impl):
     x, labels = rows(3)
     x = x.astype(np.float32)

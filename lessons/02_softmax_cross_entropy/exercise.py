@@ -9,9 +9,9 @@ def softmax_backward(dy, cache):
 
 
 def cross_entropy(logits, targets, smoothing=0.0):
-    """Mean loss of logits (B, C), and a cache.
+    """Mean loss of logits (B, C), one number in their dtype, and a cache for the backward.
 
-    targets: integer labels (B,), or rows of probabilities (B, C), which smoothing moves towards 1 / C.
+    targets: integer labels (B,), or rows of probabilities (B, C). smoothing moves both towards 1 / C.
     """
     raise NotImplementedError(
         "write cross_entropy: equation (cross entropy 3), after making labels into rows"

@@ -85,7 +85,9 @@ def test_large_logits_do_not_overflow(impl):
     assert_same(impl.cross_entropy_backward(cache), expected, "dlogits")
 
 
-@pytest.mark.hint("dlogits = (p - t) / B: the loss is a mean, so every row counts one B-th")
+@pytest.mark.hint(
+    "dlogits = (p - t) / B: every row counts one B-th. Half or twice as large? Is logits still what it was?"
+)
 def test_backward_with_labels(impl):
     assert_loss_gradient(impl, *case("labels", 3))
 

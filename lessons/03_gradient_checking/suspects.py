@@ -1,6 +1,6 @@
 """Six operations with a backward each. Three of the backwards are wrong. Which?
 
-Do not search by eye: this is what gradient checks are for. SUSPECTS gives for each name the forward, the
+Reading finds some of them. A gradient check finds all. SUSPECTS gives for each name the forward, the
 backward, and inputs to try them on. forward(*inputs) returns (y, cache), and backward(dy, cache) a tuple with
 a gradient for each input.
 """

@@ -46,7 +46,7 @@ def test_the_tanh_form_is_the_default(impl):
 
 
 @pytest.mark.hint(
-    "product rule: x stands in front of the gate and inside it; each form has a slope of its own"
+    "product rule: x is in front of the gate and inside it; the slope at 1 is 1.0833 (exact), 1.0830 (tanh)"
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_gelu_backward(impl, form):

@@ -13,7 +13,10 @@ def inputs(seed=0, shape=(2, 3, 5)):
     return {"x": rng.normal(3, 2, shape), "weight": rng.normal(1, 0.5, D), "bias": rng.normal(size=D)}
 
 
-@pytest.mark.hint("mean and variance are taken over the last axis, with keepdims=True, so that they fit x again")
+@pytest.mark.hint(
+    "mean and variance are taken over the last axis, with keepdims=True, so that they fit x again; the "
+    "variance divides by D, not by D - 1"
+)
 def test_a_row_by_hand(impl):
     x = np.array([[2.0, 4.0, 6.0], [102.0, 104.0, 106.0]])
     y, _ = impl.layer_norm(x, np.ones(3), np.zeros(3), eps=0.0)
@@ -31,12 +34,18 @@ def test_gain_offset_and_eps(impl):
     assert_same(y, expected, "y")
 
 
-@pytest.mark.hint("each path separately: g r; its row mean, subtracted; and -r n times the row mean of g n")
+@pytest.mark.hint(
+    "g = dy * weight, then each path separately: g r; its row mean, subtracted; and -r n times the row mean "
+    "of g n. dweight and dbias are summed over every axis but the last"
+)
 def test_backward_through_the_graph(impl):
     assert_gradients(impl.layer_norm, impl.layer_norm_backward_graph, inputs(1))
 
 
-@pytest.mark.hint("two things are taken out of g: its row mean, and n times the row mean of g n; then everything times r")
+@pytest.mark.hint(
+    "two things are taken out of g = dy * weight: its row mean, and n times the row mean of g n; then "
+    "everything times r"
+)
 def test_backward_in_closed_form(impl):
     assert_gradients(impl.layer_norm, impl.layer_norm_backward, inputs(2, (4, 6)))
 

@@ -41,7 +41,8 @@ def test_every_number_goes_to_its_place(impl, patch):
 
 
 @pytest.mark.hint(
-    "four of the six axes are B, P, P, C either way; the transpose that was its own inverse still is"
+    "patches have the shape (B, H/P, W/P, P, P, C), cut in this order; the transpose that exchanges the two "
+    "middle axes is its own inverse"
 )
 def test_unpatchify_undoes_it(impl):
     x = impl.unpatchify(by_equation_1(images(), PATCH), SHAPE, PATCH)

@@ -75,8 +75,8 @@ def test_the_output_projection(impl):
 
 
 @pytest.mark.hint(
-    "dout wrong: eq. 6. dqkv wrong: look at the transposes in eq. 7 and 9, and at the order in which dq, dk "
-    "and dv are put side by side"
+    "dout wrong: eq. 6. dqkv or dx wrong: is do cut into heads by a reshape and a transpose? then the "
+    "transposes in eq. 7 and 9, and the order in which dq, dk and dv are put side by side"
 )
 def test_backward(impl):
     assert_gradients(with_heads(impl, 2), impl.attention_backward, inputs(4))

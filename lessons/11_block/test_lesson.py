@@ -79,7 +79,8 @@ def test_the_second_branch_is_added_to_the_result_of_the_first(impl):
 
 
 @pytest.mark.hint(
-    "equation 3 at both additions: dx' = dy + branch, and from there on dx' takes the place of dy"
+    "equation 3 at both additions: dx' = dy + branch, and from there on dx' takes the place of dy. If dx is "
+    "right and a parameter's gradient is not: its name, and the order in which the backwards return them"
 )
 def test_backward(impl):
     assert_gradients(forward(impl), backward(impl), inputs(5))

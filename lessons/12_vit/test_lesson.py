@@ -10,7 +10,7 @@ from tinyvit.model import backward as library_backward
 from tinyvit.model import forward as library_forward
 
 SMALL = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
-TOKEN = ViTConfig((8, 4), **SMALL)
+TOKEN = ViTConfig((8, 4), **SMALL, eps=1e-3)  # not the default, so that it has to be handed on
 MEAN = ViTConfig(8, **SMALL, pool="mean")
 HIDDEN = ViTConfig(8, **SMALL, pre_logits=5)
 
@@ -28,7 +28,7 @@ def assert_like_the_library(impl, config, seed):
     params, images, dlogits = model(config, seed)
     logits, cache = impl.forward(params, config, images)
     expected, library_cache = library_forward(params, config, images)
-    assert_same(logits, expected, "the logits")
+    assert_same(logits, expected, "the array of logits")
     grads, right = params.zeros_like(), params.zeros_like()
     impl.backward(dlogits, cache, grads)
     library_backward(dlogits, library_cache, right)
@@ -60,12 +60,12 @@ def test_parameter_count_of_the_other_forms(impl):
 
 
 @pytest.mark.hint(
-    "the class token comes first; position is added to all N tokens; a last norm follows the blocks"
+    "the class token comes first; position is added to all N tokens; a last norm, with config.eps, follows"
 )
 def test_logits(impl):
     params, images, _ = model(TOKEN, 3)
     logits, _ = impl.forward(params, TOKEN, images)
-    assert_same(logits, library_forward(params, TOKEN, images)[0], "the logits")
+    assert_same(logits, library_forward(params, TOKEN, images)[0], "the array of logits")
 
 
 @pytest.mark.hint("one image alone must give the same logits as in a batch: nothing here mixes images")
@@ -77,7 +77,8 @@ def test_images_do_not_influence_each_other(impl):
 
 
 @pytest.mark.hint(
-    "the first name that is wrong lies nearest to the mistake: read the forward upwards from the head"
+    "the mistake lies at the name shown or just above it on the way back; in the last block: which block "
+    "goes first?"
 )
 def test_every_gradient(impl):
     params, images, dlogits = model(TOKEN, 5)

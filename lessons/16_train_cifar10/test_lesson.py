@@ -29,7 +29,9 @@ def test_smoothing_by_hand(impl):
     assert_same(np.array(result), np.array([4.0, 8 / 3, 16 / 7]), "the smoothed values")
 
 
-@pytest.mark.hint("divide the mean by 1 - share**t, with t counted from 1: equal values stay what they are")
+@pytest.mark.hint(
+    "share goes with the old mean, 1 - share with the new value; divide by 1 - share**t, t from 1"
+)
 def test_a_constant_stays_what_it_is(impl):
     result = impl.smooth([2.3] * 6, 0.9)
     assert_same(np.array(result), np.full(6, 2.3), "2.3 six times, smoothed")

@@ -8,7 +8,8 @@ from tinyvit.model import attention_maps, forward  # noqa: F401 - and these
 def embedding_filters(params, config, count=28):
     """The first count columns of U, of params["patch.weight"] = U diag(s) V^T, as images, strongest first.
 
-    Returns (count, P, P, C), or as many as there are. Each has length 1; its largest number is positive.
+    Returns (count, P, P, C), or as many as there are. Each has length 1; of its numbers, the one largest in
+    size is positive.
     """
     raise NotImplementedError("write embedding_filters: np.linalg.svd, then columns of U as images")
 

@@ -1,4 +1,4 @@
-"""The lessons keep their promises: exercises are to do, solutions pass, wrong answers are caught, text runs."""
+"""The lessons keep their promises: exercises are to do, solutions pass, mutants are caught, text runs."""
 
 import contextlib
 import io

@@ -21,7 +21,7 @@ from tinyvit.optim import AdamW, clip_norm
 
 
 def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
-    """Seconds that a step of `images` images spends in each operation by itself, most first; then the rest."""
+    """Seconds that a step of `images` images spends in each operation by itself, and in the rest."""
     config = case.config
     params = initialise(config)
     grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)

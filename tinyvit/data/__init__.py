@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import Dataset, ImageSet, hold_out
 from tinyvit.data.download import Report
@@ -23,6 +23,7 @@ __all__ = [
     "load_dataset",
     "normalise",
     "read_image",
+    "to_input",
 ]
 
 DATASETS = ("shapes", "cifar10", "cifar100", "folder")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinyvit.backend import Array, array_module
+from tinyvit.data.resample import resize_images
 
 
 def draw_augmentation(
@@ -48,6 +49,11 @@ def normalise(images: Array, dtype: np.dtype) -> Array:
     x -= 127.5
     x /= 127.5
     return x
+
+
+def to_input(images: Array, dtype: np.dtype, size: tuple[int, int]) -> Array:
+    """Bytes (B, H, W, 3) to what a model of that image size takes: normalised, and resized if need be."""
+    return resize_images(normalise(images, dtype), size)
 
 
 def _reflect(index: Array, size: int) -> Array:

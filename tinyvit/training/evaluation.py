@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinyvit.backend import Device, to_numpy
-from tinyvit.data import ImageSet, normalise
+from tinyvit.data import ImageSet, to_input
 from tinyvit.engine import Engine
 from tinyvit.model import Params
 from tinyvit.ops import cross_entropy, softmax
@@ -45,6 +45,7 @@ def _logits(engine: Engine, params: Params, images: np.ndarray, device: Device) 
     """Logits (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
     parts = []
     for start in range(0, len(images), _BATCH):
-        batch = normalise(device.xp.asarray(images[start : start + _BATCH]), params.flat.dtype)
+        chosen = device.xp.asarray(images[start : start + _BATCH])
+        batch = to_input(chosen, params.flat.dtype, engine.config.image_size)
         parts.append(to_numpy(engine.logits(params, batch)))
     return np.concatenate(parts)

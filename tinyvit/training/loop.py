@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import Array, Device
-from tinyvit.data import Dataset, ImageSet, crop_and_flip, draw_augmentation, normalise
+from tinyvit.data import Dataset, ImageSet, crop_and_flip, draw_augmentation, to_input
 from tinyvit.engine import Engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
@@ -169,7 +169,7 @@ class Trainer:
             flip = np.zeros_like(flip)
         chosen = xp.asarray(indices[part])
         images = crop_and_flip(self.images, chosen, *(xp.asarray(draw[part]) for draw in (dy, dx, flip)))
-        return normalise(images, self.params.flat.dtype), self.labels[chosen]
+        return to_input(images, self.params.flat.dtype, self.config.image_size), self.labels[chosen]
 
     def _look(self, losses: list[Array], epoch: int, done: int) -> None:
         """Read the losses of the latest steps, stop if they have diverged, show progress."""

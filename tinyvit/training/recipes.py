@@ -26,6 +26,18 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 }
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
+# Paper, Table 4: SGD with momentum 0.9, no weight decay, batch 512, gradients clipped at 1, cosine.
+FINE_TUNING: dict[str, Any] = {
+    "optimizer": "sgd",
+    "lr": 0.01,
+    "weight_decay": 0.0,
+    "batch_size": 512,
+    "accumulate": 8,
+    "epochs": 5,
+    "warmup_epochs": 0.5,
+    "flip": True,
+}
+
 
 def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
     """Settings for a data set, by name; what is not named keeps the default of Settings."""

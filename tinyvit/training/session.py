@@ -10,11 +10,14 @@ from tinyvit.backend import select_device
 from tinyvit.data import Dataset, hold_out, image_side, load_dataset
 from tinyvit.engine import available_cores, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig, initialise, preset
+from tinyvit.model import Params, ViTConfig, initialise, preset
+from tinyvit.pretrained.known import find_weights
+from tinyvit.pretrained.load import load_weights, with_new_head
+from tinyvit.pretrained.resize import at_image_size
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.loop import Interrupted, Trainer
 from tinyvit.training.progress import Progress, duration
-from tinyvit.training.recipes import recipe
+from tinyvit.training.recipes import FINE_TUNING, recipe
 from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
 from tinyvit.training.settings import Settings
 
@@ -46,12 +49,11 @@ def train(
     progress, device = Progress(), select_device(settings.device)
     if device.note:
         progress.note(device.note)
-    _model(settings, classes=1)  # so that a wrong name or patch is found before anything is downloaded
+    _starting_model(settings, 1, progress)  # so that a mistake is found before anything is downloaded
     dataset = _load(settings, data_url, progress)
     if resume:
         _check_classes(run, dataset)
-    config = _model(settings, len(dataset.classes))
-    params = initialise(config, settings.seed)
+    config, params = _starting_model(settings, len(dataset.classes), progress)
     engine = make_engine(config, device, settings.smoothing, settings.threads)
     trainer = Trainer(run, settings, dataset, config, params, engine, device, progress)
     if checkpoint:
@@ -100,9 +102,10 @@ def _fit(trainer: Trainer, progress: Progress) -> int:
 
 
 def _new_settings(chosen: dict[str, Any]) -> Settings:
-    """What the user chose, and for the rest the recipe of the data set."""
+    """What the user chose, and for the rest the recipe of the data set, or that of fine-tuning."""
     dataset, device = chosen.get("dataset", "shapes"), select_device(chosen.get("device", "auto"))
-    settings = Settings(**({"dataset": dataset} | recipe(dataset, device.is_gpu) | chosen))
+    usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+    settings = Settings(**({"dataset": dataset} | usual | chosen))
     if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, settings.epochs / 4))
     if not device.is_gpu and settings.threads is None:  # with another number the bits are others
@@ -144,15 +147,25 @@ def _load(settings: Settings, data_url: str | None, progress: Progress) -> Datas
     return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
 
 
-def _model(settings: Settings, classes: int) -> ViTConfig:
-    return preset(
-        settings.model,
-        image_side(settings.dataset, settings.image_size),
-        classes,
-        pool=settings.pool,
-        dropout=settings.dropout,
-        drop_path=settings.drop_path,
-    )
+def _starting_model(settings: Settings, classes: int, progress: Progress) -> tuple[ViTConfig, Params]:
+    """The model as training begins: from scratch, or from given weights with a new head of zeros."""
+    regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
+    if settings.weights is None:
+        side = image_side(settings.dataset, settings.image_size)
+        config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
+        return config, initialise(config, settings.seed)
+    config, params = load_any(settings.weights, progress)
+    config, params = with_new_head(config, params, classes)
+    config, params = at_image_size(config, params, settings.resolution or config.image_size)
+    return replace(config, **regularisation), params
+
+
+def load_any(source: str, progress: Progress) -> tuple[ViTConfig, Params]:
+    """Model and parameters of a run folder (its best epoch), a file of published weights, or a known name."""
+    if Path(source).is_dir():
+        checkpoint = RunFolder.open(Path(source)).load("best")
+        return checkpoint.config, checkpoint.params
+    return load_weights(find_weights(source, progress.download(source)))
 
 
 def _quoted(path: Path) -> str:

@@ -15,6 +15,9 @@ class Settings:
     Sizes are in images, times in epochs. validation is how many training images are held out to choose the
     best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random crop may
     move. accumulate cuts a batch into so many parts, computed one after another, when memory is short.
+
+    For fine-tuning, weights is the run folder, file or known name to start from (model is then its name), and
+    resolution the side of the images that the model is given, in pixels, if not that of the weights.
     """
 
     dataset: str
@@ -37,6 +40,8 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    weights: str | None = None
+    resolution: int | None = None
     seed: int = 0
     device: str = "auto"
     threads: int | None = None

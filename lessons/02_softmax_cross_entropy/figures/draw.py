@@ -24,14 +24,15 @@ def main():
     for left, values, title, limit, form in columns:
         sheet.text(left + 1.5 * cell, 20, title, 15, INK)
         for row, top in enumerate(tops):
-            sheet.grid(left, top, values[row], cell, form, limit, 12)
+            sheet.grid(left, top, values[row], cell, form, limit, 11)
             for c, name in enumerate(("cat", "dog", "ship")):
                 sheet.text(left + (c + 0.5) * cell, top - 10, name, 11, QUIET)
     for top in tops:
         middle = top + cell / 2
         sheet.arrow((152, middle), (200, middle), BLUE)
         sheet.line([(345, middle), (357, middle)], ORANGE, 2)
-        sheet.arrow((502, middle), (538, middle), GREEN)
+        for y in (middle - 3, middle + 3):
+            sheet.line([(514, y), (526, y)], GREEN, 2)
     sheet.text(176, tops[0] - 10, "softmax", 12, BLUE)
     sheet.text(
         345, 212, "A thousand more on every logit: the same probabilities, the same gradient.", 13, QUIET
@@ -39,7 +40,7 @@ def main():
     sheet.text(
         345,
         236,
-        "It adds up to 0: up with the right class, down with the others, each as far as it was believed.",
+        "It adds up to 0. A step against it lifts the cat, and lowers dog and ship by what each was given.",
         13,
         QUIET,
     )

@@ -1,7 +1,5 @@
 """eps is added to the standard deviation instead of the variance."""
 
-import numpy as np
-
 from tinyvit.ops import layer_norm_backward
 
 __all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph"]

@@ -21,7 +21,15 @@ def main():
 
 def draw_sizes(sheet):
     """The size of twelve layers' numbers, on a scale of powers of ten."""
-    curves = []
+    sheet.text(60, 30, "Same layers, three scales of weights", 15, INK, "lm")
+    sheet.text(60, 56, "size of the numbers", 12, INK, "lm")
+    for power, label in ((3, "1000"), (0, "1"), (-3, "0.001")):
+        sheet.text(54, 170 - 25 * power, label, 11, QUIET, "rm")
+        sheet.line([(57, 170 - 25 * power), (60, 170 - 25 * power)], QUIET, 1)
+    sheet.line([(60, 70), (60, 270), (316, 270)], QUIET, 1)
+    for across, label, anchor in ((60, "0", "lm"), (316, "12", "rm")):
+        sheet.text(across, 282, label, 11, QUIET, anchor)
+    sheet.text(188, 282, "layer", 12, INK)
     for deviation, colour, name in ((1 / 8, RED, "1/8"), (1 / 16, GREEN, "1/16"), (1 / 32, BLUE, "1/32")):
         rng = np.random.default_rng(0)
         x = rng.standard_normal(256)
@@ -29,10 +37,9 @@ def draw_sizes(sheet):
         for _ in range(12):
             x = x @ rng.normal(0, deviation, (256, 256))
             sizes.append(x.std())
-        curves.append((np.arange(13), np.log10(sizes), colour, ""))
-        sheet.text(324, 170 - 25.2 * np.log10(sizes[-1]), name, 13, colour, "lm")
-    sheet.text(60, 30, "Same layers, three scales of weights", 15, INK, "lm")
-    sheet.plot((60, 70, 256, 200), curves, "layer", "size, as a power of ten")
+        points = zip(60 + 256 / 12 * np.arange(13), 170 - 25 * np.log10(sizes), strict=True)
+        sheet.line([tuple(map(float, point)) for point in points], colour, 2)
+        sheet.text(324, float(170 - 25 * np.log10(sizes[-1])), name, 13, colour, "lm")
 
 
 def draw_valley(sheet):

@@ -20,9 +20,9 @@ def main():
     images = normalise(make_shapes(train=8, test=1).train.images, "float32")
     panels = (
         ("Sound", "down to zero", GREEN, train(images)),
-        ("Blind", "black images: down to the entropy of the labels", ORANGE, train(0 * images)),
+        ("Blind", "grey images: down to the entropy of the labels", ORANGE, train(0 * images)),
         ("Gradients not cleared", "falls, then climbs", BLUE, train(images, lr=3e-3, clear=False)),
-        ("Learning rate 1", "far above where it started", RED, train(images, lr=1.0)),
+        ("Learning rate 1", "jumps far above where it started", RED, train(images, lr=1.0)),
     )
     for number, (title, meaning, colour, losses) in enumerate(panels):
         left, top = 60 + 370 * (number % 2), 70 + 240 * (number // 2)

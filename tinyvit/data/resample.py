@@ -1,0 +1,57 @@
+"""Resizing along one side as a matrix: n values in a row become m.
+
+    corners     output i reads at i (n - 1) / (m - 1), linearly: the first and last stay where they are
+    bilinear    output i reads at (i + 1/2) n / m - 1/2, linearly: the middles of the cells
+    bicubic     the same places, with a cubic kernel (Keys 1981, a = -3/4)
+
+A picture is resized by one matrix from each side. Nothing is averaged when m is much smaller than n: these
+are for making larger, or slightly smaller.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+
+METHODS = ("corners", "bilinear", "bicubic")
+
+
+def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
+    """The matrix (m, n), float64, that takes n values in a row to m; each of its rows adds up to 1."""
+    if n == m:
+        return np.eye(n)
+    if method == "corners":
+        at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)
+    else:
+        at = (np.arange(m) + 0.5) * n / m - 0.5
+    kernel, reach = (_cubic, 2) if method == "bicubic" else (_linear, 1)
+    matrix = np.zeros((m, n))
+    base = np.floor(at).astype(int)
+    for offset in range(1 - reach, reach + 1):
+        place = base + offset  # beyond the border the outermost value goes on
+        np.add.at(matrix, (np.arange(m), place.clip(0, n - 1)), kernel(at - place))
+    return matrix
+
+
+def resize_images(images: Array, size: tuple[int, int], method: str = "bilinear") -> Array:
+    """Images (B, H, W, C), floating point, at another size (height, width): (B, height, width, C)."""
+    B, H, W, C = images.shape
+    if size == (H, W):
+        return images
+    xp, dtype = array_module(images), images.dtype
+    down = xp.asarray(resize_matrix(H, size[0], method), dtype=dtype)  # (height, H)
+    across = xp.asarray(resize_matrix(W, size[1], method), dtype=dtype)  # (width, W)
+    tall = down @ images.reshape(B, H, W * C)  # (B, height, W C)
+    return across @ tall.reshape(B, size[0], W, C)  # (B, height, width, C)
+
+
+def _linear(x: np.ndarray) -> np.ndarray:
+    return (1 - np.abs(x)).clip(0)
+
+
+def _cubic(x: np.ndarray) -> np.ndarray:
+    a, x = -0.75, np.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = a * (((x - 5) * x + 8) * x - 4)
+    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
