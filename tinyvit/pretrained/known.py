@@ -15,7 +15,7 @@ _AUGREG = "{}-i21k-300ep-lr_0.001-aug_{}-wd_0.03-do_0.0-sd_0.0--imagenet2012-ste
 
 @dataclass(frozen=True)
 class Known:
-    """One published file: its address, and its size in bytes and SHA-256 where somebody has written them down."""
+    """One published file: its address, and its size in bytes and SHA-256 where these are known."""
 
     url: str
     size: int | None = None
