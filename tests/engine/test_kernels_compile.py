@@ -29,8 +29,6 @@ def nvrtc():
         if found is None:
             needed = "cupy-cuda12x nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12"
             pytest.skip(f"compiling kernels without a GPU needs {package}: pip install {needed}")
-                f"compiling kernels needs {package}: pip install nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12"
-            )
     from cupy.cuda import nvrtc
 
     return nvrtc
