@@ -11,12 +11,15 @@ import pytest
 from PIL import Image
 
 from tests.tiny_runs import assert_one_line, assert_same_run, enter, make_photos, metrics, spawn, tiny
-from tinyvit import bench, evaluate, gradcheck, predict, train, visualize
+from tinyvit import bench, evaluate, fewshot, finetune, gradcheck, info, predict, train, visualize
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
+from tinyvit.model import initialise, preset
+from tinyvit.pretrained.imagenet import imagenet_classes
+from tinyvit.pretrained.load import save_official
 from tinyvit.shell.door import make_parser, open_door
 
-DOORS = (train, evaluate, predict, visualize, gradcheck, bench)
+DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, gradcheck, bench)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def test_help_explains_every_flag(go, door):
         assert all(option in out for option in action.option_strings)
 
 
-@pytest.mark.parametrize("name", ["train", "evaluate", "predict", "gradcheck"])
+@pytest.mark.parametrize("name", ["train", "finetune", "evaluate", "predict", "fewshot", "info", "gradcheck"])
 def test_each_door_is_a_program(name):
     process = spawn(name, "--help")
     out, err = process.communicate(timeout=60)
@@ -234,6 +237,82 @@ def test_predict_without_a_usable_picture(go, trained, tmp_path):
     assert_one_line(go(predict, trained, tmp_path / "whole.png", "--attention", missing), "cannot write")
     assert not missing.parent.exists()
     assert_one_line(go(predict, trained), "IMAGE")
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """weights(CLASSES): an official file of an untrained model with a lively head."""
+
+    def weights(classes):
+        config = preset("nano/4", 8, classes)
+        params = initialise(config)
+        params["head.bias"] = np.random.default_rng(0).standard_normal(classes)
+        save_official(tmp_path / f"{classes}.npz", config, params)
+        return tmp_path / f"{classes}.npz", params["head.bias"].argsort()[::-1]
+
+    return weights
+
+
+def test_predict_with_published_weights_names_the_classes_of_imagenet(go, weights, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    path, order = weights(1000)
+    status, out, err = go(predict, "--weights", path, tmp_path / "a.png", "--attention", tmp_path / "b.png")
+    assert (status, err) == (0, "")
+    name, *lines, wrote = out.splitlines()
+    assert name == str(tmp_path / "a.png")
+    assert [line.split("%  ")[1] for line in lines] == [imagenet_classes()[c] for c in order[:5]]
+    assert wrote == f"wrote {tmp_path / 'b.png'}"
+
+
+def test_predict_with_weights_of_other_classes_numbers_them(go, weights, tmp_path):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+    path, order = weights(7)
+    images = tmp_path / "a.png", tmp_path / "b.png"
+    for words in ((*images, "--weights", path), (images[0], "--weights", path, images[1])):
+        status, out, err = go(predict, *words, "--top", "2")
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[::3] == [str(image) for image in images]
+        assert [line.split("%  ")[1] for line in lines[1:3]] == [f"class {c}" for c in order[:2]]
+
+
+def test_predict_takes_a_run_as_weights_too(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    assert go(predict, "--weights", trained, tmp_path / "a.png") == go(predict, trained, tmp_path / "a.png")
+
+
+def test_predict_without_usable_weights(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    assert_one_line(go(predict, "--weights", tmp_path / "none.npz", tmp_path / "a.png"), "none.npz")
+    assert_one_line(go(predict, "--weights", "nonsense", tmp_path / "a.png"), "nonsense", "Ti_16-384")
+    assert_one_line(go(predict, "--weights", trained), "IMAGE")
+    assert_one_line(go(predict, tmp_path / "a.png"), "RUN IMAGE")
+
+
+def test_flags_may_stand_among_the_words(go, trained, tmp_path):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+    words = [trained, tmp_path / "a.png", tmp_path / "b.png"]
+    plain = go(predict, *words, "--top", "1")
+    assert plain[0] == 0
+    for i in range(3):
+        assert go(predict, *words[:i], "--top", "1", *words[i:]) == plain
+
+
+def test_imagenet_has_a_thousand_names_in_their_usual_order():
+    names = imagenet_classes()
+    assert len(names) == 1000
+    assert all(name == name.strip() and name for name in names)
+    for c, name in {
+        0: "tench",
+        1: "goldfish",
+        207: "golden retriever",
+        281: "tabby",
+        388: "giant panda",
+    }.items():
+        assert names[c].startswith(name)
+    assert names[999].startswith("toilet tissue")
 
 
 # Mistakes in training.

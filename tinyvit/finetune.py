@@ -5,18 +5,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.errors import UserError
+from tinyvit.shell.door import make_parser, open_door
+from tinyvit.shell.flags import add_resolution_flag
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
 _EPILOG = """\
 WEIGHTS is a run folder, an .npz or .safetensors file, or a known name such as Ti_16-384 or ViT-B_16. The
-head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum, batch 512,
-cosine, clipping.
+head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum, clipping, cosine,
+batches of 512 images, or fewer where the data set is small.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data
   python -m tinyvit.finetune Ti_16-384 --dataset folder --data-dir photos --resolution 224
+  python -m tinyvit.finetune --resume runs/folder-1
 """
 
 
@@ -24,9 +27,14 @@ def main(args: argparse.Namespace) -> int:
     """Hand what was given to the training room; returns its exit status."""
     chosen = vars(args)
     out, resume, data_url = (chosen.pop(name, None) for name in ("out", "resume", "data_url"))
-    chosen["model"] = Path(chosen["weights"]).stem
-    if chosen.get("dataset") == "folder" and "resolution" in chosen:
-        chosen.setdefault("image_size", chosen["resolution"])
+    weights = chosen.get("weights")
+    if weights is None and not resume:
+        raise UserError(
+            "there are no WEIGHTS to start from: name a run folder, a file or a known name (see --help)."
+        )
+    if weights is not None:
+        path = Path(weights)
+        chosen["model"] = path.stem if path.suffix in (".npz", ".safetensors") else path.name or weights
     return train(chosen, out, resume, data_url)
 
 
@@ -34,14 +42,11 @@ def parser() -> argparse.ArgumentParser:
     """The command line; flags that are not given are absent from its result."""
     p = make_parser("finetune", "Fine-tune a trained model on other images.", _EPILOG)
     p.argument_default = argparse.SUPPRESS
-    p.add_argument("weights", metavar="WEIGHTS", help="a run folder, a file of weights, or a known name")
-    add_data_flags(p)
     p.add_argument(
-        "--resolution",
-        type=positive_int,
-        metavar="N",
-        help="side of the images the model is given, in pixels",
+        "weights", metavar="WEIGHTS", nargs="?", help="a run folder, a file of weights, or a known name"
     )
+    add_data_flags(p)
+    add_resolution_flag(p)
     add_fit_flags(p)
     add_run_flags(p)
     return p

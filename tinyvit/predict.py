@@ -10,46 +10,85 @@ import numpy as np
 from tinyvit.analysis.attention_map import class_token_attention
 from tinyvit.analysis.overlay import save_overlays
 from tinyvit.backend import select_device
-from tinyvit.data import normalise, read_image
+from tinyvit.data import read_image, to_input
 from tinyvit.engine import make_engine
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig
+from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.shell.door import make_parser, open_door, positive_int
-from tinyvit.shell.flags import add_compute_flags, add_run_flags
+from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags
 from tinyvit.training.evaluation import predict_probabilities
+from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.starting_point import load_any, weights_within
+
+_EPILOG = """\
+examples:
+  python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
+  python -m tinyvit.predict --weights Ti_16-384 photo.jpg
+"""
 
 
 def main(args: argparse.Namespace) -> None:
     """Read the images, predict, print; draw the attention if asked to."""
-    run = RunFolder.open(args.run)
     device = select_device(args.device or "auto")
     if device.note:
         print(device.note)
-    checkpoint = run.load(args.checkpoint)
-    classes, config = run.classes(), checkpoint.config
-    images = np.stack([read_image(path, config.image_size[0]) for path in args.images])  # (n, H, W, 3)
-    params = checkpoint.params.to(device.xp)
+    paths = args.images
+    if args.weights is None and args.run is None:
+        raise UserError(
+            "expected RUN IMAGE..., or --weights FILE IMAGE...: what predicts, and at least one image."
+        )
+    if args.weights and args.run:  # then the first word is an image too
+        paths = [args.run, *paths]
+    if args.weights:
+        config, params, classes = _of_weights(weights_within(args.weights), args.checkpoint)
+    else:
+        config, params, classes = _of_run(args.run, args.checkpoint)
+    images = np.stack([read_image(path, max(config.image_size)) for path in paths])  # (n, S, S, 3)
+    params = params.to(device.xp)
     engine = make_engine(config, device, threads=args.threads)
     probabilities = predict_probabilities(engine, params, images, device)
 
     captions = []
-    for path, row in zip(args.images, probabilities, strict=True):
+    for path, row in zip(paths, probabilities, strict=True):
         best = row.argsort()[::-1][: args.top]
         print(path)
         for c in best:
             print(f"  {100 * row[c]:5.1f}%  {classes[c]}")
         captions.append(f"{classes[best[0]]} {100 * row[best[0]]:.1f}%")
     if args.attention:
-        attention = class_token_attention(
-            params, config, normalise(device.xp.asarray(images), params.flat.dtype)
-        )
+        inputs = to_input(device.xp.asarray(images), params.flat.dtype, config.image_size)
+        attention = class_token_attention(params, config, inputs)
         save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
         print(f"wrote {args.attention}")
 
 
+Named = tuple[ViTConfig, Params, tuple[str, ...]]  # a model, and what its classes are called
+
+
+def _of_run(path: Path, checkpoint: str) -> Named:
+    run = RunFolder.open(path)
+    loaded = run.load(checkpoint)
+    return loaded.config, loaded.params, run.classes()
+
+
+def _of_weights(source: str, checkpoint: str) -> Named:
+    """What --weights names: a run too, though that can be given without it."""
+    if Path(source).is_dir():
+        return _of_run(Path(source), checkpoint)
+    config, params = load_any(source, Progress())
+    if config.classes == 1000:
+        return config, params, imagenet_classes()
+    return config, params, tuple(f"class {c}" for c in range(config.classes))
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("predict", "The most likely classes of images, and where the model looks.")
-    add_run_flags(p)
+    p = make_parser("predict", "The most likely classes of images, and where the model looks.", _EPILOG)
+    p.add_argument(
+        "run", type=Path, nargs="?", metavar="RUN", help="a run folder of tinyvit.train; or give --weights"
+    )
     p.add_argument(
         "images",
         type=Path,
@@ -57,6 +96,10 @@ def parser() -> argparse.ArgumentParser:
         metavar="IMAGE",
         help="any picture Pillow reads; fitted to the model's size",
     )
+    p.add_argument(
+        "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
+    )
+    add_checkpoint_flag(p)
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )

@@ -12,7 +12,7 @@ from tinyvit.analysis.filters import embedding_filters
 from tinyvit.analysis.portrait import Row, save_portrait
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.backend import Device, select_device
-from tinyvit.data import ImageSet, normalise
+from tinyvit.data import ImageSet, to_input
 from tinyvit.engine import make_engine
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_compute_flags, add_run_flags
@@ -50,7 +50,7 @@ def attention_rows(
     params = checkpoint.params.to(device.xp)
     engine = make_engine(checkpoint.config, device, threads=threads)
     probabilities = predict_probabilities(engine, params, shown.images, device)
-    images = normalise(device.xp.asarray(shown.images), params.flat.dtype)
+    images = to_input(device.xp.asarray(shown.images), params.flat.dtype, checkpoint.config.image_size)
     attention = class_token_attention(params, checkpoint.config, images)
     captions = []
     for row, label in zip(probabilities, shown.labels, strict=True):

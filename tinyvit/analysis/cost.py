@@ -1,8 +1,15 @@
-"""What a model costs: multiply-adds of its matrix products, counted from its shape."""
+"""What a model costs, counted from its shape: parameters, multiply-adds, memory of a training step."""
 
 from __future__ import annotations
 
-from tinyvit.model import ViTConfig
+from math import prod
+
+from tinyvit.model import ViTConfig, parameter_shapes
+
+
+def parameter_count(config: ViTConfig) -> int:
+    """How many numbers a model learns."""
+    return sum(map(prod, parameter_shapes(config).values()))
 
 
 def multiply_adds(config: ViTConfig) -> int:
@@ -20,3 +27,46 @@ def multiply_adds(config: ViTConfig) -> int:
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
     features = config.pre_logits or D
     return embedding + config.layers * block + D * config.pre_logits + features * config.classes
+
+
+def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
+    """Bytes that the caches of one image hold between its forward and its backward pass, in training.
+
+    The parameters, which the caches only refer to, are not among them. What model.forward and
+    ops.cross_entropy keep, in numbers of bytes_each bytes:
+
+        patches    P P channels T                        the input of the patch embedding
+        blocks     see block_activations
+        the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
+
+    and another N D for the mask of dropout on the embedding. Memory grows with the number of images that
+    are computed at one time: the whole batch, or a part of it (--accumulate; micro-batches on the CPU).
+    """
+    T, R = config.grid[0] * config.grid[1], 1 if config.has_token else config.tokens
+    numbers = config.patch_size**2 * config.channels * T
+    numbers += config.tokens * config.width if config.dropout else 0
+    numbers += sum(block_activations(config, i) for i in range(config.layers))
+    numbers += R * (config.width + 1) + config.width + config.pre_logits + 2 * config.classes
+    return numbers * bytes_each
+
+
+def block_activations(config: ViTConfig, i: int) -> int:
+    """Numbers that the cache of block i holds for one image.
+
+    With N tokens, of which R go on (1 in the last block of a class-token model, else all):
+
+        LayerNorm      N (D + 1)  and  N D               n and r, and its output
+        attention      3 N D  +  R D  +  H R N  +  R D   q k v, q scaled, A, its output
+        LayerNorm      R (D + 1)  and  R D
+        MLP            3 R M                             before the GELU, its gate, after it
+
+    Dropout keeps a mask where it acts, and on A also what is left of it; stochastic depth two numbers.
+    """
+    D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
+    R = 1 if config.has_token and i == config.layers - 1 else N
+    numbers = 2 * N * D + N + 3 * N * D + 2 * R * D + H * R * N + 2 * R * D + R + 3 * R * M
+    if config.dropout:
+        numbers += R * D + R * M + R * D
+    if config.attention_dropout:
+        numbers += 2 * H * R * N
+    return numbers + (2 if config.drop_path_rate(i) else 0)

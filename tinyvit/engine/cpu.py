@@ -42,7 +42,7 @@ class CpuEngine:
         self.micro_batch = micro_batch or _fitting_micro_batch(config)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
-        self._thread_grads: list[Params] = []
+        self._other_grads: list[Params] = []
         keep_freed_memory()
 
     def loss_and_grads(
@@ -55,13 +55,14 @@ class CpuEngine:
         share: float = 1.0,
     ) -> np.ndarray:
         """As ReferenceEngine.loss_and_grads."""
-        if len(self._thread_grads) != self.threads or self._thread_grads[0].flat.dtype != grads.flat.dtype:
-            self._thread_grads = [grads.zeros_like() for _ in range(self.threads)]
+        if not self._other_grads or self._other_grads[0].flat.dtype != grads.flat.dtype:
+            self._other_grads = [grads.zeros_like() for _ in range(self.threads - 1)]
+        for other in self._other_grads:
+            other.flat.fill(0)
         pieces = self._pieces(len(images))
 
         def work(thread: int) -> np.ndarray:
-            own = self._thread_grads[thread]
-            own.flat.fill(0)
+            own = self._other_grads[thread - 1] if thread else grads  # the first thread needs no buffer
             loss = np.zeros((), dtype=grads.flat.dtype)
             for piece in pieces[thread :: self.threads]:
                 part = share * len(images[piece]) / len(images)
@@ -73,8 +74,8 @@ class CpuEngine:
 
         with one_blas_thread():
             losses = list(self._pool.map(work, range(self.threads)))
-        for own in self._thread_grads:
-            grads.flat += own.flat
+        for other in self._other_grads:
+            grads.flat += other.flat
         return sum(losses[1:], start=losses[0])
 
     def logits(self, params: Params, images: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.initialise import initialise, parameter_shapes
 from tinyvit.model.params import Params
-from tinyvit.model.presets import OFFICIAL, SIZES, SMALL, preset
+from tinyvit.model.presets import OFFICIAL, SIZES, SMALL, is_preset, preset
 from tinyvit.model.vit import attention_maps, backward, forward, loss_and_grads
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "backward",
     "forward",
     "initialise",
+    "is_preset",
     "loss_and_grads",
     "parameter_shapes",
     "preset",

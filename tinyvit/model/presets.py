@@ -31,8 +31,8 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
 
     Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model.
     """
-    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", name.strip().lower())
-    if match is None or match[1] not in SIZES:
+    match = _match(name)
+    if match is None:
         raise UserError(
             f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
             f"{', '.join(SIZES)}."
@@ -40,3 +40,14 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
     width, mlp_width, heads, layers = SIZES[match[1]]
     config = ViTConfig(image_size, int(match[2]), width, mlp_width, heads, layers, classes)
     return ViTConfig(**(config.as_dict() | changes))
+
+
+def is_preset(name: str) -> bool:
+    """Whether there is a model of that name, for images that suit it."""
+    return _match(name) is not None
+
+
+def _match(name: str) -> re.Match[str] | None:
+    """Size and patch as groups 1 and 2."""
+    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", name.strip().lower())
+    return match if match and match[1] in SIZES else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from math import isqrt
 
 import numpy as np
 
 from tinyvit.errors import UserError
+from tinyvit.model import ViTConfig
 
 
 class NamedArrays:
@@ -18,45 +20,101 @@ class NamedArrays:
     def __contains__(self, name: str) -> bool:
         return name in self._left
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of an array that is still there. Raises UserError if it is not."""
-        return self._get(name).shape
+    def shape(self, name: str, axes: int) -> tuple[int, ...]:
+        """Shape of an array that is still there. Raises UserError if it is not, or has not that many axes."""
+        shape = self._get(name).shape
+        if len(shape) != axes:
+            raise UserError(f"{self.source}: {name} has shape {shape}, expected {axes} axes.")
+        return shape
 
-    def take(self, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """The array, as float32, crossed out; of `shape` if given. Raises UserError if missing or not so."""
+    def take(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The array, crossed out. Raises UserError if it is missing, or not numbers of that shape."""
         array = self._get(name)
-        if shape is not None and array.shape != shape:
+        if array.shape != shape:
             raise UserError(f"{self.source}: {name} has shape {array.shape}, expected {shape}.")
+        if array.dtype.kind != "f":
+            raise UserError(f"{self.source}: {name} has dtype {array.dtype}, expected floating point.")
         del self._left[name]
-        return np.asarray(array, dtype=np.float32)
+        return array
 
     def count(self, pattern: str) -> int:
         """How many different numbers the first group of a pattern matches among the names: layers, say."""
         return len({match[1] for name in self._left if (match := re.match(pattern, name))})
 
-    def drop(self, pattern: str) -> list[str]:
-        """Cross out all arrays whose names match, and name them."""
-        dropped = [name for name in self._left if re.match(pattern, name)]
-        for name in dropped:
-            del self._left[name]
-        return dropped
+    def drop(self, pattern: str) -> None:
+        """Cross out all arrays whose names match: they are known, and take no part in classifying."""
+        self._left = {name: array for name, array in self._left.items() if not re.search(pattern, name)}
+
+    def refuse(self, foreign: dict[str, str]) -> None:
+        """Raises UserError for an array whose name matches one of these patterns, with the reason given."""
+        for pattern, why in foreign.items():
+            for name, array in self._left.items():
+                if re.search(pattern, name):
+                    raise UserError(
+                        f"{self.source} is not a plain ViT: {_printable(name)} {array.shape} {why}. "
+                        "Choose a checkpoint without it."
+                    )
 
     def finish(self) -> None:
         """Raises UserError if arrays are left that nobody took, naming them with their shapes."""
         if self._left:
-            names = [f"{name} {array.shape}" for name, array in sorted(self._left.items())]
+            names = [f"{_printable(name)} {array.shape}" for name, array in sorted(self._left.items())]
             shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
             raise UserError(
                 f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no place for these; "
-                "choose a "
-                "checkpoint without them."
+                "choose a checkpoint without them."
             )
 
     def _get(self, name: str) -> np.ndarray:
         if name not in self._left:
-            raise UserError(f"{self.source}: the array {name} is missing; it holds {self._sample()}.")
+            names = [_printable(other) for other in sorted(self._left)]
+            held = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "") if names else "nothing else"
+            raise UserError(f"{self.source}: the array {name} is missing; it holds {held}.")
         return self._left[name]
 
-    def _sample(self) -> str:
-        names = sorted(self._left)
-        return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "") if names else "no arrays"
+
+def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.ndarray]:
+    """Arrays under their new names. Raises UserError if two of them have become the same."""
+    arrays = dict(pairs)
+    if len(arrays) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(
+            f"{source} holds {_printable(twice)} twice, in different spellings: remove the one not meant."
+        )
+    return arrays
+
+
+def from_bfloat16(halves: np.ndarray) -> np.ndarray:
+    """bfloat16 numbers, given as uint16, as float32: a bfloat16 is the upper half of a float32."""
+    return (halves.astype(np.uint32) << 16).view(np.float32)
+
+
+def square_image_size(table: NamedArrays, name: str, patch_size: int, has_token: bool) -> tuple[int, int]:
+    """Height and width in pixels of square images, from how many rows the position embedding `name` has.
+
+    Raises UserError if that number is not one of a square grid of patches.
+    """
+    rows = table.shape(name, 3)[1]
+    for places in (rows - 1, rows) if has_token else (rows,):  # rows: no row for the class token
+        if places > 0 and isqrt(places) ** 2 == places:
+            return isqrt(places) * patch_size, isqrt(places) * patch_size
+    raise UserError(
+        f"{table.source}: {name} has {rows} rows, which is not the number of patches of a square image"
+        f"{' (and a class token)' if has_token else ''}: give image_size, its height and width."
+    )
+
+
+def take_positions(table: NamedArrays, name: str, config: ViTConfig) -> np.ndarray:
+    """The position embedding (N, D); big_vision and DeiT-III have no row for the class token: it gets zeros.
+
+    Raises UserError if it is missing or misshapen.
+    """
+    rows = table.shape(name, 3)[1]
+    lacking = 1 if config.has_token and rows == config.tokens - 1 else 0
+    found = table.take(name, (1, config.tokens - lacking, config.width))[0]
+    return np.concatenate([np.zeros((lacking, config.width), found.dtype), found])
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)

@@ -55,10 +55,11 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     path = Path(name)
     if path.exists() or path.suffix in (".npz", ".safetensors"):
         return path
-    known = {key.lower(): value for key, value in KNOWN.items()}.get(name.lower())
-    if known is None:
+    key = next((key for key in KNOWN if key.lower() == name.lower()), None)
+    if key is None:
         raise UserError(f"{name} is neither a file nor a known name; known are {', '.join(KNOWN)}.")
-    target = cache_folder() / Path(known.url).name
+    known = KNOWN[key]
+    target = cache_folder() / f"{key}.npz"  # not the name in the address, which several share
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         otherwise = f"Or fetch {known.url} by other means and give the path of the file."

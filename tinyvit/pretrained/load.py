@@ -1,8 +1,7 @@
-"""One way in for all published weights: official .npz files, and .safetensors of timm or Hugging Face."""
+"""One way in for all published weights, and the ways back out."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,46 +9,58 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files import write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.pretrained.official import from_official, to_official
+from tinyvit.pretrained.description import read_description
+from tinyvit.pretrained.npz import read_npz
+from tinyvit.pretrained.official import from_official, is_official, to_official
 from tinyvit.pretrained.resize import with_arrays
-from tinyvit.pretrained.safetensors import read_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names
+from tinyvit.pretrained.safetensors import read_safetensors, write_safetensors
+from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+
+_READERS = {".npz": read_npz, ".safetensors": read_safetensors}
 
 
-def load_weights(path: Path, heads: int | None = None) -> tuple[ViTConfig, Params]:
-    """Model and parameters (float32) of a file; whose names it uses is found out from its content.
+def load_weights(
+    path: Path,
+    heads: int | None = None,
+    image_size: tuple[int, int] | int | None = None,
+    dtype: str = "float32",
+) -> tuple[ViTConfig, Params]:
+    """Model and parameters of a file; whose names it uses is found out from its content.
 
-    heads is needed only for a timm or Hugging Face file whose heads are not 64 wide. Raises UserError if the
-    file is missing, damaged, or not a plain ViT.
+    Nearly everything is read off the arrays. What they cannot tell is taken from the config.json that timm
+    and Hugging Face put beside their files, if there is one; heads and image_size, if given, come before
+    both. Raises UserError if the file is missing, damaged, or not a plain ViT.
     """
     if not path.is_file():
         raise UserError(
             f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
         )
-    if path.suffix == ".safetensors":
-        return from_torch_names(read_safetensors(path), path.name, heads)
-    if path.suffix == ".npz":
-        return from_official(read_npz(path), path.name)
-    raise UserError(f"{path.name} has no ending that tinyvit knows, expected .npz or .safetensors.")
+    if path.suffix not in _READERS:
+        raise UserError(f"{path} has no ending that tinyvit knows, expected .npz or .safetensors.")
+    arrays = _READERS[path.suffix](path)
+    if is_official(arrays):
+        return from_official(arrays, path.name, image_size, dtype)
+    given = {"heads": heads, "image_size": image_size}
+    known = read_description(path.with_name("config.json"))
+    known |= {key: value for key, value in given.items() if value is not None}
+    return from_torch_names(arrays, path.name, known, dtype)
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:
-    """Write parameters in the layout of the official .npz files, which other programs read."""
+    """Write parameters in the layout of the official .npz files, which other programs read.
+
+    Raises UserError if the model's arithmetic is not that of the official code.
+    """
     arrays = to_official(config, params)
     write_atomically(path, lambda file: np.savez(file, **arrays))
 
 
-def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an .npz, never unpickling. Raises UserError if it is damaged or holds Python objects."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise ValueError("it holds a single array")
-            if len(set(file.files)) < len(file.files):
-                raise ValueError("two of its arrays have the same name")
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path.name} is no usable .npz file: {error}. Download it again.") from error
+def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
+    """Write parameters as safetensors: in timm's names, or Hugging Face's if the model's eps is theirs.
+
+    Raises UserError if the model's arithmetic is that of neither.
+    """
+    write_safetensors(path, to_torch_names(config, params), {"format": "pt"})
 
 
 def with_new_head(config: ViTConfig, params: Params, classes: int) -> tuple[ViTConfig, Params]:

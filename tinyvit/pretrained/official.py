@@ -16,7 +16,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, parameter_shapes
-from tinyvit.pretrained.arrays import NamedArrays
+from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings met in the wild, and the one of the released files.
@@ -27,49 +27,66 @@ _RENAMED = (
 )
 _BLOCK = "Transformer/encoderblock_{}/"
 _ATTENTION = "MultiHeadDotProductAttention_1/"
+_POSITION = "Transformer/posembed_input/pos_embedding"
+_FOREIGN = {r"^conv_root/kernel$": "makes it a hybrid, with a ResNet before the ViT"}
 
 
-def is_official(names: set[str]) -> bool:
+def is_official(arrays: dict[str, np.ndarray]) -> bool:
     """Whether the names of a file's arrays are those of an official checkpoint, in any of its spellings."""
-    return any(name.endswith("embedding/kernel") for name in names)
+    return any(name.endswith("embedding/kernel") for name in arrays)
 
 
-def from_official(arrays: dict[str, np.ndarray], source: str) -> tuple[ViTConfig, Params]:
-    """Model and parameters (float32) of an official checkpoint; source names the file in messages.
+def from_official(
+    arrays: dict[str, np.ndarray],
+    source: str,
+    image_size: tuple[int, int] | int | None = None,
+    dtype: str = "float32",
+) -> tuple[ViTConfig, Params]:
+    """Model and parameters of an official checkpoint; source names the file in messages.
 
-    Sizes, heads, pooling and pre_logits are read off the shapes; images are taken to be square. Raises
-    UserError if arrays are missing, misshapen, or left over.
+    Sizes, heads, pooling and pre_logits are read off the shapes; images are taken to be square unless
+    image_size is given. A file without a head gets one class with zero weights. Raises UserError if arrays
+    are missing, misshapen, or left over.
     """
-    table = NamedArrays(_usual_names(arrays), source)
-    if "conv_root/kernel" in table:
-        raise UserError(f"{source} is a hybrid (a ResNet before the ViT): tinyvit cannot use these yet.")
-    P, _, channels, D = table.shape("embedding/kernel")
-    _, H, _ = table.shape(_BLOCK.format(0) + _ATTENTION + "query/kernel")
-    has_token = "cls" in table
-    _, N, _ = table.shape("Transformer/posembed_input/pos_embedding")
-    side = round((N - has_token) ** 0.5)
+    table = NamedArrays(_usual_names(arrays, source), source)
+    table.refuse(_FOREIGN)
+    P, _, channels, D = table.shape("embedding/kernel", 4)
+    has_token, has_head = "cls" in table, "head/kernel" in table
+    first = _BLOCK.format(0)
     config = ViTConfig(
-        image_size=side * P,
+        image_size=image_size or square_image_size(table, _POSITION, P, has_token),
         patch_size=P,
         width=D,
-        mlp_width=table.shape(_BLOCK.format(0) + "MlpBlock_3/Dense_0/kernel")[1],
-        heads=H,
+        mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
+        heads=table.shape(first + _ATTENTION + "query/kernel", 3)[1],
         layers=table.count(r"Transformer/encoderblock_(\d+)/"),
-        classes=table.shape("head/kernel")[1],
+        classes=table.shape("head/kernel", 2)[1] if has_head else 1,
         pool="token" if has_token else "mean",
-        pre_logits=table.shape("pre_logits/kernel")[1] if "pre_logits/kernel" in table else 0,
+        pre_logits=table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
         channels=channels,
     )
-    params = Params.zeros(parameter_shapes(config))
+    params = Params.zeros(parameter_shapes(config), dtype)
     for name, shape in params.shapes.items():
-        sources = [table.take(source_name, s) for source_name, s in _sources(name, shape, config)]
-        params[name] = np.concatenate([a.reshape(*shape[:-1], -1) for a in sources], axis=-1).reshape(shape)
+        if name == "position":
+            params[name] = take_positions(table, _POSITION, config)
+        elif has_head or not name.startswith("head."):
+            parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config)]
+            parts = [part.reshape(*shape[:-1], shape[-1] // len(parts)) for part in parts]
+            params[name] = np.concatenate(parts, axis=-1)
     table.finish()
     return config, params
 
 
 def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
-    """The arrays of an official checkpoint with these parameters."""
+    """The arrays of an official checkpoint with these parameters.
+
+    Raises UserError if the model's arithmetic is not that of the official code.
+    """
+    if (config.gelu, config.eps) != ("tanh", 1e-6):
+        raise UserError(
+            f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
+            "which means 'tanh' and 1e-06: who reads it would compute something else. Try .safetensors."
+        )
     arrays = {}
     for name, shape in params.shapes.items():
         sources = _sources(name, shape, config)
@@ -87,7 +104,7 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig) -> list[tuple
         "patch.weight": ("embedding/kernel", (P, P, config.channels, D)),
         "patch.bias": ("embedding/bias", shape),
         "class_token": ("cls", (1, 1, D)),
-        "position": ("Transformer/posembed_input/pos_embedding", (1, *shape)),
+        "position": (_POSITION, (1, *shape)),
         "norm.weight": ("Transformer/encoder_norm/scale", shape),
         "norm.bias": ("Transformer/encoder_norm/bias", shape),
         "pre_logits.weight": ("pre_logits/kernel", shape),
@@ -118,19 +135,19 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig) -> list[tuple
     return [(prefix + official_name, official_shape)]
 
 
-def _usual_names(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
     """The same arrays under the names of the released files, stacked layers taken apart."""
-    usual = {}
+    usual = []
     for name, array in arrays.items():
         for prefix in _PREFIXES:
             name = name.removeprefix(prefix)
         if name == "pos_embedding":  # big_vision
-            name = "Transformer/posembed_input/pos_embedding"
+            name = _POSITION
         for other, ours in _RENAMED:
             name = name.replace(other, ours)
-        stacked = re.fullmatch(r"Transformer/encoderblock/(.*)", name)
-        if stacked:
-            usual |= {_BLOCK.format(i) + stacked[1]: layer for i, layer in enumerate(array)}
+        stacked = re.fullmatch(r"Transformer/encoderblock/(.*)", name, re.DOTALL)
+        if stacked and array.ndim:
+            usual += [(_BLOCK.format(i) + stacked[1], layer) for i, layer in enumerate(array)]
         else:
-            usual[name] = array
-    return usual
+            usual.append((name, array))
+    return renamed(usual, source)

@@ -17,10 +17,12 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.files import write_atomically
+from tinyvit.pretrained.arrays import from_bfloat16
 
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
-    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?",
+    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
 }  # fmt: skip
 _LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
 
@@ -40,7 +42,10 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
         if name == "__metadata__":
             continue
         dtype, shape, begin, end = _entry(path, name, entry, len(body))
-        arrays[name] = _array(body[begin:end], dtype, shape)
+        try:
+            arrays[name] = _array(body[begin:end], dtype, shape)
+        except ValueError as error:  # hundreds of axes, or no numbers in an impossible shape
+            raise _bad(path, f"{name!r} of shape {shape}: {error}") from error
         spans.append((begin, end))
     covered = 0
     for begin, end in sorted(spans):
@@ -57,7 +62,7 @@ def write_safetensors(
 ) -> None:
     """Write float64, float32 or float16 arrays; the same arrays give the same bytes."""
     header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
-    names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}
+    names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}  # BF16 has no dtype
     offset = 0
     for name, array in arrays.items():
         end = offset + array.nbytes
@@ -88,8 +93,9 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
             path, f"its header claims {length:,} bytes, the file has {len(data) - 8:,} after the first 8"
         )
     try:
-        header = json.loads(data[8 : 8 + length].tobytes(), object_pairs_hook=_without_duplicates)
-    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+        text = data[8 : 8 + length].tobytes().decode("utf-8")
+        header = json.loads(text, object_pairs_hook=_without_duplicates)
+    except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
         raise _bad(path, f"its header is unreadable: {error}") from error
     if not isinstance(header, dict):
         raise _bad(path, "its header is no table of names")
@@ -113,7 +119,7 @@ def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, t
         raise _bad(path, f"the description of {name!r} is not one of an array") from None
     if not sizes_are_whole:
         raise _bad(path, f"the description of {name!r} is not one of an array")
-    if dtype not in _DTYPES:
+    if not isinstance(dtype, str) or dtype not in _DTYPES:
         raise _bad(path, f"{name!r} has the unknown dtype {dtype!r}, expected one of {', '.join(_DTYPES)}")
     size = prod(shape) * np.dtype(_DTYPES[dtype]).itemsize
     if end - begin != size:
@@ -126,11 +132,9 @@ def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, t
 
 
 def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.frombuffer(data.tobytes(), _DTYPES[dtype]).reshape(shape)
-    if dtype == "BF16":  # the upper half of a float32
-        return (array.astype(np.uint32) << 16).view(np.float32)
-    return array
+    flat = np.frombuffer(data.tobytes(), _DTYPES[dtype])
+    return (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
 
 
 def _bad(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is no usable safetensors file: {why}. Download it again.")
+    return UserError(f"{path} is no usable safetensors file: {why}. Delete it and fetch it again.")

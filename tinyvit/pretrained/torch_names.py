@@ -1,19 +1,27 @@
 """Checkpoints of timm and of Hugging Face: the names their PyTorch models give to the arrays of a plain ViT.
 
-PyTorch stores a linear layer output-by-input and a patch embedding as a convolution (D, 3, P, P); both are
-transposed here to tinyvit's input-by-output. LayerScale (a learned factor for each column of what a branch
-adds) is multiplied into the matrix and bias before it, which is the same function exactly.
+PyTorch stores a linear layer output-by-input and a patch embedding as a convolution; tinyvit's are
+input-by-output:
+
+    linear      weight (O, I)                                 ours: (I, O)
+    patch       weight (D, 3, P, P)                           ours: (P P 3, D)
+    q, k, v     one layer (3D, D), or three (D, D)            ours: (D, 3D)
+
+LayerScale (a learned factor for each column of what a branch adds) is multiplied into the matrix and bias
+before it: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, parameter_shapes
-from tinyvit.pretrained.arrays import NamedArrays
+from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 
 
 @dataclass(frozen=True)
@@ -32,9 +40,10 @@ class Naming:
     fc1: str
     fc2: str
     scale2: str
-    norm: tuple[str, ...]  # the first that is there
+    norm: str
     head: str
-    unused: str  # pattern of arrays that a plain ViT does not use in classifying
+    pre_logits: str = "pre_logits.fc"  # timm's, in its older files
+    whole: str = ""  # stands before all names but the head's when written
     gelu: str = "exact"
     eps: float = 1e-6
 
@@ -52,124 +61,176 @@ TIMM = Naming(
     fc1="mlp.fc1",
     fc2="mlp.fc2",
     scale2="ls2.gamma",
-    norm=("norm", "fc_norm"),
+    norm="norm",
     head="head",
-    unused=r"mask_token$",
 )
-_QKV = ("attention.attention.query", "attention.attention.key", "attention.attention.value")
 HUGGING_FACE = Naming(
     patch="embeddings.patch_embeddings.projection",
     class_token="embeddings.cls_token",
     position="embeddings.position_embeddings",
     block="encoder.layer.{}.",
     norm1="layernorm_before",
-    qkv=_QKV,
+    qkv=("attention.attention.query", "attention.attention.key", "attention.attention.value"),
     out="attention.output.dense",
     scale1="layer_scale1.lambda1",
     norm2="layernorm_after",
     fc1="intermediate.dense",
     fc2="output.dense",
     scale2="layer_scale2.lambda1",
-    norm=("layernorm",),
+    norm="layernorm",
     head="classifier",
-    unused=r"embeddings\.mask_token$|pooler\.dense\.",
+    whole="vit.",
     eps=1e-12,
 )
-DINOV2 = Naming(
-    **(
-        vars(HUGGING_FACE)
-        | {"norm1": "norm1", "norm2": "norm2", "fc1": "mlp.fc1", "fc2": "mlp.fc2", "eps": 1e-6}
-    )
-)
-_PREFIXES = ("vit.", "deit.", "dinov2.", "model.", "backbone.")
+DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
+
+_PREFIXES = ("module.", "model.", "backbone.", "vit.", "deit.", "dinov2.")
+# Hugging Face's classifier stands on the class token itself, not on the pooler; masks are for training.
+_UNUSED = r"(^|\.)mask_token$|^pooler\.dense\."
+_FOREIGN = {
+    r"(^|\.)dist(illation)?_token$": "is a second token, for distillation",
+    r"(^|\.)reg(ister)?_tokens?$": "are register tokens",
+    r"^fc_norm\.": "normalises after averaging, where tinyvit does so before",
+    r"\.mlp\.(w12|weights_in)\.": "belongs to a gated MLP (SwiGLU)",
+}
+# Widths whose heads are not 64 wide in the models of that size that were published (H, g, G, SO400M).
+_SIXTEEN_HEADS = (1152, 1280, 1408, 1664)
 
 
 def from_torch_names(
-    arrays: dict[str, np.ndarray], source: str, heads: int | None = None
+    arrays: dict[str, np.ndarray],
+    source: str,
+    known: dict[str, Any] | None = None,
+    dtype: str = "float32",
 ) -> tuple[ViTConfig, Params]:
-    """Model and parameters (float32) of a timm or Hugging Face checkpoint; source names the file in messages.
+    """Model and parameters of a timm or Hugging Face checkpoint; source names the file in messages.
 
-    The file does not say how many heads there are: heads, or else one for every 64 columns as in all of the
-    paper's models (but 3 for width 192, ... alike). A file without a head gets one class with zero weights.
-    Raises UserError if arrays are missing, misshapen, or left over.
+    known holds what is known from elsewhere: any of heads, eps, gelu, image_size, pool. Otherwise the heads
+    are those of the published model of that width, epsilon and GELU the library's own, images square. A file
+    without a head gets one class with zero weights. Mask tokens and Hugging Face's pooler, which take no part
+    in classifying, are left out. Raises UserError if arrays are missing, misshapen, or left over.
     """
-    table = NamedArrays(_without_prefix(arrays), source)
-    names = _naming(table, source)
-    weight = table.shape(f"{names.patch}.weight")
-    D, channels, P, _ = weight
+    known = dict(known or {})
+    table = NamedArrays(_without_prefix(arrays, source), source)
+    names = _naming(table)
+    table.drop(_UNUSED)
+    table.refuse(_FOREIGN)
     has_token = names.class_token in table
-    _, N, _ = table.shape(names.position)
-    side = round((N - has_token) ** 0.5)
+    if has_token and known.pop("pool", "token") == "mean":
+        table.refuse({f"^{names.class_token}$": "is not what is classified, the mean of the others is"})
+    D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
     has_head = f"{names.head}.weight" in table
-    config = ViTConfig(
-        image_size=side * P,
-        patch_size=P,
-        width=D,
-        mlp_width=table.shape(f"{names.block.format(0)}{names.fc1}.weight")[0],
-        heads=heads or max(1, D // 64),
-        layers=table.count(names.block.replace(".", r"\.").format(r"(\d+)")),
-        classes=table.shape(f"{names.head}.weight")[0] if has_head else 1,
-        pool="token" if has_token else "mean",
-        gelu=names.gelu,
-        eps=names.eps,
-        channels=channels,
-    )
-    params = Params.zeros(parameter_shapes(config))
-    params["patch.weight"] = table.take(f"{names.patch}.weight").transpose(2, 3, 1, 0).reshape(-1, D)
-    params["patch.bias"] = table.take(f"{names.patch}.bias", (D,))
-    if has_token:
-        params["class_token"] = table.take(names.class_token, (1, 1, D)).reshape(D)
-    params["position"] = table.take(names.position, (1, N, D))[0]
+    pre_logits = f"{names.pre_logits}.weight"
+    inferred = {
+        "image_size": known.get("image_size") or square_image_size(table, names.position, P, has_token),
+        "patch_size": P,
+        "width": D,
+        "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
+        "heads": known.get("heads") or _usual_heads(D, source),
+        "layers": table.count(names.block.replace(".", r"\.").format(r"(\d+)")),
+        "classes": table.shape(f"{names.head}.weight", 2)[0] if has_head else 1,
+        "pool": "token" if has_token else "mean",
+        "pre_logits": table.shape(pre_logits, 2)[0] if pre_logits in table else 0,
+        "gelu": names.gelu,
+        "eps": names.eps,
+        "channels": channels,
+    }
+    config = ViTConfig(**(inferred | known))
+    params = Params.zeros(parameter_shapes(config), dtype)
+    for name, shape in params.shapes.items():
+        if name == "position":
+            params[name] = take_positions(table, names.position, config)
+        elif has_head or not name.startswith("head."):
+            parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config, names)]
+            params[name] = _to_ours(name, np.concatenate(parts), shape)
     for i in range(config.layers):
-        _read_block(table, names, names.block.format(i), params, f"blocks.{i}.")
-    norm = next((name for name in names.norm if f"{name}.weight" in table), names.norm[0])
-    params["norm.weight"], params["norm.bias"] = table.take(f"{norm}.weight"), table.take(f"{norm}.bias")
-    if has_head:
-        _read_linear(table, names.head, params, "head")
-    table.drop(names.unused)
+        for scale, layer in ((names.scale1, "attn.out"), (names.scale2, "mlp.fc2")):
+            if (scale := names.block.format(i) + scale) in table:
+                gamma = table.take(scale, (D,)).astype(dtype)
+                for part in ("weight", "bias"):
+                    params[f"blocks.{i}.{layer}.{part}"] *= gamma
     table.finish()
     return config, params
 
 
-def _read_block(table: NamedArrays, names: Naming, theirs: str, params: Params, ours: str) -> None:
-    for our_norm, their_norm in (("norm1", names.norm1), ("norm2", names.norm2)):
-        for part in ("weight", "bias"):
-            params[f"{ours}{our_norm}.{part}"] = table.take(f"{theirs}{their_norm}.{part}")
-    weights = [table.take(f"{theirs}{name}.weight") for name in names.qkv]
-    biases = [table.take(f"{theirs}{name}.bias") for name in names.qkv]
-    params[f"{ours}attn.qkv.weight"] = np.concatenate(weights).T
-    params[f"{ours}attn.qkv.bias"] = np.concatenate(biases)
-    _read_linear(table, theirs + names.out, params, f"{ours}attn.out", theirs + names.scale1)
-    _read_linear(table, theirs + names.fc1, params, f"{ours}mlp.fc1")
-    _read_linear(table, theirs + names.fc2, params, f"{ours}mlp.fc2", theirs + names.scale2)
+def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint with these parameters, named as the library does that computes as they need.
 
-
-def _read_linear(table: NamedArrays, theirs: str, params: Params, ours: str, scale: str = "") -> None:
-    """A linear layer, with the LayerScale behind it multiplied in if there is one."""
-    weight = table.take(f"{theirs}.weight", params.shapes[f"{ours}.weight"][::-1]).T  # (I, O)
-    bias = table.take(f"{theirs}.bias", params.shapes[f"{ours}.bias"])
-    if scale in table:
-        gamma = table.take(scale, bias.shape)
-        weight, bias = weight * gamma, bias * gamma
-    params[f"{ours}.weight"], params[f"{ours}.bias"] = weight, bias
-
-
-def _without_prefix(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays without the name of the whole model before theirs."""
-    for prefix in _PREFIXES:
-        if any(name.startswith(prefix) for name in arrays):
-            return {name.removeprefix(prefix): array for name, array in arrays.items()}
+    That is timm for an epsilon of 1e-6, Hugging Face for 1e-12. Raises UserError if it is neither.
+    """
+    names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
+    if names is None or (names is HUGGING_FACE and (config.pre_logits or not config.has_token)):
+        raise UserError(
+            f"a model with gelu {config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits "
+            f"{config.pre_logits} is neither timm's ('exact', 1e-06) nor Hugging Face's ('exact', 1e-12, "
+            "'token', 0), so that they would compute something else. The official layout, .npz, means 'tanh' "
+            "and 1e-06."
+        )
+    arrays = {}
+    for name, shape in params.shapes.items():
+        sources = _sources(name, shape, config, names)
+        parts = np.split(_to_theirs(name, params[name], config), len(sources))
+        for (theirs, their_shape), part in zip(sources, parts, strict=True):
+            whole = "" if theirs.startswith(names.head + ".") else names.whole
+            arrays[whole + theirs] = np.ascontiguousarray(part).reshape(their_shape)
     return arrays
 
 
-def _naming(table: NamedArrays, source: str) -> Naming:
+def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming) -> list[tuple[str, tuple]]:
+    """The arrays, with their shapes, that one after another make up a parameter."""
+    D, P = config.width, config.patch_size
+    if name in ("class_token", "position"):
+        return [(getattr(names, name), (1, prod(shape) // D, D))]
+    if name == "patch.weight":
+        return [(f"{names.patch}.weight", (D, config.channels, P, P))]
+    *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, head.bias
+    prefix = names.block.format(block[1]) if block else ""
+    theirs = getattr(names, layer)
+    layers = theirs if layer == "qkv" else (theirs,)
+    *inputs, outputs = shape
+    return [(f"{prefix}{one}.{part}", (outputs // len(layers), *inputs)) for one in layers]
+
+
+def _to_ours(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if name == "patch.weight":
+        array = array.transpose(2, 3, 1, 0)
+    elif name.endswith(".weight"):
+        array = array.T
+    return array.reshape(shape)
+
+
+def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
+    if name == "patch.weight":
+        P = config.patch_size
+        return array.reshape(P, P, config.channels, config.width).transpose(3, 2, 0, 1)
+    return array.T if name.endswith(".weight") else array
+
+
+def _usual_heads(width: int, source: str) -> int:
+    if width in _SIXTEEN_HEADS:
+        return 16
+    if width % 64:
+        raise UserError(
+            f"{source} does not tell how many heads share its width of {width}: give heads, or put the "
+            "config.json that was published with it beside it."
+        )
+    return width // 64
+
+
+def _without_prefix(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
+    """The arrays without the names of the whole model before theirs."""
+    for prefix in _PREFIXES:
+        arrays = renamed([(name.removeprefix(prefix), array) for name, array in arrays.items()], source)
+    return arrays
+
+
+def _naming(table: NamedArrays) -> Naming:
     if f"{TIMM.patch}.weight" in table:
         return TIMM
     for names in (HUGGING_FACE, DINOV2):
         if f"{names.block.format(0)}{names.norm1}.weight" in table:
             return names
     raise UserError(
-        f"{source} is no ViT that tinyvit knows: expected the names of the official .npz files, of timm or "
-        "of "
-        "Hugging Face."
+        f"{table.source} is no ViT that tinyvit knows: expected the names of the official .npz files, of "
+        "timm or of Hugging Face."
     )

@@ -48,7 +48,10 @@ def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
+    """A parser whose errors are one line, like all others; flags may stand anywhere among the words."""
+
+    def parse_args(self, args=None, namespace=None):
+        return self.parse_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         _fail(self, f"{message} (see python -m {self.prog} --help)")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.shell.door import thread_count
+from tinyvit.data import DATASETS
+from tinyvit.shell.door import positive_int, thread_count
 
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
@@ -19,6 +20,35 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """RUN, and which of its checkpoints."""
     parser.add_argument("run", type=Path, metavar="RUN", help="a run folder of tinyvit.train")
+    add_checkpoint_flag(parser)
+
+
+def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
+    """--checkpoint."""
     parser.add_argument(
         "--checkpoint", choices=("best", "last"), default="best", help="which checkpoint (default: best)"
+    )
+
+
+def add_source_flags(parser: argparse._ActionsContainer) -> None:
+    """Which images: --dataset, --data-dir, --data-url and --image-size."""
+    parser.add_argument("--dataset", choices=DATASETS, help="which images (shapes)")
+    parser.add_argument(
+        "--data-dir", metavar="DIR", help="where the data are; CIFAR is downloaded to data/ otherwise"
+    )
+    parser.add_argument(
+        "--data-url", metavar="URL", help="another address to download the CIFAR archive from"
+    )
+    parser.add_argument(
+        "--image-size", type=positive_int, metavar="N", help="side of the images of a folder, in pixels"
+    )
+
+
+def add_resolution_flag(parser: argparse._ActionsContainer) -> None:
+    """--resolution."""
+    parser.add_argument(
+        "--resolution",
+        type=positive_int,
+        metavar="N",
+        help="side of the images that the model is given, in pixels (that of WEIGHTS)",
     )

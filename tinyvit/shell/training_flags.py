@@ -5,23 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.data import DATASETS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.shell.door import natural_float, natural_int, positive_float, positive_int, rate
-from tinyvit.shell.flags import add_compute_flags
+from tinyvit.shell.flags import add_compute_flags, add_source_flags
 
 
 def add_data_flags(parser: argparse.ArgumentParser) -> None:
     """What to train on, and how its images are varied."""
     data = parser.add_argument_group("data")
-    data.add_argument("--dataset", choices=DATASETS, help="what to train on (shapes)")
-    data.add_argument(
-        "--data-dir", metavar="DIR", help="where the data are; CIFAR is downloaded to data/ otherwise"
-    )
-    data.add_argument("--data-url", metavar="URL", help="another address to download the CIFAR archive from")
-    data.add_argument(
-        "--image-size", type=positive_int, metavar="N", help="side of the images of a folder, in pixels"
-    )
+    add_source_flags(data)
     data.add_argument(
         "--validation",
         type=natural_int,

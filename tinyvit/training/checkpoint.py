@@ -9,6 +9,7 @@ optimizer/NAME      every array of the optimiser's state, flat
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
     write_atomically(path, lambda file: np.savez(file, **arrays))
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a file is a checkpoint of tinyvit's, not weights in the layout of others."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return "progress.npy" in file.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def load_checkpoint(path: Path) -> Checkpoint:

@@ -26,19 +26,33 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 }
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
-# Paper, Table 4: SGD with momentum 0.9, no weight decay, batch 512, gradients clipped at 1, cosine.
+# Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "sgd",
     "lr": 0.01,
     "weight_decay": 0.0,
-    "batch_size": 512,
-    "accumulate": 8,
     "epochs": 5,
     "warmup_epochs": 0.5,
     "flip": True,
 }
+_FINE_TUNING_BATCH = 512  # the paper's
+_AT_A_TIME = 64  # images: large ones fill a memory fast
 
 
 def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
     """Settings for a data set, by name; what is not named keeps the default of Settings."""
     return (_ON_GPU if on_gpu else _ON_CPU).get(dataset) or _ON_CPU[dataset]
+
+
+def fine_tuning_batch(
+    images: int, batch_size: int | None = None, accumulate: int | None = None, **others: Any
+) -> dict[str, int]:
+    """Batch size and its parts for fine-tuning on so many images, where the user has not chosen them.
+
+    A batch is the paper's, or, where images are few, so small that an epoch has 16 steps.
+    """
+    if batch_size is None:
+        batch_size = _FINE_TUNING_BATCH
+        while batch_size > 1 and 16 * batch_size > images:
+            batch_size //= 2
+    return {"batch_size": batch_size, "accumulate": accumulate or max(1, batch_size // _AT_A_TIME)}

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import select_device
-from tinyvit.data import Dataset, hold_out, image_side, load_dataset
+from tinyvit.data import Dataset, hold_out, load_dataset
 from tinyvit.engine import available_cores, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, initialise, preset
-from tinyvit.pretrained.known import find_weights
-from tinyvit.pretrained.load import load_weights, with_new_head
-from tinyvit.pretrained.resize import at_image_size
+from tinyvit.model import ViTConfig
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.loop import Interrupted, Trainer
 from tinyvit.training.progress import Progress, duration
-from tinyvit.training.recipes import FINE_TUNING, recipe
+from tinyvit.training.recipes import FINE_TUNING, fine_tuning_batch, recipe
 from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
 from tinyvit.training.settings import Settings
+from tinyvit.training.starting_point import Model, load_any, starting_model
 
 # Settings that may differ when a run is resumed: where to compute, and where the data lie.
 _FREE_ON_RESUME = {"device", "threads", "data_dir"}
@@ -49,11 +47,16 @@ def train(
     progress, device = Progress(), select_device(settings.device)
     if device.note:
         progress.note(device.note)
-    _starting_model(settings, 1, progress)  # so that a mistake is found before anything is downloaded
+    weights = _weights(settings, checkpoint, progress)
+    if weights and not resume:
+        settings = _fitted_to_model(settings, weights[0])
+    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
     dataset = _load(settings, data_url, progress)
     if resume:
         _check_classes(run, dataset)
-    config, params = _starting_model(settings, len(dataset.classes), progress)
+    elif weights:
+        settings = replace(settings, **fine_tuning_batch(len(dataset.train), **chosen))
+    config, params = starting_model(settings, len(dataset.classes), weights)
     engine = make_engine(config, device, settings.smoothing, settings.threads)
     trainer = Trainer(run, settings, dataset, config, params, engine, device, progress)
     if checkpoint:
@@ -63,7 +66,7 @@ def train(
 
     progress.header(
         settings.dataset,
-        f"vit-{settings.model.lower().removeprefix('vit-')}, {params.count:,} parameters",
+        f"{_model_name(settings)}, {params.count:,} parameters",
         f"{device.label} on {engine.label}" if not device.is_gpu else device.label,
         f"run {run.path}",
     )
@@ -96,7 +99,7 @@ def _fit(trainer: Trainer, progress: Progress) -> int:
     print(f"  python -m tinyvit.evaluate {path}        accuracy, class by class")
     print(f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where")
     print(f"  open {run.curves_path}")
-    if trainer.settings.dataset == "shapes":
+    if trainer.settings.dataset == "shapes" and trainer.settings.weights is None:
         print("  python -m tinyvit.train --dataset cifar10        the real thing")
     return 0
 
@@ -113,6 +116,20 @@ def _new_settings(chosen: dict[str, Any]) -> Settings:
     return settings
 
 
+def _weights(settings: Settings, checkpoint: Checkpoint | None, progress: Progress) -> Model | None:
+    """What fine-tuning starts from, if it does; the checkpoint, where one goes on: only its shape counts."""
+    if settings.weights is None:
+        return None
+    return (checkpoint.config, checkpoint.params) if checkpoint else load_any(settings.weights, progress)
+
+
+def _fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
+    """Settings that say what the given model is, and read a folder's images as large as it takes them."""
+    if settings.dataset == "folder" and settings.image_size is None:
+        settings = replace(settings, image_size=settings.resolution or max(config.image_size))
+    return replace(settings, pool=config.pool)
+
+
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
     if not isinstance(resume, Path):
         return out or latest_run()
@@ -127,10 +144,10 @@ def _resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name not in _FREE_ON_RESUME and value != before:
+            flag = "WEIGHTS" if name == "weights" else "--" + name.replace("_", "-")
             raise UserError(
                 f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
-                f"keeps its settings. Leave --{name.replace('_', '-')} away, or start a new run with another "
-                "--out."
+                f"keeps its settings. Leave {flag} away, or start a new run with another --out."
             )
     return replace(settings, **{name: chosen[name] for name in _FREE_ON_RESUME if name in chosen})
 
@@ -147,25 +164,8 @@ def _load(settings: Settings, data_url: str | None, progress: Progress) -> Datas
     return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
 
 
-def _starting_model(settings: Settings, classes: int, progress: Progress) -> tuple[ViTConfig, Params]:
-    """The model as training begins: from scratch, or from given weights with a new head of zeros."""
-    regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
-    if settings.weights is None:
-        side = image_side(settings.dataset, settings.image_size)
-        config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
-        return config, initialise(config, settings.seed)
-    config, params = load_any(settings.weights, progress)
-    config, params = with_new_head(config, params, classes)
-    config, params = at_image_size(config, params, settings.resolution or config.image_size)
-    return replace(config, **regularisation), params
-
-
-def load_any(source: str, progress: Progress) -> tuple[ViTConfig, Params]:
-    """Model and parameters of a run folder (its best epoch), a file of published weights, or a known name."""
-    if Path(source).is_dir():
-        checkpoint = RunFolder.open(Path(source)).load("best")
-        return checkpoint.config, checkpoint.params
-    return load_weights(find_weights(source, progress.download(source)))
+def _model_name(settings: Settings) -> str:
+    return settings.model if settings.weights else f"vit-{settings.model.lower().removeprefix('vit-')}"
 
 
 def _quoted(path: Path) -> str:

@@ -1,0 +1,73 @@
+"""What a model costs is counted from its shape: here it is compared with what is really there."""
+
+import numpy as np
+import pytest
+
+from tests.helpers import random_batch, tiny_config
+from tinyvit.analysis.cost import activation_bytes, multiply_adds, parameter_count
+from tinyvit.model import forward, initialise, preset
+from tinyvit.ops import Noise, cross_entropy
+
+KINDS = {
+    "class token": {},
+    "mean": {"pool": "mean"},
+    "wide image": {"image_size": (8, 12)},
+    "one patch": {"patch_size": 8},
+    "one head": {"heads": 1},
+    "one layer": {"layers": 1},
+    "pre-logits": {"pre_logits": 7},
+    "exact GELU": {"gelu": "exact"},
+    "dropout": {"dropout": 0.1},
+    "dropout and mean": {"dropout": 0.1, "pool": "mean", "pre_logits": 3},
+    "attention dropout": {"attention_dropout": 0.1},
+    "stochastic depth": {"drop_path": 0.2, "layers": 4},
+    "everything": {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2, "pre_logits": 9},
+}
+
+
+def buffers(cache):
+    """The arrays that own the memory of what is in a cache, by id, views traced to their base."""
+    if isinstance(cache, tuple | list):
+        return {key: array for part in cache for key, array in buffers(part).items()}
+    if not isinstance(cache, np.ndarray):
+        return {}
+    while cache.base is not None:
+        cache = cache.base
+    return {id(cache): cache}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_activations_are_the_bytes_that_the_caches_hold(kind, dtype):
+    config, count = tiny_config(**KINDS[kind]), 3
+    params = initialise(config, dtype=dtype)
+    images, labels = random_batch(config, count, np.random.default_rng(0), dtype)
+    logits, cache = forward(params, config, images, Noise(0, 1))
+    _, loss_cache = cross_entropy(logits, labels)
+    held = buffers((cache, loss_cache))
+    del held[id(params.flat)]
+    assert sum(array.nbytes for array in held.values()) == count * activation_bytes(
+        config, params.flat.itemsize
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "millions", "billions"),
+    [
+        ("Ti/16", 5.717416, 1.25),
+        ("S/16", 22.050664, 4.60),
+        ("B/16", 86.567656, 17.56),
+        ("L/16", 304.326632, 61.6),
+    ],
+)
+def test_official_models_cost_what_others_found(name, millions, billions):
+    config = preset(name, 224, 1000)
+    assert parameter_count(config) == round(millions * 1e6)
+    assert multiply_adds(config) / 1e9 == pytest.approx(billions, rel=4e-3)
+
+
+def test_multiply_adds_of_a_model_by_hand():
+    config = tiny_config(image_size=8, patch_size=4, width=12, mlp_width=20, heads=3, layers=2, classes=5)
+    linear_layers = 5 * (12 * 36 + 12 * 12 + 12 * 20 + 20 * 12)
+    attention = 2 * 5 * 5 * 12
+    assert multiply_adds(config) == 4 * 48 * 12 + 2 * (linear_layers + attention) + 12 * 5

@@ -1,0 +1,92 @@
+"""The door `python -m tinyvit.info`, and the text it prints."""
+
+import pytest
+
+from tests.tiny_runs import assert_one_line, enter
+from tinyvit import info
+from tinyvit.analysis.cost import parameter_count
+from tinyvit.analysis.summary import presets_table, summary, usual_name
+from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
+from tinyvit.pretrained.known import KNOWN
+from tinyvit.pretrained.load import save_official
+from tinyvit.training.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.settings import Settings
+
+
+@pytest.fixture
+def go(capsys, monkeypatch):
+    return lambda *argv: enter(info, capsys, monkeypatch, *argv)
+
+
+def test_without_a_model_all_presets_stand_beside_the_paper(go):
+    status, out, err = go()
+    assert (status, err) == (0, "")
+    rows = {line.split()[0]: line.split() for line in out.splitlines()[2:15]}
+    assert list(rows) == [usual_name(name) for name in (*SMALL, *OFFICIAL)]
+    assert rows["B/16"] == ["B/16", "224", "1000", "12", "768", "3072", "12", "86.57", "86", "17.564"]
+    assert rows["nano/4"] == ["nano/4", "32", "10", "4", "64", "128", "4", "0.14", "-", "0.011"]
+    assert out == presets_table() + "\n"
+
+
+def test_a_preset_is_described(go):
+    status, out, err = go("vit-b_16")
+    assert (status, err) == (0, "")
+    assert out.startswith("B/16\n")
+    for part in (
+        "224 x 224 pixels",
+        "197",
+        "12 heads of width 64",
+        "86,567,656",
+        "346 MB",
+        "17.6 G",
+        "52.7 G",
+    ):
+        assert part in out, part
+
+
+@pytest.mark.parametrize("flags", [(), ("--image-size", "384"), ("--classes", "10")])
+def test_the_table_adds_up_to_all_parameters(go, flags):
+    _, out, _ = go("B/16", *flags)
+    rows = [line.split("  ") for line in out[out.index("parameter  ") :].splitlines()[1:]]
+    total, layers = 0, int(out.split("blocks.i, ")[1].split()[0])
+    for row in rows[:-1]:
+        if not row[0].startswith("blocks.i"):
+            total += int(row[-1].replace(",", "")) * (layers if row[0] == "" else 1)
+    assert total == int(rows[-1][-1].replace(",", ""))
+    size, classes = (384 if "--image-size" in flags else 224), (10 if "--classes" in flags else 1000)
+    assert total == parameter_count(preset("B/16", size, classes))
+
+
+@pytest.fixture
+def model():
+    config = preset("nano/8", 16, 3)
+    return config, initialise(config)
+
+
+def test_a_file_and_a_run_are_described(go, model, tmp_path):
+    config, params = model
+    save_official(tmp_path / "a.npz", config, params)
+    run = RunFolder(tmp_path / "run")
+    run.create(Settings("shapes", "nano/8"), config, ("a", "b", "c"), params.count)
+    save_checkpoint(run.best_path, Checkpoint(config, params))
+    for source in (tmp_path / "a.npz", run.path, run.best_path):
+        assert go(source) == (0, summary(config, str(source)) + "\n", "")
+    assert go(run.path, "--classes", "7")[1] == summary(preset("nano/8", 16, 7), str(run.path)) + "\n"
+
+
+def test_mistakes_are_one_line(go, tmp_path):
+    assert_one_line(go("huge/4"), "huge/4 is no model", "SIZE/PATCH", "Ti_16-384")
+    assert_one_line(go("mini/7"), "patches of 7 x 7 do not divide")
+    assert_one_line(go(tmp_path / "a.npz"), "a.npz")
+    assert_one_line(go(tmp_path), "no run folder")
+    assert_one_line(go("--classes", "3"), "name one")
+    assert_one_line(go("B/16", "--image-size", "0"), "--image-size")
+
+
+def test_nothing_is_downloaded_for_what_is_a_preset_too(go, monkeypatch):
+    monkeypatch.setattr("tinyvit.pretrained.known.download", lambda *args: pytest.fail("downloads"))
+    both = [name for name in KNOWN if is_preset(name)]
+    assert "ViT-B_16" in both
+    for name in both:
+        assert go(name)[0] == 0

@@ -1,0 +1,56 @@
+"""What timm and Hugging Face answered, and how tinyvit is compared with it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.model import forward, loss_and_grads
+from tinyvit.pretrained.load import load_weights, with_new_head
+
+HERE = Path(__file__).parent
+TOLERANCE = {"float32": 1e-5, "float64": 1e-10}
+
+
+def answers_to(library, name):
+    """What the library said of model `name`: images, labels, float32, float64, gradient/..."""
+    with np.load(HERE / f"{library}_answers.npz", allow_pickle=False) as file:
+        return {key.split("/", 1)[1]: file[key] for key in file.files if key.startswith(f"{name}/")}
+
+
+def error(found, expected):
+    """Largest difference, relative to the largest number expected."""
+    assert found.shape == expected.shape
+    return np.abs(found - expected).max() / np.abs(expected).max()
+
+
+def logits_of_file(path, images, dtype, features=False, **given):
+    """Logits, or the features before the head, of the model in a file."""
+    config, params = load_weights(path, dtype=dtype, **given)
+    if features:
+        config, params = with_new_head(config, params, config.width)
+        params["head.weight"] = np.eye(config.width)
+    logits, _ = forward(params, config, images.astype(dtype))
+    assert logits.dtype == dtype
+    return logits
+
+
+def gradients_of_file(path, found, dtype, **given):
+    """Model and gradients of the mean cross-entropy."""
+    config, params = load_weights(path, dtype=dtype, **given)
+    grads = params.zeros_like()
+    loss_and_grads(params, config, found["images"].astype(dtype), found["labels"], grads)
+    return config, grads
+
+
+def assert_gradients_agree(ours, found, tolerance):
+    """ours, under the library's names, are all of its gradients, each to the tolerance.
+
+    An array whose gradient vanishes (softmax cannot see a key's bias) is measured against the others.
+    """
+    theirs = {key.split("/")[1]: array for key, array in found.items() if key.startswith("gradient/")}
+    assert ours.keys() == theirs.keys()
+    floor = 1e-2 * max(np.linalg.norm(array) for array in theirs.values())
+    for name, expected in theirs.items():
+        assert ours[name].shape == expected.shape
+        difference = np.linalg.norm(ours[name] - expected)
+        assert difference < tolerance * max(np.linalg.norm(expected), floor), name

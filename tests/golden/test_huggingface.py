@@ -1,0 +1,64 @@
+"""tinyvit against transformers, through the files that transformers writes."""
+
+import pytest
+
+from tests.golden.library_answers import (
+    HERE,
+    TOLERANCE,
+    answers_to,
+    assert_gradients_agree,
+    error,
+    gradients_of_file,
+    logits_of_file,
+)
+from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.torch_names import to_torch_names
+
+every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
+
+
+def file_of(name):
+    return HERE / "huggingface" / name / "model.safetensors"
+
+
+@every_dtype
+@pytest.mark.parametrize("name", ["vit", "vit_tanh", "vit_bfloat16"])
+def test_logits_are_those_of_hugging_face(name, dtype):
+    found = answers_to("huggingface", name)
+    assert error(logits_of_file(file_of(name), found["images"], dtype), found[dtype]) < TOLERANCE[dtype]
+
+
+@every_dtype
+@pytest.mark.parametrize("name", ["vit_model", "dinov2"])
+def test_a_file_without_a_head_gives_the_features_of_hugging_face(name, dtype):
+    found = answers_to("huggingface", name)
+    features = logits_of_file(file_of(name), found["images"], dtype, features=True)
+    assert error(features, found[dtype]) < TOLERANCE[dtype]
+    config, params = load_weights(file_of(name))
+    assert config.classes == 1 and not params["head.weight"].any()
+
+
+@every_dtype
+def test_gradients_are_those_of_pytorch(dtype):
+    found = answers_to("huggingface", "vit")
+    config, grads = gradients_of_file(file_of("vit"), found, dtype)
+    assert_gradients_agree(to_torch_names(config, grads), found, TOLERANCE[dtype])
+
+
+def test_the_description_beside_the_file_is_heeded():
+    config, _ = load_weights(file_of("vit_tanh"))
+    assert (config.gelu, config.eps, config.heads) == ("tanh", 1e-6, 4)
+    config, _ = load_weights(file_of("vit"))
+    assert (config.gelu, config.eps, config.image_size) == ("exact", 1e-12, (8, 12))
+    config, _ = load_weights(file_of("vit"), heads=2, image_size=(24, 4))
+    assert (config.heads, config.image_size) == (2, (24, 4))
+
+
+@pytest.mark.parametrize("change", [{"eps": 1e-4}, {"gelu": "tanh"}, {"heads": 2}])
+def test_another_arithmetic_would_not_pass(change):
+    from tinyvit.model import ViTConfig, forward
+
+    found = answers_to("huggingface", "vit")
+    config, params = load_weights(file_of("vit"))
+    changed = ViTConfig(**(config.as_dict() | change))
+    assert error(forward(params, changed, found["images"])[0], found["float32"]) > TOLERANCE["float32"]

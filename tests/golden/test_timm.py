@@ -1,0 +1,58 @@
+"""tinyvit against timm, through timm's own names."""
+
+import pytest
+
+from tests.golden.library_answers import (
+    HERE,
+    TOLERANCE,
+    answers_to,
+    assert_gradients_agree,
+    error,
+    gradients_of_file,
+    logits_of_file,
+)
+from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.safetensors import read_safetensors
+from tinyvit.pretrained.torch_names import to_torch_names
+
+every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
+GIVEN = {
+    "token": {"heads": 4},
+    "mean": {"heads": 4},
+    "deit3": {"heads": 4, "image_size": (8, 12)},
+    "float16": {"heads": 4},
+}
+
+
+def file_of(name):
+    return HERE / "timm" / f"{name}.safetensors"
+
+
+@every_dtype
+@pytest.mark.parametrize("name", GIVEN)
+def test_logits_are_those_of_timm(name, dtype):
+    found = answers_to("timm", name)
+    logits = logits_of_file(file_of(name), found["images"], dtype, **GIVEN[name])
+    assert error(logits, found[dtype]) < TOLERANCE[dtype]
+
+
+def test_pooling_is_inferred():
+    assert load_weights(file_of("token"), heads=4)[0].pool == "token"
+    assert load_weights(file_of("mean"), heads=4)[0].pool == "mean"
+
+
+@every_dtype
+def test_gradients_through_a_folded_layer_scale_are_those_of_pytorch(dtype):
+    found = answers_to("timm", "deit3")
+    config, grads = gradients_of_file(file_of("deit3"), found, dtype, **GIVEN["deit3"])
+    ours = to_torch_names(config, grads)
+    ours["pos_embed"] = ours["pos_embed"][:, 1:]  # the class token's row, which timm does not have here
+    file = read_safetensors(file_of("deit3"))
+    for i in range(config.layers):
+        for scale, layer in (("ls1", "attn.proj"), ("ls2", "mlp.fc2")):
+            gamma, layer = f"blocks.{i}.{scale}.gamma", f"blocks.{i}.{layer}"
+            dweight, dbias = ours[f"{layer}.weight"], ours[f"{layer}.bias"]  # of W gamma and b gamma
+            ours[gamma] = (dweight * file[f"{layer}.weight"]).sum(axis=1) + dbias * file[f"{layer}.bias"]
+            ours[f"{layer}.weight"] = dweight * file[gamma][:, None]
+            ours[f"{layer}.bias"] = dbias * file[gamma]
+    assert_gradients_agree(ours, found, TOLERANCE[dtype])

@@ -1,0 +1,128 @@
+import json
+
+import numpy as np
+import pytest
+
+from tests.pretrained.checkpoints import (
+    EXACT,
+    HUGGING_FACE,
+    assert_same,
+    complaint,
+    random_model,
+)
+from tinyvit.pretrained.load import load_weights, save_official, save_safetensors, with_new_head
+from tinyvit.pretrained.official import to_official
+from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.torch_names import to_torch_names
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert "there are no weights" in complaint(load_weights, tmp_path / "model.npz")
+    (tmp_path / "folder.npz").mkdir()
+    assert "there are no weights" in complaint(load_weights, tmp_path / "folder.npz")
+
+
+@pytest.mark.parametrize("name", ["model.pth", "model.bin", "model"])
+def test_an_ending_that_is_not_known(tmp_path, name):
+    (tmp_path / name).touch()
+    assert "expected .npz or .safetensors" in complaint(load_weights, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["model.npz", "model.safetensors"])
+def test_a_file_of_the_wrong_kind_names_itself(tmp_path, name):
+    (tmp_path / name).write_text("<html>Not found</html>")
+    assert f"{name} is no usable" in complaint(load_weights, tmp_path / name)
+
+
+def test_the_names_inside_decide_and_not_the_ending(tmp_path):
+    official, timm = random_model(), random_model(**EXACT)
+    write_safetensors(tmp_path / "official.safetensors", to_official(*official))
+    np.savez(tmp_path / "timm.npz", **to_torch_names(*timm))
+    assert_same(load_weights(tmp_path / "official.safetensors"), official)
+    assert_same(load_weights(tmp_path / "timm.npz", heads=3), timm)
+
+
+def test_from_one_format_through_the_others_and_back(tmp_path):
+    model = random_model(pre_logits=3)
+    save_official(tmp_path / "1.npz", *model)
+    config, params = load_weights(tmp_path / "1.npz")
+    exact = type(config)(**(config.as_dict() | EXACT))
+    save_safetensors(tmp_path / "2.safetensors", exact, params)
+    loaded, params = load_weights(tmp_path / "2.safetensors", heads=3)
+    assert loaded == exact
+    save_official(tmp_path / "3.npz", config, params)
+    assert (tmp_path / "1.npz").read_bytes()[-200:] == (tmp_path / "3.npz").read_bytes()[-200:]
+    assert_same(load_weights(tmp_path / "3.npz"), model)
+
+
+def describe(folder, content):
+    (folder / "config.json").write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder / "model.safetensors"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    save_safetensors(tmp_path / "model.safetensors", *random_model(image_size=(8, 12), **HUGGING_FACE))
+    return tmp_path
+
+
+def test_a_description_of_hugging_face_is_heeded(folder):
+    stated = {
+        "num_attention_heads": 3,
+        "layer_norm_eps": 1e-5,
+        "hidden_act": "gelu_new",
+        "image_size": [8, 12],
+    }
+    config, _ = load_weights(describe(folder, stated))
+    assert (config.heads, config.eps, config.gelu, config.image_size) == (3, 1e-5, "tanh", (8, 12))
+    config, _ = load_weights(folder / "model.safetensors", heads=6, image_size=(12, 8))
+    assert (config.heads, config.image_size) == (6, (12, 8))
+
+
+def test_a_description_of_timm_is_heeded(folder):
+    stated = {
+        "architecture": "vit_test",
+        "global_pool": "token",
+        "model_args": {"num_heads": 2, "act_layer": "gelu_tanh"},
+        "pretrained_cfg": {"input_size": [3, 8, 12]},
+    }
+    config, _ = load_weights(describe(folder, stated))
+    assert (config.heads, config.gelu, config.image_size, config.pool) == (2, "tanh", (8, 12), "token")
+    stated["global_pool"] = "avg"
+    assert "cls_token (1, 1, 12) is not what is classified" in complaint(
+        load_weights, describe(folder, stated)
+    )
+    stated["global_pool"] = "map"
+    assert "names the pooling 'map', tinyvit has token, avg" in complaint(
+        load_weights, describe(folder, stated)
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("{", "does not describe a model"),
+        ("[1]", "does not describe a model"),
+        ("3", "does not describe a model"),
+        ({"num_attention_heads": "many"}, "does not describe a model"),
+        ({"image_size": [1, 2, 3]}, "does not describe a model"),
+        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', tinyvit has gelu"),
+        ({"hidden_act": ["gelu"]}, "does not describe a model"),
+        ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 cannot be shared by 5 heads"),
+        ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_one_clear_line(folder, content, why):
+    assert why in complaint(load_weights, describe(folder, content))
+
+
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_a_new_head_is_zero_and_all_else_as_it_was(pool):
+    config, params = random_model(pre_logits=3, pool=pool)
+    new, changed = with_new_head(config, params, 9)
+    assert (new.classes, new.pre_logits) == (9, 0)
+    assert changed["head.weight"].shape == (12, 9) and changed["head.bias"].shape == (9,)
+    assert not changed["head.weight"].any() and not changed["head.bias"].any()
+    assert set(params) - set(changed) == {"pre_logits.weight", "pre_logits.bias"}
+    for name in set(changed) - {"head.weight", "head.bias"}:
+        np.testing.assert_array_equal(changed[name], params[name])

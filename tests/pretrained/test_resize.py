@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import random_batch, seeds
+from tests.pretrained.checkpoints import complaint, random_model
+from tinyvit.data.resample import METHODS
+from tinyvit.model import forward, parameter_shapes
+from tinyvit.pretrained.resize import at_image_size, resize_positions
+
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@every_method
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_a_model_for_images_of_another_shape_differs_only_in_its_positions(method, pool):
+    config, params = random_model(image_size=(8, 12), pool=pool)
+    new, resized = at_image_size(config, params, (16, 8), method)
+    assert new.grid == (4, 2)
+    assert resized.shapes == parameter_shapes(new)
+    for name in set(params) - {"position"}:
+        np.testing.assert_array_equal(resized[name], params[name])
+    images, _ = random_batch(new, 2, np.random.default_rng(0), "float32")
+    assert forward(resized, new, images)[0].shape == (2, 5)
+
+
+def test_the_class_token_keeps_its_row():
+    config, params = random_model()
+    _, resized = at_image_size(config, params, 16)
+    np.testing.assert_array_equal(resized["position"][0], params["position"][0])
+
+
+def test_corners_stay_where_they_are():
+    config, params = random_model(image_size=(8, 12), pool="mean")
+    new, resized = at_image_size(config, params, (20, 24))
+    before = params["position"].reshape(*config.grid, -1)[[0, 0, -1, -1], [0, -1, 0, -1]]
+    after = resized["position"].reshape(*new.grid, -1)[[0, 0, -1, -1], [0, -1, 0, -1]]
+    np.testing.assert_array_equal(after, before)
+
+
+def test_the_same_size_is_the_same_model():
+    config, params = random_model(image_size=(8, 12))
+    new, same = at_image_size(config, params, (8, 12))
+    assert new == config
+    np.testing.assert_array_equal(same.flat, params.flat)
+
+
+def test_one_number_is_a_square():
+    assert at_image_size(*random_model(), 12)[0].image_size == (12, 12)
+
+
+def test_an_image_that_patches_do_not_divide_is_a_users_error():
+    assert "do not divide" in complaint(at_image_size, *random_model(), (9, 8))
+
+
+@given(
+    grid=st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    new_grid=st.tuples(st.integers(1, 7), st.integers(1, 7)),
+    method=st.sampled_from(METHODS),
+    seed=seeds(),
+)
+def test_turning_the_grid_over_turns_the_result_over(grid, new_grid, method, seed):
+    position = np.random.default_rng(seed).standard_normal((*grid, 2))
+    turned = position.transpose(1, 0, 2).reshape(-1, 2)
+    one = resize_positions(position.reshape(-1, 2), grid, new_grid, False, method).reshape(*new_grid, 2)
+    two = resize_positions(turned, grid[::-1], new_grid[::-1], False, method).reshape(*new_grid[::-1], 2)
+    np.testing.assert_allclose(one, two.transpose(1, 0, 2), atol=1e-12)

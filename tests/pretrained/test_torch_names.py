@@ -1,0 +1,218 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import random_batch
+from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
+from tinyvit.model import forward
+from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+
+KNOWN = {"heads": 3}
+
+
+def timm(**changes):
+    """Arrays of a timm file."""
+    return to_torch_names(*random_model(**(EXACT | changes)))
+
+
+def hugging_face(**changes):
+    """Arrays of a Hugging Face file."""
+    return to_torch_names(*random_model(**(HUGGING_FACE | changes)))
+
+
+def dinov2():
+    """Arrays of a Hugging Face DINOv2 file: other names inside a block, LayerScale, a mask token, no head."""
+    names = {"layernorm_before": "norm1", "layernorm_after": "norm2", "intermediate.dense": "mlp.fc1"}
+    renamed = {}
+    for name, array in hugging_face().items():
+        name = name.removeprefix("vit.")
+        for old, new in names.items():
+            name = name.replace(old, new)
+        if "attention" not in name:
+            name = name.replace("output.dense", "mlp.fc2")
+        if not name.startswith("classifier"):
+            renamed[name] = array
+    return renamed | {"embeddings.mask_token": np.zeros((1, 12), "float32")}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        EXACT,
+        EXACT | {"pool": "mean"},
+        EXACT | {"pre_logits": 7},
+        EXACT | {"channels": 1, "layers": 1},
+        HUGGING_FACE,
+        HUGGING_FACE | {"layers": 11},
+    ],
+)
+def test_saved_and_loaded_it_is_the_same_model(tmp_path, changes, dtype):
+    model = random_model(1, dtype, **changes)
+    save_safetensors(tmp_path / "model.safetensors", *model)
+    assert_same(load_weights(tmp_path / "model.safetensors", heads=3, dtype=dtype), model)
+
+
+def test_images_that_are_not_square_need_a_word():
+    arrays = timm(image_size=(8, 12))
+    message = complaint(from_torch_names, arrays, "file", KNOWN)
+    assert "pos_embed has 7 rows" in message and "(and a class token)" in message
+    config, _ = from_torch_names(arrays, "file", KNOWN | {"image_size": (12, 8)})
+    assert config.grid == (3, 2)
+
+
+@pytest.mark.parametrize(("width", "heads"), [(64, 1), (192, 3), (1280, 16)])
+def test_heads_are_those_of_the_published_model_of_that_width(width, heads):
+    model = random_model(width=width, heads=heads, mlp_width=1, layers=1, **EXACT)
+    assert_same(from_torch_names(to_torch_names(*model), "file"), model)
+
+
+def test_heads_that_cannot_be_known_are_asked_for():
+    assert "file does not tell how many heads share its width of 12" in complaint(
+        from_torch_names, timm(), "file"
+    )
+
+
+@pytest.mark.parametrize("prefix", ["module.", "model.", "deit.", "module.model."])
+def test_the_name_of_the_whole_model_before_the_others_does_no_harm(prefix):
+    arrays = {prefix + name: array for name, array in timm().items()}
+    assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(timm(), "file", KNOWN))
+
+
+def test_layer_scale_is_multiplied_in():
+    arrays = timm()
+    plain_config, plain = from_torch_names(arrays, "file", KNOWN, "float64")
+    rng = np.random.default_rng(3)
+    scales = {
+        f"blocks.{i}.{scale}.gamma": rng.uniform(0.1, 2, 12).astype("float32")
+        for i in range(2)
+        for scale in ("ls1", "ls2")
+    }
+    config, folded = from_torch_names(arrays | scales, "file", KNOWN, "float64")
+    assert config == plain_config
+    for name in plain:
+        expected = plain[name]
+        if ".attn.out." in name:
+            expected = expected * scales[f"blocks.{name.split('.')[1]}.ls1.gamma"].astype("float64")
+        if ".mlp.fc2." in name:
+            expected = expected * scales[f"blocks.{name.split('.')[1]}.ls2.gamma"].astype("float64")
+        np.testing.assert_array_equal(folded[name], expected)
+    _, single = from_torch_names(arrays | scales, "file", KNOWN)
+    np.testing.assert_array_equal(single.flat, folded.flat.astype("float32"))  # rounded once
+
+
+def test_dinov2_is_read_with_its_own_names_and_epsilon():
+    config, params = from_torch_names(dinov2(), "file", KNOWN)
+    assert (config.eps, config.gelu, config.classes) == (1e-6, "exact", 1)
+    _, other = from_torch_names(hugging_face(), "file", KNOWN)
+    for name in set(params) - {"head.weight", "head.bias"}:
+        np.testing.assert_array_equal(params[name], other[name])
+
+
+def test_the_pooler_of_hugging_face_is_left_out():
+    pooler = {
+        "pooler.dense.weight": np.ones((12, 12), "float32"),
+        "pooler.dense.bias": np.ones(12, "float32"),
+    }
+    arrays = {name.removeprefix("vit."): array for name, array in hugging_face().items()}
+    assert_same(from_torch_names(arrays | pooler, "file", KNOWN), from_torch_names(arrays, "file", KNOWN))
+
+
+def test_deit_3_has_no_position_for_its_class_token():
+    arrays = timm()
+    arrays["pos_embed"] = arrays["pos_embed"][:, 1:]
+    _, params = from_torch_names(arrays, "file", KNOWN)
+    assert not params["position"][0].any()
+    np.testing.assert_array_equal(params["position"][1:], arrays["pos_embed"][0])
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "why"),
+    [
+        ("dist_token", (1, 1, 12), "distillation"),
+        ("reg_token", (1, 4, 12), "register tokens"),
+        ("fc_norm.weight", (12,), "after averaging"),
+        ("blocks.0.mlp.w12.weight", (40, 12), "SwiGLU"),
+        ("norm_pre.weight", (12,), "also holds"),
+        ("blocks.1.attn.q_norm.weight", (4,), "also holds"),
+        ("head_dist.weight", (5, 12), "also holds"),
+        ("patch_embed.backbone.stem.conv.weight", (64, 3, 7, 7), "also holds"),
+    ],
+)
+def test_what_is_not_a_plain_vit_is_named_with_its_shape(name, shape, why):
+    message = complaint(from_torch_names, timm() | {name: np.zeros(shape, "float32")}, "file", KNOWN)
+    assert "file is not a plain ViT" in message and f"{name} {shape}" in message and why in message
+
+
+def test_distilled_deit_of_hugging_face_is_refused_before_its_odd_number_of_positions():
+    arrays = hugging_face()
+    arrays["vit.embeddings.distillation_token"] = np.zeros((1, 1, 12), "float32")
+    arrays["vit.embeddings.position_embeddings"] = np.zeros((1, 6, 12), "float32")
+    message = complaint(from_torch_names, arrays, "file", KNOWN)
+    assert "embeddings.distillation_token (1, 1, 12) is a second token" in message
+
+
+def test_the_classifier_of_dinov2_takes_two_vectors_and_is_refused_by_shape():
+    arrays = dinov2() | {"classifier.weight": np.zeros((5, 24), "float32")}
+    arrays["classifier.bias"] = np.zeros(5, "float32")
+    message = complaint(from_torch_names, arrays, "file", KNOWN)
+    assert "classifier.weight has shape (5, 24), expected (5, 12)" in message
+
+
+def test_a_class_token_that_is_not_pooled_is_refused_where_that_is_known():
+    message = complaint(from_torch_names, timm(), "file", KNOWN | {"pool": "mean"})
+    assert "cls_token (1, 1, 12) is not what is classified" in message
+
+
+def test_strange_names_and_many_of_them_stay_on_one_line():
+    strange = {f"a\nb\x1b{i}": np.zeros(1) for i in range(20)}
+    message = complaint(from_torch_names, timm() | strange, "file", KNOWN)
+    assert r"'a\nb\x1b0' (1,)" in message and "and 14 more" in message
+
+
+def test_names_of_neither_library_are_no_vit():
+    message = complaint(from_torch_names, {"conv1.weight": np.zeros((64, 3, 7, 7))}, "resnet.safetensors")
+    assert "resnet.safetensors is no ViT that tinyvit knows" in message
+
+
+def test_two_spellings_of_one_array_are_not_chosen_from():
+    arrays = timm()
+    assert "norm.bias twice" in complaint(
+        from_torch_names, arrays | {"model.norm.bias": arrays["norm.bias"]}, "file", KNOWN
+    )
+
+
+@given(data=st.data())
+def test_an_array_that_is_missing_misshapen_or_no_numbers_is_a_users_error(data):
+    arrays = data.draw(st.sampled_from([timm(), timm(pool="mean", pre_logits=4), hugging_face(), dinov2()]))
+    needed = sorted(name for name in arrays if not name.endswith("mask_token"))
+    name = data.draw(st.sampled_from(needed))
+    how = data.draw(st.sampled_from(["missing", "axes", "longer", "whole numbers"]))
+    if how == "missing":
+        del arrays[name]
+    elif how == "axes":
+        arrays[name] = arrays[name].reshape(1, 1, 1, 1, -1)
+    elif how == "longer":
+        arrays[name] = np.concatenate([arrays[name], arrays[name]], axis=-1)
+    else:
+        arrays[name] = arrays[name].astype("int32")
+    complaint(from_torch_names, arrays, "file", KNOWN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"gelu": "exact", "eps": 1e-5}, HUGGING_FACE | {"pool": "mean"}, HUGGING_FACE | {"pre_logits": 3}],
+)
+def test_an_arithmetic_that_is_neithers_is_not_written(tmp_path, change):
+    message = complaint(save_safetensors, tmp_path / "model.safetensors", *random_model(**change))
+    assert "is neither timm's" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_loaded_from_a_file_can_be_used():
+    config, params = from_torch_names(timm(), "file", KNOWN)
+    images, _ = random_batch(config, 2, np.random.default_rng(0), "float32")
+    logits, _ = forward(params, config, images)
+    assert logits.shape == (2, 5) and np.isfinite(logits).all()

@@ -1,0 +1,299 @@
+"""Fine-tuning: a trained model goes on, on other classes and larger images, and is a run like any other."""
+
+import json
+import math
+import shutil
+import signal
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, make_photos, metrics, tiny
+from tinyvit import evaluate, finetune, predict, train, visualize
+from tinyvit.model import initialise, preset
+from tinyvit.pretrained.load import load_weights, save_official
+from tinyvit.pretrained.resize import resize_positions
+from tinyvit.training.loop import Trainer
+from tinyvit.training.recipes import FINE_TUNING, fine_tuning_batch
+from tinyvit.training.settings import Settings
+
+CLASSES = ("dark", "green", "light")
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    return make_photos(tmp_path_factory.mktemp("photos"))
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """Another folder data set: 3 classes, 10 images each of 16 x 16 pixels, of which 2 are for testing."""
+    folder, rng = tmp_path_factory.mktemp("others"), np.random.default_rng(1)
+    for name, colour in zip(CLASSES, ((0, 0, 0), (0, 120, 0), (120, 120, 120)), strict=True):
+        (folder / name).mkdir()
+        for i in range(10):
+            pixels = rng.integers(0, 130, (16, 16, 3)) + colour
+            Image.fromarray(pixels.astype(np.uint8)).save(folder / name / f"{i}.png")
+    return folder
+
+
+@pytest.fixture
+def go(capsys, monkeypatch):
+    """go(DOOR, flags ...) as a user would: exit status, stdout, stderr."""
+    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
+
+
+@pytest.fixture
+def base(go, photos, tmp_path):
+    """A run of nano/4 on 8 x 8 pixels and two classes."""
+    assert go(train, *tiny(photos, tmp_path / "base", "--epochs", "2"))[0] == 0
+    return tmp_path / "base"
+
+
+def onto(others, out, *more):
+    """Flags of fine-tuning for 2 epochs of 6 steps on images of 16 x 16."""
+    flags = {"dataset": "folder", "data-dir": others, "resolution": 16, "batch-size": 4}
+    flags |= {"epochs": 2, "threads": 1, "device": "cpu", "out": out}
+    return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + [*map(str, more)]
+
+
+@pytest.fixture
+def tuned(go, base, others, tmp_path):
+    """The base, fine-tuned."""
+    status, _, err = go(finetune, base, *onto(others, tmp_path / "tuned"))
+    assert (status, err) == (0, "")
+    return tmp_path / "tuned"
+
+
+def config(run):
+    return json.loads((run / "config.json").read_text("utf-8"))
+
+
+def test_config_json_says_what_it_was(tuned, base):
+    settings, model = config(tuned)["settings"], config(tuned)["model"]
+    assert settings["weights"] == str(base)
+    assert settings["model"] == "base"
+    assert (settings["resolution"], settings["image_size"]) == (16, 16)
+    assert (settings["optimizer"], settings["weight_decay"], settings["lr"]) == ("sgd", 0.0, 0.01)
+    assert (model["image_size"], model["patch_size"], model["classes"]) == ([16, 16], 4, 3)
+    assert config(tuned)["classes"] == list(CLASSES)
+    assert [record["step"] for record in metrics(tuned)] == [6, 12]
+
+
+def first_state(monkeypatch):
+    """Every trainer's parameters before its first step, and its first loss."""
+    seen, take_step = {}, Trainer.take_step
+
+    def watched(self, indices):
+        if "params" not in seen:
+            seen["params"] = {name: self.params[name].copy() for name in self.params}
+            seen["loss"] = take_step(self, indices)
+            return seen["loss"]
+        return take_step(self, indices)
+
+    monkeypatch.setattr(Trainer, "take_step", watched)
+    return seen
+
+
+def test_it_starts_from_the_weights_with_a_head_that_knows_nothing(go, base, others, tmp_path, monkeypatch):
+    seen = first_state(monkeypatch)
+    assert go(finetune, base, *onto(others, tmp_path / "tuned"))[0] == 0
+    before = {name.removeprefix("param/"): a for name, a in arrays(base / "best.npz").items() if "/" in name}
+    start = seen["params"]
+    assert float(seen["loss"]) == pytest.approx(math.log(3), rel=1e-6)
+    assert start["head.weight"].shape == (64, 3)
+    assert not start["head.weight"].any() and not start["head.bias"].any()
+    expected = resize_positions(before["position"], (2, 2), (4, 4), has_token=True)
+    np.testing.assert_array_equal(start["position"], expected)
+    for name in start.keys() - {"head.weight", "head.bias", "position"}:
+        np.testing.assert_array_equal(start[name], before[name], err_msg=name)
+
+
+def test_without_a_resolution_images_are_read_as_large_as_the_model_takes_them(go, base, others, tmp_path):
+    flags = onto(others, tmp_path / "tuned", "--epochs", "1")
+    at = flags.index("--resolution")
+    assert go(finetune, base, *flags[:at], *flags[at + 2 :])[0] == 0
+    settings, model = config(tmp_path / "tuned")["settings"], config(tmp_path / "tuned")["model"]
+    assert (settings["image_size"], settings["resolution"], model["image_size"]) == (8, None, [8, 8])
+
+
+def test_small_images_are_enlarged_to_the_resolution(go, base, others, tmp_path):
+    status, _, _ = go(finetune, base, *onto(others, tmp_path / "t", "--image-size", "8", "--epochs", "1"))
+    assert status == 0
+    settings, model = config(tmp_path / "t")["settings"], config(tmp_path / "t")["model"]
+    assert (settings["image_size"], settings["resolution"], model["image_size"]) == (8, 16, [16, 16])
+    assert go(evaluate, tmp_path / "t")[0] == 0
+    assert go(visualize, tmp_path / "t", "--images", "2", "--device", "cpu")[0] == 0
+
+
+def test_it_learns(go, base, others, tmp_path):
+    flags = onto(others, tmp_path / "tuned", "--epochs", "20", "--lr", "0.03")
+    _, out, _ = go(finetune, base, *flags)
+    losses = [record["train_loss"] for record in metrics(tmp_path / "tuned")]
+    assert losses[-1] < 0.5 < losses[0]
+    assert "test accuracy 100" in out
+
+
+@pytest.mark.parametrize("door", [finetune, train], ids=lambda door: door.__name__)
+def test_stopped_and_resumed_it_ends_with_the_same_bits(go, base, tuned, others, tmp_path, monkeypatch, door):
+    take_step = Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == 8:
+            signal.raise_signal(signal.SIGINT)
+        return loss
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        assert go(finetune, base, *onto(others, run))[0] == 128 + signal.SIGINT
+    shutil.rmtree(base)  # what it started from is needed no more
+    status, out, err = go(door, "--resume", run)
+    assert (status, err) == (0, "")
+    assert "after step 8 of 12" in out
+    assert_same_run(run, tuned)
+    assert "is finished" in go(door, "--resume", run)[1]
+
+
+def test_stopped_before_the_first_checkpoint_it_starts_anew(go, base, tuned, others, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(tuned / "config.json", run)
+    assert go(finetune, "--resume", run)[0] == 0
+    assert_same_run(run, tuned)
+
+
+def test_resuming_with_other_weights_is_refused(go, base, tuned):
+    assert_one_line(
+        go(finetune, "elsewhere", "--resume", tuned), str(base), "elsewhere", "Leave WEIGHTS away"
+    )
+    assert "is finished" in go(finetune, base, "--resume", tuned)[1]
+
+
+def test_the_result_is_a_run_like_any_other(go, tuned, others, tmp_path):
+    status, out, err = go(evaluate, tuned)
+    assert (status, err) == (0, "")
+    accuracy = max(record["test_accuracy"] for record in metrics(tuned))
+    assert f"on 6 test images: accuracy {100 * accuracy:.2f}%" in out
+    image = others / "green" / "0.png"
+    status, out, err = go(predict, tuned, image, "--attention", tmp_path / "a.png")
+    assert (status, err) == (0, "")
+    assert all(name in out for name in CLASSES)
+    assert (tmp_path / "a.png").is_file()
+    assert go(visualize, tuned, "--device", "cpu", "--images", "3")[0] == 0
+
+
+def test_a_tuned_run_can_be_tuned_again(go, tuned, photos, tmp_path):
+    again = onto(photos, tmp_path / "again", "--epochs", "1", "--resolution", "8")
+    assert go(finetune, tuned, *again)[0] == 0
+    assert config(tmp_path / "again")["model"]["image_size"] == [8, 8]
+
+
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_it_starts_from_files_of_weights(go, others, tmp_path, monkeypatch, pool):
+    """Their pre_logits are left away, their pooling kept."""
+    given = preset("nano/4", 8, 7, pool=pool, pre_logits=11)
+    path = tmp_path / "Nano_4.npz"
+    save_official(path, given, initialise(given, seed=3))
+    seen = first_state(monkeypatch)
+    status, out, _ = go(finetune, path, *onto(others, tmp_path / "tuned", "--dropout", "0.1"))
+    assert status == 0
+    assert " Nano_4, " in out
+    settings, model = config(tmp_path / "tuned")["settings"], config(tmp_path / "tuned")["model"]
+    assert (settings["model"], settings["pool"]) == ("Nano_4", pool)
+    assert (model["pool"], model["pre_logits"], model["dropout"]) == (pool, 0, 0.1)
+    _, params = load_weights(path)
+    np.testing.assert_array_equal(
+        seen["params"]["blocks.0.mlp.fc1.weight"], params["blocks.0.mlp.fc1.weight"]
+    )
+
+
+def test_it_starts_from_a_checkpoint_that_is_named(go, base, others, tmp_path, monkeypatch):
+    seen = first_state(monkeypatch)
+    assert go(finetune, base / "last.npz", *onto(others, tmp_path / "tuned"))[0] == 0
+    last = arrays(base / "last.npz")["param/patch.weight"]
+    np.testing.assert_array_equal(seen["params"]["patch.weight"], last)
+
+
+def test_a_known_name_is_fetched_once(go, others, tmp_path, monkeypatch):
+    given, fetched = preset("nano/4", 8, 7), []
+
+    def download(url, target, *more):
+        fetched.append(url)
+        save_official(target, given, initialise(given))
+
+    monkeypatch.setattr("tinyvit.pretrained.known.download", download)
+    monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path / "cache"))
+    for name in ("a", "b"):
+        assert go(finetune, "Ti_16-384", *onto(others, tmp_path / name, "--epochs", "1"))[0] == 0
+    assert len(fetched) == 1
+    assert config(tmp_path / "a")["settings"]["model"] == "Ti_16-384"
+
+
+@pytest.fixture
+def refused(go, base, others, tmp_path):
+    """refused(WEIGHTS, FLAGS, PARTS): one line that has these parts, and nothing is left."""
+
+    def refused(weights, flags, *parts):
+        before = sorted(tmp_path.rglob("*"))
+        words = () if weights is None else (weights,)
+        assert_one_line(go(finetune, *words, *onto(others, tmp_path / "run", *flags)), *parts)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    return refused
+
+
+def test_wrong_weights_are_one_line(refused, tmp_path, others):
+    (tmp_path / "text.npz").write_text("hello")
+    (tmp_path / "text.txt").write_text("hello")
+    (tmp_path / "half.npz").write_bytes((tmp_path / "base" / "best.npz").read_bytes()[:5000])
+    np.savez(tmp_path / "strange.npz", a=np.zeros(3))
+    refused(None, (), "WEIGHTS")
+    refused("nonsense", (), "nonsense", "Ti_16-384")
+    refused(tmp_path / "none.npz", (), "none.npz")
+    refused(tmp_path / "none.safetensors", (), "none.safetensors")
+    refused(others, (), "no run folder")
+    for name in ("text.npz", "text.txt", "half.npz", "strange.npz"):
+        refused(tmp_path / name, (), name)
+
+
+def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
+    base = tmp_path / "base"
+    refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "--resolution 16 or 20")
+    refused(base, ("--resolution", "3"), "--resolution 4")
+    refused(base, ("--resolution", "0"), "--resolution")
+    refused(base, ("--batch-size", "25"), "cannot be drawn from 24")
+    refused(base, ("--model", "nano/4"), "--model")
+    refused(base, ("--dataset", "cifar10", "--data-dir", "nowhere"), "nowhere is no folder")
+
+
+def test_a_diverged_run_leaves_nothing(refused, tmp_path):
+    refused(tmp_path / "base", ("--lr", "1e9", "--clip", "0"), "diverged")
+
+
+# The recipe.
+
+
+def test_the_recipe_is_the_papers():
+    settings = Settings("cifar10", "B_16", **FINE_TUNING, **fine_tuning_batch(50_000))
+    assert (settings.optimizer, settings.weight_decay, settings.clip, settings.decay) == (
+        "sgd",
+        0,
+        1,
+        "cosine",
+    )
+    assert (settings.batch_size, settings.accumulate) == (512, 8)
+
+
+@pytest.mark.parametrize(
+    ("images", "batch"), [(50_000, 512), (8192, 512), (8191, 256), (2040, 64), (24, 1), (1, 1)]
+)
+def test_where_images_are_few_batches_are_small(images, batch):
+    assert fine_tuning_batch(images) == {"batch_size": batch, "accumulate": max(1, batch // 64)}
+
+
+def test_what_is_chosen_is_left_alone():
+    assert fine_tuning_batch(24, batch_size=128) == {"batch_size": 128, "accumulate": 2}
+    assert fine_tuning_batch(24, batch_size=8, accumulate=4, lr=1) == {"batch_size": 8, "accumulate": 4}

@@ -1,0 +1,51 @@
+"""What the head of a model sees: one vector for each image, the whole of what the model makes of it.
+
+The logits are f W + b for the features f. With the identity for W and 0 for b they are the features
+themselves: so any engine that computes logits computes features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tinyvit.analysis.cost import activation_bytes
+from tinyvit.backend import Device, to_numpy
+from tinyvit.data import to_input
+from tinyvit.engine import make_engine
+from tinyvit.model import Params, ViTConfig, parameter_shapes
+
+_MOST_BYTES = 2_000_000_000  # of activations, on a device that computes a whole batch at a time
+_MOST_IMAGES = 500
+
+
+def with_identity_head(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
+    """The same model with the identity as its head: its logits are features, (B, D) or (B, pre_logits)."""
+    width = config.pre_logits or config.width
+    bare = replace(config, classes=width)
+    result = Params.zeros(parameter_shapes(bare), params.flat.dtype)
+    for name in result:
+        if not name.startswith("head."):
+            result[name] = params[name]
+    result["head.weight"] = np.eye(width)
+    return bare, result
+
+
+def image_features(
+    config: ViTConfig, params: Params, images: np.ndarray, device: Device, threads: int | None = None
+) -> np.ndarray:
+    """Features (n, D) of uint8 images (n, H, W, 3) of any size, as a NumPy array.
+
+    params are in main memory. D is the width of the model, or of its pre_logits if it has any.
+    """
+    bare, params = with_identity_head(config, params)
+    params = params.to(device.xp)
+    engine = make_engine(bare, device, threads=threads)
+    size = min(max(1, _MOST_BYTES // activation_bytes(bare)), _MOST_IMAGES)
+    parts = []
+    for start in range(0, len(images), size):
+        chosen = device.xp.asarray(images[start : start + size])
+        batch = to_input(chosen, params.flat.dtype, bare.image_size)
+        parts.append(to_numpy(engine.logits(params, batch)))
+    return np.concatenate(parts)

@@ -1,0 +1,95 @@
+"""Few-shot probe: how well a linear map on frozen features classifies, learned from a few images a class.
+
+The probe of the official code (big_vision; ViT section 4.1 and Figure 4). Features are standardised by the
+mean and deviation of the training images, and get a constant last column, so large that the penalty hardly
+touches it; targets are 1 for the right class and -1 for all others:
+
+    X = [(features - mean) / (std + 1e-5), 100]           (n, F)                           (1)
+    Y = +1 or -1                                          (n, C)                           (2)
+    W minimises |X W - Y|^2 + r |W|^2        r = 2^10                                      (3)
+
+Setting the gradient of (3) to zero gives W directly, in two forms that are equal, since
+X^T (X X^T + r) = (X^T X + r) X^T:
+
+    W = (X^T X + r)^-1 X^T Y                              an F x F system                  (4)
+    W = X^T (X X^T + r)^-1 Y                              an n x n system                  (5)
+
+The smaller of the two is taken. Its matrix is symmetric, Q diag(e) Q^T, and so
+
+    (Q diag(e) Q^T + r)^-1 = Q diag(1 / (e + r)) Q^T                                       (6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyvit.errors import UserError
+
+CONSTANT = 100.0  # the column that carries the offset
+RIDGE = 2.0**10
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A linear classifier on features: mean and std (F - 1,) of eq. 1, weights (F, C)."""
+
+    mean: np.ndarray
+    std: np.ndarray
+    weights: np.ndarray
+
+    def scores(self, features: np.ndarray) -> np.ndarray:
+        """Scores (n, C) of features (n, F - 1): near 1 for the class they look like, -1 for others."""
+        return _standardised(features, self.mean, self.std) @ self.weights
+
+    def accuracy(self, features: np.ndarray, labels: np.ndarray) -> float:
+        """Share of features (n, F - 1) whose largest score is that of their label (n,)."""
+        return float((self.scores(features).argmax(axis=1) == labels).mean())
+
+
+def fit_probe(features: np.ndarray, labels: np.ndarray, classes: int, ridge: float = RIDGE) -> Probe:
+    """The probe of features (n, F - 1), any dtype, and labels (n,) from 0 to classes - 1; in float64."""
+    features = features.astype(np.float64)
+    mean, std = features.mean(axis=0), features.std(axis=0) + 1e-5
+    X = _standardised(features, mean, std)  # (n, F)                                         eq. 1
+    Y = 2.0 * (labels[:, None] == np.arange(classes)) - 1  # (n, C)                          eq. 2
+    return Probe(mean, std, ridge_weights(X, Y, ridge))
+
+
+def ridge_weights(X: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
+    """The W (F, C) of eq. 3 for X (n, F) and Y (n, C)."""
+    if len(X) >= X.shape[1]:
+        return _solve(X.T @ X, X.T @ Y, ridge)  #                                            eq. 4
+    return X.T @ _solve(X @ X.T, Y, ridge)  #                                                eq. 5
+
+
+def choose_shots(labels: np.ndarray, classes: Sequence[str], shots: int, seed: int) -> np.ndarray:
+    """Places of `shots` images of every class (len(classes) * shots,), drawn by the seed.
+
+    More shots with the same seed are the same images and others besides. Raises UserError if a class has
+    fewer.
+    """
+    rng = np.random.Generator(np.random.Philox(seed))
+    chosen = []
+    for label, name in enumerate(classes):
+        members = rng.permutation(np.flatnonzero(labels == label))
+        if len(members) < shots:
+            raise UserError(
+                f"{shots} shots need that many training images of each class, {name} has {len(members)}: "
+                "choose fewer --shots."
+            )
+        chosen.append(members[:shots])
+    return np.concatenate(chosen)
+
+
+def _standardised(features: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    x = (features - mean) / std
+    return np.concatenate([x, np.full((len(x), 1), CONSTANT)], axis=1)
+
+
+def _solve(symmetric: np.ndarray, right: np.ndarray, ridge: float) -> np.ndarray:
+    """(symmetric + ridge I)^-1 right, by eq. 6."""
+    e, Q = np.linalg.eigh(symmetric)
+    return (Q / (e + ridge)) @ (Q.T @ right)

@@ -1,0 +1,122 @@
+"""A model in figures, as text: its size, what it costs, its parameters layer by layer."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+from tinyvit.analysis.cost import activation_bytes, multiply_adds, parameter_count
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset
+
+PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
+IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)
+
+
+_SMALL_SIZES = {name.split("/")[0] for name in SMALL}
+
+
+def usual_name(name: str) -> str:
+    """A preset's name as the paper writes it, ViT- left out: ViT-b_16 is B/16, nano/4 is nano/4."""
+    size, patch = re.split("[/_-]", name.strip().lower().removeprefix("vit-").removeprefix("vit_"))
+    return f"{size if size in _SMALL_SIZES else size.capitalize()}/{patch}"
+
+
+def default_image(name: str) -> tuple[int, int]:
+    """Image size and classes to describe a preset with, by its usual name: CIFAR-10's, or ImageNet's."""
+    return (32, 10) if name.split("/")[0] in _SMALL_SIZES else (224, 1000)
+
+
+def presets_table() -> str:
+    """All presets, one a line, beside the parameters that the paper's Table 1 gives for their size."""
+    lines = [
+        "model     image  classes  layers  width D    MLP  heads  parameters  paper  multiply-adds",
+        "                                                             (10^6)              (10^9)",
+    ]
+    for name in (*SMALL, *OFFICIAL):
+        side, classes = default_image(name)
+        config = preset(name, side, classes)
+        size = name.split("/")[0]
+        lines.append(
+            f"{usual_name(name):8} {side:>6} {classes:>8} {config.layers:>7} {config.width:>8} "
+            f"{config.mlp_width:>6} {config.heads:>6} {parameter_count(config) / 1e6:>11.2f} "
+            f"{PAPER.get(size, '-'):>6} {multiply_adds(config) / 1e9:>14.3f}"
+        )
+    lines += [
+        "",
+        "paper: Table 1 of 'An Image is Worth 16x16 Words', one figure a size; Ti and S came later.",
+        "multiply-adds: a forward pass on one image; training costs three times that.",
+    ]
+    return "\n".join(lines)
+
+
+def summary(config: ViTConfig, name: str) -> str:
+    """What a model is and costs, then its parameters layer by layer; blocks, all alike, are listed once."""
+    H, W = config.image_size
+    P, forward = config.patch_size, multiply_adds(config)
+    count, kept = parameter_count(config), activation_bytes(config)
+    epoch = 3 * forward * IMAGENET_IMAGES
+    facts = [
+        ("images", f"{H} x {W} pixels, {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"),
+        ("tokens", f"{config.tokens}{', the class token among them' if config.has_token else ''}"),
+        ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
+        ("classes", f"{config.classes:,}"),
+        ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
+        ("an image, in use", f"{_count(forward)} multiply-adds"),
+        ("an image, training", f"{_count(3 * forward)}: backward costs twice as much as forward"),
+        ("", f"{_bytes(kept)} kept for the backward pass, in float32"),
+        ("ImageNet, an epoch", f"{_count(epoch)}: {_time(epoch / 1e12)} at 10^12 multiply-adds a second"),
+    ]
+    lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
+    return "\n".join([*lines, *_layers(config)])
+
+
+def _layers(config: ViTConfig) -> list[str]:
+    shapes = parameter_shapes(config)
+    rows: list[tuple[str, str, str]] = [("parameter", "shape", "numbers")]
+    for name, shape in shapes.items():
+        _, number, *rest = name.split(".", 2) if name.startswith("blocks.") else (name, None)
+        if number is None:
+            rows.append((name, _shape(shape), f"{prod(shape):,}"))
+        elif number == "0":
+            if rest == ["norm1.weight"]:
+                each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
+                rows.append((f"blocks.i, {config.layers} alike", "", f"{config.layers} x {each:,}"))
+            rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))
+    rows.append(("together", "", f"{parameter_count(config):,}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    return [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}" for a, b, c in rows]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _heads(config: ViTConfig) -> str:
+    each = f"of width {config.width // config.heads}"
+    return f"1 head {each}" if config.heads == 1 else f"{config.heads} heads {each}"
+
+
+def _count(value: float) -> str:
+    """17.6 G, 853 M, 67.5 P."""
+    return _scaled(value).rstrip()
+
+
+def _bytes(value: float) -> str:
+    return _scaled(value) + "B"
+
+
+def _scaled(value: float) -> str:
+    """Three digits, a space and the letter for a power of 1000."""
+    letters = iter(("", "k", "M", "G", "T", "P", "E"))
+    letter = next(letters)
+    while value >= 999.5 and letter != "E":
+        value, letter = value / 1000, next(letters)
+    digits = 0 if value >= 99.5 or not letter else 1 if value >= 9.95 else 2
+    return f"{value:.{digits}f} {letter}"
+
+
+def _time(seconds: float) -> str:
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} seconds"

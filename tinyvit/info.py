@@ -1,0 +1,71 @@
+"""`python -m tinyvit.info MODEL|FILE|RUN`: how large a model is, what it costs, what it is made of."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from tinyvit.analysis.summary import default_image, presets_table, summary, usual_name
+from tinyvit.errors import UserError
+from tinyvit.model import SIZES, ViTConfig, is_preset, preset
+from tinyvit.pretrained.known import KNOWN
+from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.training.progress import Progress
+from tinyvit.training.starting_point import load_any
+
+_EPILOG = """\
+MODEL is a preset, SIZE/PATCH; where --image-size and --classes are not given, it is described for CIFAR-10
+(32 pixels, 10 classes) or, of the official sizes, for ImageNet (224 pixels, 1000 classes). FILE and RUN are
+what tinyvit.finetune takes. Without any: all presets, beside the paper's Table 1.
+
+examples:
+  python -m tinyvit.info
+  python -m tinyvit.info B/16 --image-size 384
+  python -m tinyvit.info runs/shapes-1
+"""
+
+
+def main(args: argparse.Namespace) -> None:
+    """Find the model and print what is known of it."""
+    if args.model is None:
+        if args.image_size or args.classes:
+            raise UserError("--image-size and --classes are of a MODEL, FILE or RUN: name one.")
+        print(presets_table())
+    else:
+        config, name = _find(args.model, args.image_size, args.classes)
+        print(summary(config, name))
+
+
+def _find(model: str, image_size: int | None, classes: int | None) -> tuple[ViTConfig, str]:
+    """The configuration that a word means, and what to call it.
+
+    ViT-B_16 and its like are both a preset and known weights: a preset, for nothing need be downloaded.
+    """
+    given = Path(model).exists() or model.endswith((".npz", ".safetensors"))
+    if not given and is_preset(model):
+        name = usual_name(model)
+        side, count = default_image(name)
+        return preset(model, image_size or side, classes or count), name
+    if not given and model.lower() not in map(str.lower, KNOWN):
+        raise UserError(
+            f"{model} is no model, file, run folder or known name: expected SIZE/PATCH such as B/16 (SIZE "
+            f"one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
+            f"{', '.join(KNOWN)}."
+        )
+    config, _ = load_any(model, Progress())
+    size, count = image_size or config.image_size, classes or config.classes
+    return replace(config, image_size=size, classes=count), model
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = make_parser("info", "How large a model is, what it costs, what it is made of.", _EPILOG)
+    p.add_argument("model", nargs="?", metavar="MODEL", help="a preset, a file of weights, or a run folder")
+    p.add_argument("--image-size", type=positive_int, metavar="N", help="side of its images, in pixels")
+    p.add_argument("--classes", type=positive_int, metavar="C", help="how many classes its head has")
+    return p
+
+
+if __name__ == "__main__":
+    open_door(parser(), main)

@@ -1,0 +1,69 @@
+"""Reading .npz files: a zip archive of one .npy for each array.
+
+    6 bytes      magic, b"\\x93NUMPY"; then the version and the length of the header
+    header       the text of a Python dict: dtype, order and shape
+    the rest     the numbers
+
+Read here member by member, so that what a header claims is checked before any memory is set aside for it,
+and so that nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import tokenize
+import zipfile
+import zlib
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.errors import UserError
+from tinyvit.pretrained.arrays import from_bfloat16
+
+_READ_HEADER = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# What zipfile, zlib and numpy say of a damaged file.
+_DAMAGE = (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, OverflowError)
+_DAMAGE += (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, comes as float32.
+
+    Raises UserError if it is damaged, claims what it does not hold, or holds Python objects.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                name = member.filename.removesuffix(".npy")
+                if name in arrays:
+                    raise ValueError(f"{name!r} stands in it twice")
+                arrays[name] = _array(archive, member)
+    except _DAMAGE as error:
+        why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
+        raise UserError(f"{path} is no usable .npz file: {why}. Delete it and fetch it again.") from error
+    return arrays
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    name = member.filename
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _READ_HEADER:
+            raise ValueError(f"{name!r} is of version {version}, expected (1, 0) or (2, 0)")
+        shape, is_fortran, dtype = _READ_HEADER[version](file)
+        if dtype.hasobject:
+            raise ValueError(f"{name!r} holds pickled Python objects, which are never loaded")
+        needed, held = prod(shape) * dtype.itemsize, member.file_size - file.tell()
+        if needed != held:
+            raise ValueError(
+                f"{name!r} of shape {shape} and dtype {dtype} needs {needed:,} bytes, has {held:,}"
+            )
+        flat = np.frombuffer(file.read(), dtype)
+    if dtype == np.dtype("V2"):
+        flat = from_bfloat16(flat.view(np.uint16))
+    return flat.reshape(shape, order="F" if is_fortran else "C")

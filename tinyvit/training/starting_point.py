@@ -1,0 +1,65 @@
+"""The model as training begins: from scratch, or from weights that a run or somebody else left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tinyvit.data import image_side
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig, initialise, preset
+from tinyvit.pretrained.known import find_weights
+from tinyvit.pretrained.load import load_weights, with_new_head
+from tinyvit.pretrained.resize import at_image_size
+from tinyvit.training.checkpoint import is_checkpoint, load_checkpoint
+from tinyvit.training.progress import Progress
+from tinyvit.training.run_folder import RunFolder
+from tinyvit.training.settings import Settings
+
+Model = tuple[ViTConfig, Params]
+
+
+def load_any(source: str, progress: Progress) -> Model:
+    """Model and parameters of a run folder (its best epoch), a file of weights, or a known name.
+
+    A known name is downloaded, once. Raises UserError if the source is none of these, or damaged.
+    """
+    source = weights_within(source)
+    path = Path(source)
+    if not path.is_dir():
+        path = find_weights(source, progress.download(source))
+    if path.is_dir() or is_checkpoint(path):
+        checkpoint = RunFolder.open(path).load("best") if path.is_dir() else load_checkpoint(path)
+        return checkpoint.config, checkpoint.params
+    return load_weights(path)
+
+
+def weights_within(source: str) -> str:
+    """A folder as Hugging Face gives it away stands for the weights in it, all else for itself."""
+    path = Path(source) / "model.safetensors"
+    return str(path) if path.is_file() else source
+
+
+def starting_model(settings: Settings, classes: int, weights: Model | None) -> Model:
+    """A model from scratch; or, given the model of settings.weights, that one with a new head of zeros."""
+    regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
+    if weights is None:
+        side = image_side(settings.dataset, settings.image_size)
+        config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
+        return config, initialise(config, settings.seed)
+    config, params = with_new_head(*at_resolution(*weights, settings.resolution), classes)
+    return replace(config, **regularisation), params
+
+
+def at_resolution(config: ViTConfig, params: Params, resolution: int | None) -> Model:
+    """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
+    P = config.patch_size
+    if resolution is None:
+        return config, params
+    if resolution % P:
+        below, above = resolution // P * P, (resolution // P + 1) * P
+        raise UserError(
+            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
+            f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
+        )
+    return at_image_size(config, params, resolution)
