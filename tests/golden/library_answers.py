@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.model import forward, loss_and_grads
-from tinyvit.pretrained.load import load_weights, with_new_head
+from tinyvit.pretrained.load import load_weights, save_safetensors, with_new_head
+from tinyvit.pretrained.safetensors import read_safetensors
 
 HERE = Path(__file__).parent
 TOLERANCE = {"float32": 1e-5, "float64": 1e-10}
@@ -32,6 +33,15 @@ def logits_of_file(path, images, dtype, features=False, **given):
     logits, _ = forward(params, config, images.astype(dtype))
     assert logits.dtype == dtype
     return logits
+
+
+def assert_written_back_to_the_bit(path, folder, **given):
+    """What the library wrote, loaded and saved, has the same names and the same numbers."""
+    save_safetensors(folder / "written.safetensors", *load_weights(path, **given))
+    theirs, ours = read_safetensors(path), read_safetensors(folder / "written.safetensors")
+    assert ours.keys() == theirs.keys()
+    for name, array in theirs.items():
+        np.testing.assert_array_equal(ours[name], array, strict=True)
 
 
 def gradients_of_file(path, found, dtype, **given):

@@ -7,10 +7,12 @@ from tests.golden.library_answers import (
     TOLERANCE,
     answers_to,
     assert_gradients_agree,
+    assert_written_back_to_the_bit,
     error,
     gradients_of_file,
     logits_of_file,
 )
+from tinyvit.model import ViTConfig, forward
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.torch_names import to_torch_names
 
@@ -45,6 +47,10 @@ def test_gradients_are_those_of_pytorch(dtype):
     assert_gradients_agree(to_torch_names(config, grads), found, TOLERANCE[dtype])
 
 
+def test_a_file_of_hugging_face_is_written_back_to_the_bit(tmp_path):
+    assert_written_back_to_the_bit(file_of("vit"), tmp_path)
+
+
 def test_the_description_beside_the_file_is_heeded():
     config, _ = load_weights(file_of("vit_tanh"))
     assert (config.gelu, config.eps, config.heads) == ("tanh", 1e-6, 4)
@@ -56,8 +62,6 @@ def test_the_description_beside_the_file_is_heeded():
 
 @pytest.mark.parametrize("change", [{"eps": 1e-4}, {"gelu": "tanh"}, {"heads": 2}])
 def test_another_arithmetic_would_not_pass(change):
-    from tinyvit.model import ViTConfig, forward
-
     found = answers_to("huggingface", "vit")
     config, params = load_weights(file_of("vit"))
     changed = ViTConfig(**(config.as_dict() | change))

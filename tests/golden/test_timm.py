@@ -7,6 +7,7 @@ from tests.golden.library_answers import (
     TOLERANCE,
     answers_to,
     assert_gradients_agree,
+    assert_written_back_to_the_bit,
     error,
     gradients_of_file,
     logits_of_file,
@@ -34,6 +35,11 @@ def test_logits_are_those_of_timm(name, dtype):
     found = answers_to("timm", name)
     logits = logits_of_file(file_of(name), found["images"], dtype, **GIVEN[name])
     assert error(logits, found[dtype]) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("name", ["token", "mean"])
+def test_a_file_of_timm_is_written_back_to_the_bit(name, tmp_path):
+    assert_written_back_to_the_bit(file_of(name), tmp_path, **GIVEN[name])
 
 
 def test_pooling_is_inferred():

@@ -9,6 +9,7 @@ time.
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -22,6 +23,7 @@ from tinyvit.ops import Noise
 
 # Micro-batches are chosen so that the largest array of a block has about this many bytes.
 _TARGET_BYTES = 1_500_000
+_LEAST_ROWS = 300  # tokens in a micro-batch
 
 
 class CpuEngine:
@@ -99,7 +101,11 @@ def available_cores() -> int:
 
 
 def _fitting_micro_batch(config: ViTConfig) -> int:
-    """Images whose largest array in a block (MLP, q k v, or attention) fits the target."""
+    """Images whose largest array in a block (MLP, q k v, or attention) fits the target, but enough of them.
+
+    Adding a matrix's gradient costs a pass over the matrix in each micro-batch, whatever its size: with too
+    few rows to share that cost, it is felt.
+    """
     N = config.tokens
     numbers = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * N)
-    return max(1, round(_TARGET_BYTES / (4 * numbers)))
+    return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(_LEAST_ROWS / N))
