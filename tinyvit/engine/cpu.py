@@ -1,10 +1,10 @@
 """The CPU engine: the batch is cut into micro-batches that fit the caches, spread over threads.
 
 NumPy gives up Python's lock inside matrix products and elementwise functions, so threads really run side by
-side, and a thread that works on a few images at a time finds its arrays still in the cache. Each thread
-adds its gradients to a buffer of its own; the buffers are summed in a fixed order at the end. Which thread
-takes which images is fixed too: the same batch on the same number of threads gives the same bits every
-time.
+side, and a thread that works on a few images at a time finds its arrays still in the cache. The first thread
+adds its gradients to the result, each other one to a buffer of its own, and these are added at the end, in a
+fixed order. Which thread takes which images is fixed too: the same batch on the same number of threads gives
+the same bits every time.
 """
 
 from __future__ import annotations
