@@ -8,7 +8,6 @@ import json
 
 import numpy as np
 
-from tinyvit.analysis.cost import multiply_adds
 from tinyvit.benchmark.breakdown import breakdown
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import ratios, time_sides
@@ -16,6 +15,7 @@ from tinyvit.benchmark.machine import matmul_rate
 from tinyvit.benchmark.numpy_side import ENGINES
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
+from tinyvit.model.cost import multiply_adds
 from tinyvit.shell.door import make_parser, open_door, positive_int
 
 _EPILOG = """\

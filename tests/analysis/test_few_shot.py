@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter, make_photos
 from tinyvit import fewshot
-from tinyvit.analysis import features as features_module
 from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.backend import select_device
 from tinyvit.data import normalise
 from tinyvit.data.resample import resize_images
+from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import Params, forward, initialise, parameter_shapes, preset
 from tinyvit.pretrained.load import save_official
@@ -108,7 +108,7 @@ def knowing(config, seed=0):
 
 @pytest.mark.parametrize("changes", [{}, {"pool": "mean"}, {"pre_logits": 7}], ids=str)
 def test_features_are_what_the_head_multiplies(changes, monkeypatch):
-    monkeypatch.setattr(features_module, "_MOST_IMAGES", 4)  # batches of 4, 4 and 2
+    monkeypatch.setattr(batches, "_MOST_IMAGES", 4)  # batches of 4, 4 and 2
     config = tiny_config(**changes)
     params = knowing(config)
     images = np.random.default_rng(1).integers(0, 256, (10, 8, 8, 3), dtype=np.uint8)

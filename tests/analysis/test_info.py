@@ -4,9 +4,9 @@ import pytest
 
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import info
-from tinyvit.analysis.cost import parameter_count
 from tinyvit.analysis.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
+from tinyvit.model.cost import parameter_count
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.pretrained.load import save_official
 from tinyvit.training.checkpoint import Checkpoint, save_checkpoint

@@ -9,12 +9,12 @@ import pytest
 
 from tests.tiny_runs import enter
 from tinyvit import bench, ops
-from tinyvit.analysis.cost import multiply_adds
 from tinyvit.benchmark.breakdown import breakdown, timed_operations
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.numpy_side import make_step
 from tinyvit.model import preset
+from tinyvit.model.cost import multiply_adds
 
 SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "1", "--threads", "1")
 

@@ -7,9 +7,8 @@ import pytest
 
 from tinyvit.backend import select_device
 from tinyvit.data import ImageSet, normalise
-from tinyvit.engine import make_engine
+from tinyvit.engine import batches, make_engine
 from tinyvit.model import forward, initialise, preset
-from tinyvit.training import evaluation
 from tinyvit.training.evaluation import evaluate, predict_probabilities
 
 CPU = select_device("cpu")
@@ -31,7 +30,7 @@ def images(count, classes=4):
 
 @pytest.mark.parametrize("batch", [1, 7, 500])
 def test_it_is_what_a_loop_over_the_images_finds(model, monkeypatch, batch):
-    monkeypatch.setattr(evaluation, "_BATCH", batch)
+    monkeypatch.setattr(batches, "_MOST_IMAGES", batch)
     (engine, params), data = model, images(23)
     result = evaluate(engine, params, data, CPU)
     probabilities = predict_probabilities(engine, params, data.images, CPU)

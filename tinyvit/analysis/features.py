@@ -10,14 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tinyvit.analysis.cost import activation_bytes
-from tinyvit.backend import Device, to_numpy
-from tinyvit.data import to_input
-from tinyvit.engine import make_engine
+from tinyvit.backend import Device
+from tinyvit.engine import logits_in_batches, make_engine
 from tinyvit.model import Params, ViTConfig, parameter_shapes
-
-_MOST_BYTES = 2_000_000_000  # of activations, on a device that computes a whole batch at a time
-_MOST_IMAGES = 500
 
 
 def with_identity_head(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
@@ -40,12 +35,5 @@ def image_features(
     params are in main memory. D is the width of the model, or of its pre_logits if it has any.
     """
     bare, params = with_identity_head(config, params)
-    params = params.to(device.xp)
     engine = make_engine(bare, device, threads=threads)
-    size = min(max(1, _MOST_BYTES // activation_bytes(bare)), _MOST_IMAGES)
-    parts = []
-    for start in range(0, len(images), size):
-        chosen = device.xp.asarray(images[start : start + size])
-        batch = to_input(chosen, params.flat.dtype, bare.image_size)
-        parts.append(to_numpy(engine.logits(params, batch)))
-    return np.concatenate(parts)
+    return logits_in_batches(engine, params.to(device.xp), images, device)

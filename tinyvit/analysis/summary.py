@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from math import prod
 
-from tinyvit.analysis.cost import activation_bytes, multiply_adds, parameter_count
 from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset
+from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 
 PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
 IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)

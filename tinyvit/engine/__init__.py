@@ -1,6 +1,7 @@
 """How a training step is carried out: several engines, one interface (ReferenceEngine's), same results."""
 
 from tinyvit.backend import Device
+from tinyvit.engine.batches import logits_in_batches
 from tinyvit.engine.cpu import CpuEngine, available_cores
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.model import ViTConfig
@@ -17,4 +18,4 @@ def make_engine(
     return CpuEngine(config, smoothing, threads)
 
 
-__all__ = ["CpuEngine", "Engine", "ReferenceEngine", "available_cores", "make_engine"]
+__all__ = ["CpuEngine", "Engine", "ReferenceEngine", "available_cores", "logits_in_batches", "make_engine"]

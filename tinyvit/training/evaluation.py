@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyvit.backend import Device, to_numpy
-from tinyvit.data import ImageSet, to_input
-from tinyvit.engine import Engine
+from tinyvit.backend import Device
+from tinyvit.data import ImageSet
+from tinyvit.engine import Engine, logits_in_batches
 from tinyvit.model import Params
 from tinyvit.ops import cross_entropy, softmax
-
-_BATCH = 500  # images at a time; the result does not depend on it
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Evaluation:
 
 def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -> Evaluation:
     """Loss and accuracy of a model on a set of images, in batches, on the parameters' device."""
-    logits = _logits(engine, params, images.images, device)
+    logits = logits_in_batches(engine, params, images.images, device)
     right = logits.argmax(axis=1) == images.labels
     totals = np.bincount(images.labels, minlength=logits.shape[1])
     hits = np.bincount(images.labels[right], minlength=logits.shape[1])
@@ -38,14 +36,4 @@ def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -
 
 def predict_probabilities(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
     """Class probabilities (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
-    return softmax(_logits(engine, params, images, device))[0]
-
-
-def _logits(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
-    """Logits (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
-    parts = []
-    for start in range(0, len(images), _BATCH):
-        chosen = device.xp.asarray(images[start : start + _BATCH])
-        batch = to_input(chosen, params.flat.dtype, engine.config.image_size)
-        parts.append(to_numpy(engine.logits(params, batch)))
-    return np.concatenate(parts)
+    return softmax(logits_in_batches(engine, params, images, device))[0]

@@ -23,12 +23,12 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit import model, ops
-from tinyvit.analysis.cost import multiply_adds
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.machine import matmul_rate
 from tinyvit.engine import CpuEngine, available_cores
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
 from tinyvit.model import initialise
+from tinyvit.model.cost import multiply_adds
 from tinyvit.ops.layer_norm import row_means
 from tinyvit.optim import AdamW, clip_norm
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.helpers import random_batch, tiny_config
-from tinyvit.analysis.cost import activation_bytes, multiply_adds, parameter_count
 from tinyvit.model import forward, initialise, preset
+from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 from tinyvit.ops import Noise, cross_entropy
 
 KINDS = {
