@@ -1,8 +1,9 @@
-"""What all tests share: the GPU, if there is one, and one setting of hypothesis."""
+"""What all tests share: the GPU, if there is one, doors and small runs, one setting of hypothesis."""
 
 import pytest
 from hypothesis import settings
 
+from tests.tiny_runs import enter, make_photos, spawn, tiny
 from tinyvit.backend import select_device
 
 settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, not wrong
@@ -16,3 +17,27 @@ def gpu():
     if not device.is_gpu:
         pytest.skip(device.note)
     return device
+
+
+@pytest.fixture
+def go(capsys, monkeypatch):
+    """go(DOOR, flags ...) as a user would: exit status, stdout, stderr."""
+    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory):
+    """A folder data set; copy it to change it."""
+    return make_photos(tmp_path_factory.mktemp("photos"))
+
+
+@pytest.fixture(scope="session")
+def trained(photos, tmp_path_factory):
+    """A run with a validation split that has learned its two colours, started in a process of its own."""
+    run = tmp_path_factory.mktemp("runs") / "trained"
+    flags = ("--epochs", "8", "--lr", "0.003", "--validation", "8")
+    process = spawn("train", *tiny(photos, run, *flags))
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, err) == (0, ""), err
+    assert out.count("\nepoch ") == 8
+    return run

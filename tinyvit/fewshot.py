@@ -11,7 +11,7 @@ from tinyvit.analysis.few_shot import choose_shots, fit_probe
 from tinyvit.backend import Device, select_device
 from tinyvit.data import Dataset, load_dataset
 from tinyvit.shell.door import make_parser, open_door, positive_int
-from tinyvit.shell.flags import add_compute_flags, add_resolution_flag, add_source_flags
+from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags
 from tinyvit.training.progress import Progress
 from tinyvit.training.starting_point import Model, at_resolution, load_any
 
@@ -33,7 +33,8 @@ def main(args: argparse.Namespace) -> None:
     progress, device = Progress(), select_device(args.device or "auto")
     if device.note:
         print(device.note)
-    model = at_resolution(*load_any(args.weights, progress), args.resolution)
+    model = load_any(args.weights, progress, args.heads)
+    model = at_resolution(*model, args.resolution, args.position_resize)
     name, size = args.dataset or "shapes", args.image_size
     if name == "folder" and size is None:
         size = max(model[0].image_size)
@@ -75,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("fewshot", "Classify by a few images a class, on a model's frozen features.", _EPILOG)
     p.add_argument("weights", metavar="WEIGHTS", help="a run folder, a file of weights, or a known name")
     add_source_flags(p)
-    add_resolution_flag(p)
+    add_weights_flags(p)
     p.add_argument(
         "--shots", type=positive_int, nargs="+", metavar="N", help="images of each class (1 5 10 25)"
     )

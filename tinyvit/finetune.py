@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door
-from tinyvit.shell.flags import add_resolution_flag
+from tinyvit.shell.flags import add_weights_flags
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         "weights", metavar="WEIGHTS", nargs="?", help="a run folder, a file of weights, or a known name"
     )
     add_data_flags(p)
-    add_resolution_flag(p)
+    add_weights_flags(p)
     add_fit_flags(p)
     add_run_flags(p)
     return p

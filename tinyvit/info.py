@@ -11,6 +11,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import SIZES, ViTConfig, is_preset, preset
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.shell.flags import add_heads_flag
 from tinyvit.training.progress import Progress
 from tinyvit.training.starting_point import load_any
 
@@ -33,11 +34,13 @@ def main(args: argparse.Namespace) -> None:
             raise UserError("--image-size and --classes are of a MODEL, FILE or RUN: name one.")
         print(presets_table())
     else:
-        config, name = _find(args.model, args.image_size, args.classes)
+        config, name = _find(args.model, args.image_size, args.classes, args.heads)
         print(summary(config, name))
 
 
-def _find(model: str, image_size: int | None, classes: int | None) -> tuple[ViTConfig, str]:
+def _find(
+    model: str, image_size: int | None, classes: int | None, heads: int | None
+) -> tuple[ViTConfig, str]:
     """The configuration that a word means, and what to call it.
 
     ViT-B_16 and its like are both a preset and known weights: a preset, for nothing need be downloaded.
@@ -53,7 +56,7 @@ def _find(model: str, image_size: int | None, classes: int | None) -> tuple[ViTC
             f"one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
             f"{', '.join(KNOWN)}."
         )
-    config, _ = load_any(model, Progress())
+    config, _ = load_any(model, Progress(), heads)
     size, count = image_size or config.image_size, classes or config.classes
     return replace(config, image_size=size, classes=count), model
 
@@ -64,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("model", nargs="?", metavar="MODEL", help="a preset, a file of weights, or a run folder")
     p.add_argument("--image-size", type=positive_int, metavar="N", help="side of its images, in pixels")
     p.add_argument("--classes", type=positive_int, metavar="C", help="how many classes its head has")
+    add_heads_flag(p)
     return p
 
 

@@ -16,11 +16,11 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.shell.door import make_parser, open_door, positive_int
-from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags
+from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.starting_point import load_any, weights_within
+from tinyvit.training.starting_point import at_resolution, load_any, weights_within
 
 _EPILOG = """\
 examples:
@@ -42,9 +42,10 @@ def main(args: argparse.Namespace) -> None:
     if args.weights and args.run:  # then the first word is an image too
         paths = [args.run, *paths]
     if args.weights:
-        config, params, classes = _of_weights(weights_within(args.weights), args.checkpoint)
+        config, params, classes = _of_weights(weights_within(args.weights), args.checkpoint, args.heads)
     else:
         config, params, classes = _of_run(args.run, args.checkpoint)
+    config, params = at_resolution(config, params, args.resolution, args.position_resize)
     images = np.stack([read_image(path, max(config.image_size)) for path in paths])  # (n, S, S, 3)
     params = params.to(device.xp)
     engine = make_engine(config, device, threads=args.threads)
@@ -73,11 +74,11 @@ def _of_run(path: Path, checkpoint: str) -> Named:
     return loaded.config, loaded.params, run.classes()
 
 
-def _of_weights(source: str, checkpoint: str) -> Named:
+def _of_weights(source: str, checkpoint: str, heads: int | None) -> Named:
     """What --weights names: a run too, though that can be given without it."""
     if Path(source).is_dir():
         return _of_run(Path(source), checkpoint)
-    config, params = load_any(source, Progress())
+    config, params = load_any(source, Progress(), heads)
     if config.classes == 1000:
         return config, params, imagenet_classes()
     return config, params, tuple(f"class {c}" for c in range(config.classes))
@@ -99,6 +100,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
     )
+    add_weights_flags(p)
     add_checkpoint_flag(p)
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"

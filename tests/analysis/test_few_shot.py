@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import seeds, tiny_config
-from tests.tiny_runs import assert_one_line, enter, make_photos
+from tests.tiny_runs import assert_one_line, enter
 from tinyvit import fewshot
 from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
@@ -140,11 +140,6 @@ def test_features_on_the_gpu(gpu):
 
 
 # The door.
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Write resize_answers.npz: small position embeddings resized by scipy, as the official code does it, and by
-PyTorch, as timm does it for .npz files and Hugging Face always. Needs scipy and torch; run by hand:
+PyTorch, as Hugging Face does it, and timm, in one way for .npz files and another for its own. Needs scipy
+and torch; run by hand:
 
     python -m tests.golden.make_resize_golden
 """
@@ -27,7 +28,8 @@ def resized(grid, size, method):
     if method == "corners":
         return ndimage.zoom(grid, (size[0] / grid.shape[0], size[1] / grid.shape[1], 1), order=1)
     tensor = torch.from_numpy(grid).permute(2, 0, 1)[None]
-    return functional.interpolate(tensor, size=size, mode=method, align_corners=False)[0].permute(1, 2, 0)
+    mode = {"mode": "bicubic", "antialias": True} if method == "antialias" else {"mode": method}
+    return functional.interpolate(tensor, size=size, align_corners=False, **mode)[0].permute(1, 2, 0)
 
 
 def main():
@@ -35,7 +37,7 @@ def main():
     rng, arrays = np.random.default_rng(0), {}
     for number, (old, new) in enumerate(CASES):
         arrays[f"{number}/grid"] = grid = rng.standard_normal((*old, 3))
-        for method in ("corners", "bilinear", "bicubic"):
+        for method in ("corners", "bilinear", "bicubic", "antialias"):
             arrays[f"{number}/{method}"] = np.asarray(resized(grid, new, method))
     np.savez_compressed(ANSWERS, **arrays)
     print(f"{ANSWERS.name}: {len(arrays)} arrays, {ANSWERS.stat().st_size:,} bytes")

@@ -114,7 +114,7 @@ def test_images_that_are_not_square_need_a_word(tmp_path):
     save_official(tmp_path / "model.npz", *model)
     message = complaint(load_weights, tmp_path / "model.npz")
     assert "model.npz: Transformer/posembed_input/pos_embedding has 7 rows" in message
-    assert "give image_size" in message
+    assert "image_size" in message
     assert_same(load_weights(tmp_path / "model.npz", image_size=(8, 12)), model)
     message = complaint(load_weights, tmp_path / "model.npz", image_size=(8, 16))
     assert "has shape (1, 7, 12), expected (1, 9, 12)" in message

@@ -12,8 +12,6 @@ from tests.tiny_runs import (
     arrays,
     assert_one_line,
     assert_same_bits,
-    enter,
-    make_photos,
     metrics,
     spawn,
     tiny,
@@ -24,16 +22,6 @@ from tinyvit.model import Params, initialise, preset
 from tinyvit.training import loop
 from tinyvit.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.training.loop import Trainer
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
-
-
-@pytest.fixture
-def go(capsys, monkeypatch):
-    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture

@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, make_photos, metrics, tiny
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, metrics, tiny
 from tinyvit import evaluate, finetune, predict, train, visualize
-from tinyvit.model import initialise, preset
-from tinyvit.pretrained.load import load_weights, save_official
+from tinyvit.model import ViTConfig, initialise, preset
+from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
 from tinyvit.pretrained.resize import resize_positions
 from tinyvit.training.loop import Trainer
 from tinyvit.training.recipes import FINE_TUNING, fine_tuning_batch
 from tinyvit.training.settings import Settings
 
 CLASSES = ("dark", "green", "light")
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +31,6 @@ def others(tmp_path_factory):
             pixels = rng.integers(0, 130, (16, 16, 3)) + colour
             Image.fromarray(pixels.astype(np.uint8)).save(folder / name / f"{i}.png")
     return folder
-
-
-@pytest.fixture
-def go(capsys, monkeypatch):
-    """go(DOOR, flags ...) as a user would: exit status, stdout, stderr."""
-    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture
@@ -96,15 +85,20 @@ def first_state(monkeypatch):
     return seen
 
 
-def test_it_starts_from_the_weights_with_a_head_that_knows_nothing(go, base, others, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("flags", "method"), [((), "corners"), (("--position-resize", "bicubic"), "bicubic")]
+)
+def test_it_starts_from_the_weights_with_a_head_that_knows_nothing(
+    go, base, others, tmp_path, monkeypatch, flags, method
+):
     seen = first_state(monkeypatch)
-    assert go(finetune, base, *onto(others, tmp_path / "tuned"))[0] == 0
+    assert go(finetune, base, *onto(others, tmp_path / "tuned", *flags))[0] == 0
     before = {name.removeprefix("param/"): a for name, a in arrays(base / "best.npz").items() if "/" in name}
     start = seen["params"]
     assert float(seen["loss"]) == pytest.approx(math.log(3), rel=1e-6)
     assert start["head.weight"].shape == (64, 3)
     assert not start["head.weight"].any() and not start["head.bias"].any()
-    expected = resize_positions(before["position"], (2, 2), (4, 4), has_token=True)
+    expected = resize_positions(before["position"], (2, 2), (4, 4), True, method)
     np.testing.assert_array_equal(start["position"], expected)
     for name in start.keys() - {"head.weight", "head.bias", "position"}:
         np.testing.assert_array_equal(start[name], before[name], err_msg=name)
@@ -210,6 +204,16 @@ def test_it_starts_from_files_of_weights(go, others, tmp_path, monkeypatch, pool
     )
 
 
+def test_a_file_that_does_not_tell_its_heads_is_told(go, others, tmp_path):
+    given = ViTConfig(8, 4, width=12, mlp_width=24, heads=3, layers=1, classes=7, gelu="exact")
+    path = tmp_path / "timm.safetensors"
+    save_safetensors(path, given, initialise(given))
+    flags = onto(others, tmp_path / "tuned", "--epochs", "1")
+    assert_one_line(go(finetune, path, *flags), "timm.safetensors", "width of 12", "--heads")
+    assert go(finetune, path, *flags, "--heads", "3")[0] == 0
+    assert config(tmp_path / "tuned")["model"]["heads"] == 3
+
+
 def test_it_starts_from_a_checkpoint_that_is_named(go, base, others, tmp_path, monkeypatch):
     seen = first_state(monkeypatch)
     assert go(finetune, base / "last.npz", *onto(others, tmp_path / "tuned"))[0] == 0
@@ -264,6 +268,8 @@ def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
     refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "--resolution 16 or 20")
     refused(base, ("--resolution", "3"), "--resolution 4")
     refused(base, ("--resolution", "0"), "--resolution")
+    refused(base, ("--position-resize", "nearest"), "--position-resize", "corners")
+    refused(base, ("--heads", "7"), "base has 4 heads", "--heads")
     refused(base, ("--batch-size", "25"), "cannot be drawn from 24")
     refused(base, ("--model", "nano/4"), "--model")
     refused(base, ("--dataset", "cifar10", "--data-dir", "nowhere"), "nowhere is no folder")

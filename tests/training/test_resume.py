@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, make_photos, metrics, spawn, tiny
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, metrics, spawn, tiny
 from tinyvit import files, train
 from tinyvit.training import loop
 from tinyvit.training.loop import Trainer
@@ -19,11 +19,6 @@ STEPS = 12  # 3 epochs of 4
 
 class PowerCut(BaseException):
     """Nothing can catch it, as nothing can catch a power cut."""
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
 
 
 @pytest.fixture

@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, make_photos, metrics, tiny
+from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, metrics, tiny
 from tinyvit import train
 from tinyvit.model import preset
 from tinyvit.training import loop
 from tinyvit.training.recipes import recipe
 from tinyvit.training.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
 
 
 @pytest.fixture

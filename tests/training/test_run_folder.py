@@ -5,21 +5,11 @@ import os
 
 import pytest
 
-from tests.tiny_runs import assert_one_line, enter, make_photos, tiny
+from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import evaluate, predict, train
 from tinyvit.errors import UserError
 from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
 from tinyvit.training.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    return make_photos(tmp_path_factory.mktemp("photos"))
-
-
-@pytest.fixture
-def go(capsys, monkeypatch):
-    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@
     corners     output i reads at i (n - 1) / (m - 1), linearly: the first and last stay where they are
     bilinear    output i reads at (i + 1/2) n / m - 1/2, linearly: the middles of the cells
     bicubic     the same places, with a cubic kernel (Keys 1981, a = -3/4)
+    antialias   the same places, with a = -1/2; where m < n the kernel is n / m times as wide
 
-A picture is resized by one matrix from each side. Nothing is averaged when m is much smaller than n: these
-are for making larger, or slightly smaller.
+A picture is resized by one matrix from each side. When m is much smaller than n, only 'antialias' averages:
+the others are for making larger, or slightly smaller.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 
-METHODS = ("corners", "bilinear", "bicubic")
+METHODS = ("corners", "bilinear", "bicubic", "antialias")
 
 
 def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
@@ -25,6 +26,9 @@ def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
         at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)
     else:
         at = (np.arange(m) + 0.5) * n / m - 0.5
+    if method == "antialias":  # beyond the border there is nothing: what is there shares the weight
+        matrix = _cubic((at[:, None] - np.arange(n)) / max(n / m, 1), -0.5)
+        return matrix / matrix.sum(axis=1, keepdims=True)
     kernel, reach = (_cubic, 2) if method == "bicubic" else (_linear, 1)
     matrix = np.zeros((m, n))
     base = np.floor(at).astype(int)
@@ -50,8 +54,8 @@ def _linear(x: np.ndarray) -> np.ndarray:
     return (1 - np.abs(x)).clip(0)
 
 
-def _cubic(x: np.ndarray) -> np.ndarray:
-    a, x = -0.75, np.abs(x)
+def _cubic(x: np.ndarray, a: float = -0.75) -> np.ndarray:
+    x = np.abs(x)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = a * (((x - 5) * x + 8) * x - 4)
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))

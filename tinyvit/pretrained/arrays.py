@@ -101,7 +101,7 @@ def square_image_size(table: NamedArrays, name: str, patch_size: int, has_token:
             return isqrt(places) * patch_size, isqrt(places) * patch_size
     raise UserError(
         f"{table.source}: {name} has {rows} rows, which is not the number of patches of a square image"
-        f"{' (and a class token)' if has_token else ''}: give image_size, its height and width."
+        f"{' (and a class token)' if has_token else ''}: give load_weights its image_size, height and width."
     )
 
 

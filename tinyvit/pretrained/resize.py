@@ -1,8 +1,9 @@
 """Position embeddings for another image size (paper, section 3.2).
 
-The table of one vector a place is a small picture of D channels, and is resized as one. Three ways are in
-use: 'corners' by the official code (scipy.ndimage.zoom, order 1), 'bilinear' by timm for .npz files,
-'bicubic' by Hugging Face; see data.resample. The class token has no place: its row stays as it is.
+The table of one vector a place is a small picture of D channels, and is resized as one. Four ways are in
+use: 'corners' by the official code (scipy.ndimage.zoom, order 1), 'bicubic' by Hugging Face, 'bilinear' by
+timm for .npz files and 'antialias' for its own; see data.resample. The class token has no place: its row
+stays as it is.
 """
 
 from __future__ import annotations

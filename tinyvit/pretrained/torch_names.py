@@ -211,8 +211,8 @@ def _usual_heads(width: int, source: str) -> int:
         return 16
     if width % 64:
         raise UserError(
-            f"{source} does not tell how many heads share its width of {width}: give heads, or put the "
-            "config.json that was published with it beside it."
+            f"{source} does not tell how many heads share its width of {width}: give --heads, or put "
+            "the config.json that was published with it beside it."
         )
     return width // 64
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tinyvit.data import DATASETS
+from tinyvit.data.resample import METHODS
 from tinyvit.shell.door import positive_int, thread_count
 
 
@@ -44,11 +45,28 @@ def add_source_flags(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_resolution_flag(parser: argparse._ActionsContainer) -> None:
-    """--resolution."""
+def add_weights_flags(parser: argparse._ActionsContainer) -> None:
+    """How the weights that a door is given are taken: --resolution, --position-resize and --heads."""
     parser.add_argument(
         "--resolution",
         type=positive_int,
         metavar="N",
-        help="side of the images that the model is given, in pixels (that of WEIGHTS)",
+        help="side of the images that the model is given, in pixels (that of the weights)",
+    )
+    parser.add_argument(
+        "--position-resize",
+        choices=METHODS,
+        help="how position embeddings are fitted to a --resolution: corners as the official code does it "
+        "(the default), bicubic as Hugging Face, bilinear or antialias as timm, for .npz or its own files",
+    )
+    add_heads_flag(parser)
+
+
+def add_heads_flag(parser: argparse._ActionsContainer) -> None:
+    """--heads."""
+    parser.add_argument(
+        "--heads",
+        type=positive_int,
+        metavar="H",
+        help="attention heads, for a .safetensors file of a width that does not tell",
     )

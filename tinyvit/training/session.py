@@ -120,7 +120,9 @@ def _weights(settings: Settings, checkpoint: Checkpoint | None, progress: Progre
     """What fine-tuning starts from, if it does; the checkpoint, where one goes on: only its shape counts."""
     if settings.weights is None:
         return None
-    return (checkpoint.config, checkpoint.params) if checkpoint else load_any(settings.weights, progress)
+    if checkpoint:
+        return checkpoint.config, checkpoint.params
+    return load_any(settings.weights, progress, settings.heads)
 
 
 def _fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:

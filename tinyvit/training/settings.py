@@ -16,8 +16,10 @@ class Settings:
     best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random crop may
     move. accumulate cuts a batch into so many parts, computed one after another, when memory is short.
 
-    For fine-tuning, weights is the run folder, file or known name to start from (model is then its name), and
-    resolution the side of the images that the model is given, in pixels, if not that of the weights.
+    For fine-tuning, weights is the run folder, file or known name to start from (model is then its name),
+    heads their number where the file does not tell, resolution the side of the images that the model is
+    given, in pixels, if not that of the weights, and position_resize how its position embedding is fitted to
+    them.
     """
 
     dataset: str
@@ -41,7 +43,9 @@ class Settings:
     crop_padding: int = 0
     flip: bool = False
     weights: str | None = None
+    heads: int | None = None
     resolution: int | None = None
+    position_resize: str | None = None
     seed: int = 0
     device: str = "auto"
     threads: int | None = None

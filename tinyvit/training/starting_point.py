@@ -19,19 +19,26 @@ from tinyvit.training.settings import Settings
 Model = tuple[ViTConfig, Params]
 
 
-def load_any(source: str, progress: Progress) -> Model:
+def load_any(source: str, progress: Progress, heads: int | None = None) -> Model:
     """Model and parameters of a run folder (its best epoch), a file of weights, or a known name.
 
-    A known name is downloaded, once. Raises UserError if the source is none of these, or damaged.
+    A known name is downloaded, once. heads is for a file that does not tell how many there are. Raises
+    UserError if the source is none of these, or damaged, or tells of another number of heads.
     """
-    source = weights_within(source)
+    config, params = _load(weights_within(source), progress, heads)
+    if heads not in (None, config.heads):
+        raise UserError(f"{source} has {config.heads} heads by its own account: leave --heads away.")
+    return config, params
+
+
+def _load(source: str, progress: Progress, heads: int | None) -> Model:
     path = Path(source)
     if not path.is_dir():
         path = find_weights(source, progress.download(source))
     if path.is_dir() or is_checkpoint(path):
         checkpoint = RunFolder.open(path).load("best") if path.is_dir() else load_checkpoint(path)
         return checkpoint.config, checkpoint.params
-    return load_weights(path)
+    return load_weights(path, heads)
 
 
 def weights_within(source: str) -> str:
@@ -47,11 +54,14 @@ def starting_model(settings: Settings, classes: int, weights: Model | None) -> M
         side = image_side(settings.dataset, settings.image_size)
         config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
         return config, initialise(config, settings.seed)
-    config, params = with_new_head(*at_resolution(*weights, settings.resolution), classes)
+    resized = at_resolution(*weights, settings.resolution, settings.position_resize)
+    config, params = with_new_head(*resized, classes)
     return replace(config, **regularisation), params
 
 
-def at_resolution(config: ViTConfig, params: Params, resolution: int | None) -> Model:
+def at_resolution(
+    config: ViTConfig, params: Params, resolution: int | None, position_resize: str | None = None
+) -> Model:
     """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
     P = config.patch_size
     if resolution is None:
@@ -62,4 +72,4 @@ def at_resolution(config: ViTConfig, params: Params, resolution: int | None) -> 
             f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
             f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
         )
-    return at_image_size(config, params, resolution)
+    return at_image_size(config, params, resolution, position_resize or "corners")

@@ -1,0 +1,160 @@
+"""Predicting with a run or with published weights: classes, attention, and what is no picture."""
+
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.pretrained.checkpoints import random_model
+from tests.tiny_runs import assert_one_line
+from tinyvit import predict
+from tinyvit.model import initialise, preset
+from tinyvit.pretrained.imagenet import imagenet_classes
+from tinyvit.pretrained.load import save_official
+
+
+def picture(mode, size=(31, 17), colour=(200, 80, 80)):
+    """A red picture with some noise in any of Pillow's modes."""
+    noise = np.random.default_rng(0).integers(-40, 40, (size[1], size[0], 3))
+    return Image.fromarray((noise + colour).clip(0, 255).astype(np.uint8)).convert(mode)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P", "1", "CMYK", "LA", "I;16"])
+@pytest.mark.parametrize("size", [(8, 8), (31, 17), (3, 200)])
+def test_predict_reads_pictures_of_any_size_and_mode(go, trained, tmp_path, mode, size):
+    path = tmp_path / ("a.tif" if mode == "CMYK" else "a.png")
+    picture(mode, size).save(path)
+    status, out, err = go(predict, trained, path)
+    assert (status, err) == (0, "")
+    name, *lines = out.splitlines()
+    assert name == str(path)
+    shares = [float(re.fullmatch(r" +([\d.]+)%  (?:red|blue)", line)[1]) for line in lines]
+    assert len(shares) == 2
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(100, abs=0.11)
+
+
+def test_predict_tells_red_from_blue(go, trained, tmp_path):
+    picture("RGB", colour=(160, 80, 80)).save(tmp_path / "r.png")
+    picture("RGB", colour=(80, 80, 160)).save(tmp_path / "b.png")
+    _, out, _ = go(predict, trained, tmp_path / "r.png", tmp_path / "b.png", "--top", "1")
+    lines = out.splitlines()
+    assert [line.split()[-1] for line in lines[1::2]] == ["red", "blue"]
+    assert len(lines) == 4
+
+
+def test_predict_draws_the_attention(go, trained, tmp_path):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+    status, out, _ = go(
+        predict, trained, tmp_path / "a.png", tmp_path / "b.png", "--attention", tmp_path / "c.png"
+    )
+    assert status == 0
+    assert out.endswith(f"wrote {tmp_path / 'c.png'}\n")
+    with Image.open(tmp_path / "c.png") as sheet:
+        assert sheet.format == "PNG"
+        assert sheet.height > 2 * 256
+
+
+def test_predict_without_a_usable_picture(go, trained, tmp_path):
+    (tmp_path / "text.png").write_text("hello")
+    picture("RGB").save(tmp_path / "whole.png")
+    content = (tmp_path / "whole.png").read_bytes()
+    (tmp_path / "half.png").write_bytes(content[: len(content) // 2])
+    assert_one_line(go(predict, trained, tmp_path / "none.png"), "none.png does not exist")
+    for name in ("text.png", "half.png", "."):
+        assert_one_line(go(predict, trained, tmp_path / name), tmp_path / name, "cannot be read as an image")
+    missing = tmp_path / "none" / "c.png"
+    assert_one_line(go(predict, trained, tmp_path / "whole.png", "--attention", missing), "cannot write")
+    assert not missing.parent.exists()
+    assert_one_line(go(predict, trained), "IMAGE")
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """weights(CLASSES): an official file of an untrained model with a lively head."""
+
+    def weights(classes):
+        config = preset("nano/4", 8, classes)
+        params = initialise(config)
+        params["head.bias"] = np.random.default_rng(0).standard_normal(classes)
+        save_official(tmp_path / f"{classes}.npz", config, params)
+        return tmp_path / f"{classes}.npz", params["head.bias"].argsort()[::-1]
+
+    return weights
+
+
+def test_predict_with_published_weights_names_the_classes_of_imagenet(go, weights, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    path, order = weights(1000)
+    status, out, err = go(predict, "--weights", path, tmp_path / "a.png", "--attention", tmp_path / "b.png")
+    assert (status, err) == (0, "")
+    name, *lines, wrote = out.splitlines()
+    assert name == str(tmp_path / "a.png")
+    assert [line.split("%  ")[1] for line in lines] == [imagenet_classes()[c] for c in order[:5]]
+    assert wrote == f"wrote {tmp_path / 'b.png'}"
+
+
+def test_predict_with_weights_of_other_classes_numbers_them(go, weights, tmp_path):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+    path, order = weights(7)
+    images = tmp_path / "a.png", tmp_path / "b.png"
+    for words in ((*images, "--weights", path), (images[0], "--weights", path, images[1])):
+        status, out, err = go(predict, *words, "--top", "2")
+        assert (status, err) == (0, "")
+        lines = out.splitlines()
+        assert lines[::3] == [str(image) for image in images]
+        assert [line.split("%  ")[1] for line in lines[1:3]] == [f"class {c}" for c in order[:2]]
+
+
+def test_predict_takes_a_run_as_weights_too(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    assert go(predict, "--weights", trained, tmp_path / "a.png") == go(predict, trained, tmp_path / "a.png")
+
+
+def test_predict_without_usable_weights(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    assert_one_line(go(predict, "--weights", tmp_path / "none.npz", tmp_path / "a.png"), "none.npz")
+    assert_one_line(go(predict, "--weights", "nonsense", tmp_path / "a.png"), "nonsense", "Ti_16-384")
+    assert_one_line(go(predict, "--weights", trained), "IMAGE")
+    assert_one_line(go(predict, tmp_path / "a.png"), "RUN IMAGE")
+
+
+def test_a_model_looks_at_the_picture_in_another_resolution(go, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    save_official(tmp_path / "w.npz", *random_model())
+    words = "--weights", tmp_path / "w.npz", tmp_path / "a.png"
+    plain, larger, otherwise = (
+        go(predict, *words, *flags)
+        for flags in ((), ("--resolution", "16"), ("--resolution", "16", "--position-resize", "bicubic"))
+    )
+    assert plain[0] == larger[0] == otherwise[0] == 0
+    assert len({plain[1], larger[1], otherwise[1]}) == 3
+    assert_one_line(go(predict, *words, "--resolution", "18"), "18 x 18", "--resolution 16 or 20")
+
+
+def test_flags_may_stand_among_the_words(go, trained, tmp_path):
+    for name in "ab":
+        picture("RGB").save(tmp_path / f"{name}.png")
+    words = [trained, tmp_path / "a.png", tmp_path / "b.png"]
+    plain = go(predict, *words, "--top", "1")
+    assert plain[0] == 0
+    for i in range(3):
+        assert go(predict, *words[:i], "--top", "1", *words[i:]) == plain
+
+
+def test_imagenet_has_a_thousand_names_in_their_usual_order():
+    names = imagenet_classes()
+    assert len(names) == 1000
+    assert all(name == name.strip() and name for name in names)
+    for c, name in {
+        0: "tench",
+        1: "goldfish",
+        207: "golden retriever",
+        281: "tabby",
+        388: "giant panda",
+    }.items():
+        assert names[c].startswith(name)
+    assert names[999].startswith("toilet tissue")

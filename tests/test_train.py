@@ -1,0 +1,143 @@
+"""Training as a user starts it: without flags, and with mistakes, each of which is one line."""
+
+import argparse
+import json
+import shutil
+
+import pytest
+
+from tests.tiny_runs import assert_one_line, tiny
+from tinyvit import train
+from tinyvit.data.cifar import CIFAR10
+from tinyvit.engine import CpuEngine
+
+
+@pytest.fixture
+def refused(go, photos, tmp_path):
+    """refused(FLAGS, PARTS): training stops with one line that has these parts, and leaves nothing."""
+
+    def refused(flags, *parts):
+        before = sorted(tmp_path.rglob("*"))
+        assert_one_line(go(train, *tiny(photos, tmp_path / "run", *flags)), *parts)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("--epochs 0", "--epochs -1", "--epochs ten", "--epochs 1.5", "--batch-size 0", "--accumulate 0"),
+        *("--threads 0", "--threads 100000", "--image-size 0", "--seed -1", "--validation -3"),
+        *("--crop-padding -1", "--lr 0", "--lr -1", "--lr nan", "--lr inf", "--lr 1e999", "--lr fast"),
+        *("--warmup-epochs nan", "--warmup-epochs -1", "--warmup-epochs inf", "--clip nan", "--clip -1"),
+        *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
+        *("--smoothing 1", "--smoothing x", "--optimizer lion", "--decay never", "--pool max"),
+        *("--device tpu", "--dataset mnist"),
+    ],
+)
+def test_a_value_that_makes_no_sense(refused, flag):
+    name, value = flag.split()
+    refused((name, value), f"argument {name}", value, "--help")
+
+
+@pytest.mark.parametrize("flags", [("--lrr", "1"), ("--epoch", "3"), ("nonsense",), ("--lr",)])
+def test_a_flag_that_is_none(refused, flags):
+    refused(flags, flags[0], "--help")
+
+
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        (("--model", "huge/4"), ("unknown model 'huge/4'", "nano")),
+        (("--model", "nano"), ("unknown model 'nano'", "SIZE/PATCH")),
+        (("--model", "nano/0"), ("patch_size is 0",)),
+        (("--model", "nano/3"), ("patches of 3 x 3 do not divide images of 8 x 8", "choose")),
+        (("--model", "nano/16"), ("images of 8 x 8 pixels are smaller than one patch of 16 x 16", "choose")),
+        (("--batch-size", "33"), ("batch of 33 images cannot be drawn from 32", "--batch-size")),
+        (("--batch-size", "9", "--validation", "24"), ("cannot be drawn from 8",)),
+        (("--accumulate", "9"), ("8 images cannot be computed in 9 parts", "--accumulate")),
+        (("--validation", "32"), ("cannot hold out 32 of 32", "from 1 to 31")),
+        (("--validation", "1000"), ("cannot hold out 1,000 of 32",)),
+        (("--crop-padding", "8"), ("8 pixels on images of 8 x 8", "--crop-padding below 8")),
+        (("--dataset", "shapes"), ("32 pixels wide, not 8", "--image-size")),
+        (("--data-dir", "nowhere"), ("nowhere is no folder", "--data-dir")),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_settings_that_do_not_fit(refused, flags, parts):
+    refused(flags, *parts)
+
+
+def test_a_folder_data_set_needs_a_folder(go, tmp_path):
+    assert_one_line(go(train, "--dataset", "folder", "--out", tmp_path / "run"), "--data-dir")
+
+
+def test_a_picture_that_is_none(refused, photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "p")
+    (tmp_path / "p" / "red" / "3.png").write_text("hello")
+    refused(("--data-dir", tmp_path / "p"), "3.png cannot be read as an image", "remove it")
+
+
+def test_a_class_without_pictures(refused, photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "p")
+    (tmp_path / "p" / "green").mkdir()
+    refused(("--data-dir", tmp_path / "p"), "green holds no image")
+
+
+def cifar(*flags):
+    return ("--dataset", "cifar10", "--image-size", "32", *flags)
+
+
+def test_a_cifar_archive_that_is_cut_short(refused, tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / CIFAR10.binary.archive).write_bytes(b"\x1f\x8b\x08\x00" + bytes(50))
+    refused(cifar("--data-dir", tmp_path / "d"), CIFAR10.binary.archive, "cut short", "Delete it")
+
+
+def test_a_cifar_file_that_is_cut_in_half(refused, tmp_path):
+    for file in (*CIFAR10.binary.train, *CIFAR10.binary.test):
+        (tmp_path / file).write_bytes(bytes(100))
+    refused(cifar("--data-dir", tmp_path), "data_batch_1.bin has 100 bytes, expected 30,730,000", "cut short")
+
+
+def test_a_wrong_model_is_found_before_anything_is_downloaded(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("tinyvit.data.cifar.download", lambda *args: pytest.fail("downloads"))
+    refused(cifar("--data-dir", tmp_path, "--model", "nano/5"), "patches of 5 x 5 do not divide")
+
+
+def test_a_run_folder_that_cannot_be(refused, tmp_path):
+    (tmp_path / "file").write_text("text")
+    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+        refused(("--out", path), f"cannot make the run folder {path}", "--out")
+
+
+def test_a_model_too_large_for_the_memory(refused, monkeypatch):
+    def too_large(*args, **more):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr(CpuEngine, "loss_and_grads", too_large)
+    refused((), "not enough memory", "--batch-size")
+
+
+def test_files_of_the_user_in_the_run_folder_stay(go, photos, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    assert_one_line(go(train, *tiny(photos, tmp_path / "run", "--lr", "1e6", "--clip", "0")), "diverged")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
+
+
+def test_without_flags_it_trains_on_shapes(go, tmp_path, monkeypatch):
+    """The default run, but for its length."""
+    monkeypatch.chdir(tmp_path)
+    small = ("--epochs", "1", "--batch-size", "10", "--validation", "9985", "--threads", "1")
+    monkeypatch.setattr(
+        "tinyvit.training.loop.evaluate", lambda *args: argparse.Namespace(loss=1, accuracy=0.5)
+    )
+    status, out, err = go(train, *small)
+    assert (status, err) == (0, "")
+    assert "run runs" in out
+    assert "--dataset cifar10" in out
+    config = json.loads((tmp_path / "runs" / "shapes-1" / "config.json").read_text())
+    assert config["settings"]["dataset"] == "shapes"
+    assert len(config["classes"]) == 10
