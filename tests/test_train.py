@@ -27,8 +27,15 @@ def refused(go, photos, tmp_path):
 @pytest.mark.parametrize(
     "flag",
     [
-        *("--epochs 0", "--epochs -1", "--epochs ten", "--epochs 1.5", "--batch-size 0", "--accumulate 0"),
-        *("--threads 0", "--threads 100000", "--image-size 0", "--seed -1", "--validation -3"),
+        *("--epochs 0", "--epochs -1", "--epochs ten", "--epochs 1.5", "--steps 0", "--batch-size 0"),
+        *(
+            "--accumulate 0",
+            "--threads 0",
+            "--threads 100000",
+            "--image-size 0",
+            "--seed -1",
+            "--validation -3",
+        ),
         *("--crop-padding -1", "--lr 0", "--lr -1", "--lr nan", "--lr inf", "--lr 1e999", "--lr fast"),
         *("--warmup-epochs nan", "--warmup-epochs -1", "--warmup-epochs inf", "--clip nan", "--clip -1"),
         *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
@@ -44,6 +51,10 @@ def test_a_value_that_makes_no_sense(refused, flag):
 @pytest.mark.parametrize("flags", [("--lrr", "1"), ("--epoch", "3"), ("nonsense",), ("--lr",)])
 def test_a_flag_that_is_none(refused, flags):
     refused(flags, flags[0], "--help")
+
+
+def test_a_length_in_epochs_and_in_steps(refused):
+    refused(("--epochs", "2", "--steps", "9"), "--steps", "not allowed with", "--epochs")
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,25 @@ def stop_at(step, door, monkeypatch, *argv):
         assert door(*argv)[0] == 130
 
 
+def test_a_run_by_steps_is_resumed_too(door, photos, tmp_path, monkeypatch):
+    take_step = Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == 9:
+            signal.raise_signal(signal.SIGINT)
+        return loss
+
+    assert door(*tiny(photos, tmp_path / "alone", "--steps", "10"))[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        assert door(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
+    status, out, _ = door("--resume", tmp_path / "run")
+    assert status == 0 and "after step 9 of 10" in out
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+    assert "is finished" in door("--resume", tmp_path / "run")[1]
+
+
 def contents(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 

@@ -146,6 +146,28 @@ def test_a_short_run_has_a_short_warm_up(run, flags, warmup):
     assert json.loads((folder / "config.json").read_text())["settings"]["warmup_epochs"] == warmup
 
 
+def test_steps_count_instead_of_epochs(run):
+    whole, by_steps = run("a", "--epochs", "2")[0], run("b", "--steps", "8", "--warmup-epochs", "0.5")[0]
+    assert_same_bits(whole / "last.npz", by_steps / "last.npz")
+    assert metrics(whole) == metrics(by_steps)
+
+
+def test_the_last_epoch_is_cut_short_where_the_steps_end(run, monkeypatch):
+    losses, rates, take_step, learning_rate = [], [], loop.Trainer.take_step, loop.learning_rate
+    monkeypatch.setattr(
+        loop.Trainer, "take_step", lambda *args: losses.append(take_step(*args)) or losses[-1]
+    )
+    monkeypatch.setattr(loop, "learning_rate", lambda *args: rates.append(learning_rate(*args)) or rates[-1])
+    folder, out = run("a", "--steps", "6")
+    first, last = metrics(folder)
+    assert (first["step"], last["step"]) == (4, 6)
+    assert last["train_loss"] == pytest.approx(np.mean(losses[4:]))
+    assert out.count("\nepoch ") == 2
+    assert rates == pytest.approx([learning_rate(step, 6, 1e-3, 2, "cosine") for step in range(1, 7)])
+    settings = json.loads((folder / "config.json").read_text())["settings"]
+    assert (settings["epochs"], settings["warmup_epochs"]) == (2, 6 / 4 / 4)
+
+
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("dataset", ["shapes", "cifar10", "cifar100", "folder"])
 def test_recipes_name_valid_settings_and_models(dataset, on_gpu):

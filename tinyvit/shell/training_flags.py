@@ -27,7 +27,9 @@ def add_data_flags(parser: argparse.ArgumentParser) -> None:
 def add_fit_flags(parser: argparse.ArgumentParser) -> None:
     """How to train."""
     fit = parser.add_argument_group("training")
-    fit.add_argument("--epochs", type=positive_int, metavar="N", help="times that every image is seen")
+    length = fit.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=positive_int, metavar="N", help="times that every image is seen")
+    length.add_argument("--steps", type=positive_int, metavar="N", help="updates in all, instead of epochs")
     fit.add_argument("--batch-size", type=positive_int, metavar="N", help="images for each update")
     fit.add_argument(
         "--accumulate", type=positive_int, metavar="N", help="compute a batch in N parts, to save memory"

@@ -81,7 +81,7 @@ class Trainer:
         self.images = device.xp.asarray(dataset.train.images)  # (n, H, W, 3) uint8
         self.labels = device.xp.asarray(dataset.train.labels)  # (n,)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
-        self.total_steps = settings.epochs * self.steps_per_epoch
+        self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint instead of from the start."""
@@ -92,7 +92,7 @@ class Trainer:
             fits = (
                 checkpoint.config == self.config
                 and _shapes(mine) == _shapes(saved)
-                and done == len(state.records) * self.steps_per_epoch
+                and done == min(len(state.records) * self.steps_per_epoch, self.total_steps)
                 and done <= state.step <= done + self.steps_per_epoch
             )
         except TypeError:
@@ -120,16 +120,16 @@ class Trainer:
     def _train_epoch(self, epoch: int, stop: list[int]) -> None:
         """The steps of an epoch that are still to be made."""
         order = _draws(self.settings.seed, "order", epoch).permutation(len(self.labels))
-        size, saved = self.settings.batch_size, time.monotonic()
+        size, steps, saved = self.settings.batch_size, self._steps_of(epoch), time.monotonic()
         self._sitting_start, self._sitting_images = time.perf_counter(), 0  # for images a second
         first = self.state.step - epoch * self.steps_per_epoch
         if first == 0:
             self.state.loss_sum = 0.0
         losses: list[Array] = []
-        for k in range(first, self.steps_per_epoch):
+        for k in range(first, steps):
             started = time.perf_counter()
             losses.append(self.take_step(order[k * size : (k + 1) * size]))
-            last, stopping = k + 1 == self.steps_per_epoch, bool(stop)
+            last, stopping = k + 1 == steps, bool(stop)
             if not self.device.is_gpu or len(losses) == _GPU_LOOK_STEPS or last or stopping:
                 self._look(losses, epoch, k + 1)
             self.state.seconds += time.perf_counter() - started
@@ -139,6 +139,10 @@ class Trainer:
             if time.monotonic() - saved > SAVE_SECONDS and not losses:
                 self._save(self.run.last_path)
                 saved = time.monotonic()
+
+    def _steps_of(self, epoch: int) -> int:
+        """How many steps an epoch has: the last one may be cut short."""
+        return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
     def take_step(self, indices: np.ndarray) -> Array:
         """One update from the training images with these indices; returns the batch's mean loss before it."""
@@ -182,7 +186,7 @@ class Trainer:
         self._sitting_images += len(values) * s.batch_size
         rate = self._rate()
         left = (self.total_steps - self.state.step) * s.batch_size / rate
-        self.progress.step(epoch + 1, s.epochs, done, self.steps_per_epoch, values[-1], rate, left)
+        self.progress.step(epoch + 1, s.epochs, done, self._steps_of(epoch), values[-1], rate, left)
 
     def _rate(self) -> float:
         """Images a second, since this epoch began or was gone on with."""
@@ -195,7 +199,7 @@ class Trainer:
         record = {
             "epoch": epoch + 1,
             "step": state.step,
-            "train_loss": state.loss_sum / self.steps_per_epoch,
+            "train_loss": state.loss_sum / self._steps_of(epoch),
         }
         judged = self._evaluate(held_out or test)
         if held_out:

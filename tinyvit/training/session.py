@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,8 @@ def train(
     dataset = _load(settings, data_url, progress)
     if resume:
         _check_classes(run, dataset)
-    elif weights:
-        settings = replace(settings, **fine_tuning_batch(len(dataset.train), **chosen))
+    else:
+        settings = _fitted_to_data(settings, len(dataset.train), chosen)
     config, params = starting_model(settings, len(dataset.classes), weights)
     engine = make_engine(config, device, settings.smoothing, settings.threads)
     trainer = Trainer(run, settings, dataset, config, params, engine, device, progress)
@@ -109,8 +110,6 @@ def _new_settings(chosen: dict[str, Any]) -> Settings:
     dataset, device = chosen.get("dataset", "shapes"), select_device(chosen.get("device", "auto"))
     usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
     settings = Settings(**({"dataset": dataset} | usual | chosen))
-    if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
-        settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, settings.epochs / 4))
     if not device.is_gpu and settings.threads is None:  # with another number the bits are others
         settings = replace(settings, threads=available_cores())
     return settings
@@ -130,6 +129,19 @@ def _fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     if settings.dataset == "folder" and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
     return replace(settings, pool=config.pool)
+
+
+def _fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> Settings:
+    """Settings in which what the user left open suits so many training images."""
+    if settings.weights:
+        settings = replace(settings, **fine_tuning_batch(images, **chosen))
+    length: float = settings.epochs
+    if settings.steps:
+        length = settings.steps / max(1, images // settings.batch_size)  # epochs
+        settings = replace(settings, epochs=math.ceil(length))
+    if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
+        settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
+    return settings
 
 
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:

@@ -12,9 +12,11 @@ from tinyvit.errors import UserError
 class Settings:
     """A run, completely: the same settings on the same machine give the same weights.
 
-    Sizes are in images, times in epochs. validation is how many training images are held out to choose the
-    best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random crop may
-    move. accumulate cuts a batch into so many parts, computed one after another, when memory is short.
+    Sizes are in images, times in epochs. steps, if given, is how many updates there are in all: epochs is
+    then as many as they take, the last one cut short. validation is how many training images are held out to
+    choose the best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random
+    crop may move. accumulate cuts a batch into so many parts, computed one after another, when memory is
+    short.
 
     For fine-tuning, weights is the run folder, file or known name to start from (model is then its name),
     heads their number where the file does not tell, resolution the side of the images that the model is
@@ -29,6 +31,7 @@ class Settings:
     validation: int = 0
     pool: str = "token"
     epochs: int = 10
+    steps: int | None = None
     batch_size: int = 128
     accumulate: int = 1
     optimizer: str = "adamw"
