@@ -120,6 +120,13 @@ def test_images_that_are_not_square_need_a_word(tmp_path):
     assert "has shape (1, 7, 12), expected (1, 9, 12)" in message
 
 
+def test_a_missing_class_token_is_named():
+    arrays = official_arrays(tiny_config())
+    del arrays["cls"]
+    message = complaint(from_official, arrays, "file")
+    assert "has 5 rows" in message and "The array cls is missing" in message
+
+
 def test_big_visions_class_token_has_no_position():
     config = tiny_config()
     arrays = official_arrays(config)

@@ -90,19 +90,25 @@ def from_bfloat16(halves: np.ndarray) -> np.ndarray:
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
-def square_image_size(table: NamedArrays, name: str, patch_size: int, has_token: bool) -> tuple[int, int]:
+def square_image_size(table: NamedArrays, name: str, class_token: str, patch_size: int) -> tuple[int, int]:
     """Height and width in pixels of square images, from how many rows the position embedding `name` has.
 
     Raises UserError if that number is not one of a square grid of patches.
     """
-    rows = table.shape(name, 3)[1]
+    rows, has_token = table.shape(name, 3)[1], class_token in table
     for places in (rows - 1, rows) if has_token else (rows,):  # rows: no row for the class token
-        if places > 0 and isqrt(places) ** 2 == places:
+        if _is_square(places):
             return isqrt(places) * patch_size, isqrt(places) * patch_size
+    missing = f" The array {class_token} is missing; is that why?" if _is_square(rows - 1) else ""
     raise UserError(
         f"{table.source}: {name} has {rows} rows, which is not the number of patches of a square image"
         f"{' (and a class token)' if has_token else ''}: give load_weights its image_size, height and width."
+        + missing
     )
+
+
+def _is_square(number: int) -> bool:
+    return number > 0 and isqrt(number) ** 2 == number
 
 
 def take_positions(table: NamedArrays, name: str, config: ViTConfig) -> np.ndarray:

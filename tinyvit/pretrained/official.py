@@ -54,7 +54,7 @@ def from_official(
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
     config = ViTConfig(
-        image_size=image_size or square_image_size(table, _POSITION, P, has_token),
+        image_size=image_size or square_image_size(table, _POSITION, "cls", P),
         patch_size=P,
         width=D,
         mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],

@@ -122,7 +122,8 @@ def from_torch_names(
     has_head = f"{names.head}.weight" in table
     pre_logits = f"{names.pre_logits}.weight"
     inferred = {
-        "image_size": known.get("image_size") or square_image_size(table, names.position, P, has_token),
+        "image_size": known.get("image_size")
+        or square_image_size(table, names.position, names.class_token, P),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
