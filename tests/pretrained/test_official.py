@@ -124,7 +124,7 @@ def test_a_missing_class_token_is_named():
     arrays = official_arrays(tiny_config())
     del arrays["cls"]
     message = complaint(from_official, arrays, "file")
-    assert "has 5 rows" in message and "The array cls is missing" in message
+    assert "has 5 rows" in message and "the array cls is missing" in message
 
 
 def test_big_visions_class_token_has_no_position():

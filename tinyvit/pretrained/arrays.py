@@ -99,7 +99,9 @@ def square_image_size(table: NamedArrays, name: str, class_token: str, patch_siz
     for places in (rows - 1, rows) if has_token else (rows,):  # rows: no row for the class token
         if _is_square(places):
             return isqrt(places) * patch_size, isqrt(places) * patch_size
-    missing = f" The array {class_token} is missing; is that why?" if _is_square(rows - 1) else ""
+    missing = (
+        f" Or the array {class_token} is missing: the class token has a row." if _is_square(rows - 1) else ""
+    )
     raise UserError(
         f"{table.source}: {name} has {rows} rows, which is not the number of patches of a square image"
         f"{' (and a class token)' if has_token else ''}: give load_weights its image_size, height and width."
