@@ -14,11 +14,11 @@ from tinyvit.training.session import train
 _EPILOG = """\
 WEIGHTS is a run folder, an .npz or .safetensors file, or a known name such as Ti_16-384 or ViT-B_16. The
 head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum, clipping, cosine,
-batches of 512 images, or fewer where the data set is small.
+batches of 512 images, or fewer where the data set is small, for 5 epochs, or 500 steps if that is longer.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data
-  python -m tinyvit.finetune Ti_16-384 --dataset folder --data-dir photos --resolution 224
+  python -m tinyvit.finetune Ti_16-384 --dataset folder --data-dir photos --resolution 224 --steps 200
   python -m tinyvit.finetune --resume runs/folder-1
 """
 

@@ -10,7 +10,9 @@ def attention_from_official(query, key, value, out):
     (H, K, D), bias (D,); with H K = D. Returns qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D) and
     out_bias (D,). The columns of qkv go through q, k, v first, then the heads, then K.
     """
-    raise NotImplementedError("write attention_from_official: equations 1 and 2, two reshapes and a join")
+    raise NotImplementedError(
+        "write attention_from_official: equations 1 and 2, reshape each array, join three"
+    )
 
 
 def resize_matrix(n, m, method):
@@ -23,8 +25,8 @@ def resize_matrix(n, m, method):
 
 
 def ridge_weights(X, Y, ridge):
-    """The W (F, C) that makes |X W - Y|^2 + ridge |W|^2 least, for X (n, F) and Y (n, C), typed as they are.
+    """The W (F, C) that makes |X W - Y|^2 + ridge |W|^2 least, for X (n, F) and Y (n, C).
 
-    Solves the smaller system: F x F if n >= F, n x n otherwise.
+    Solves the smaller system: F x F if n >= F, n x n otherwise. float32 in, float32 out.
     """
     raise NotImplementedError("write ridge_weights: equation few shot 4, or few shot 5 where n < F")

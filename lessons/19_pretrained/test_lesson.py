@@ -24,7 +24,7 @@ def converted(impl, layer):
     return arrays
 
 
-@pytest.mark.hint("reshape each kernel to (D, D) and join the three along axis 1; the biases likewise")
+@pytest.mark.hint("join the kernels, (D, D) each, along axis 1; the biases flat, (D,) each, end to end")
 def test_every_number_of_q_k_and_v_is_in_its_column(impl):
     layer = official()
     qkv_weight, qkv_bias, _, _ = converted(impl, layer)
@@ -71,13 +71,15 @@ def test_conversion_keeps_float32_and_the_checkpoint(impl):
     assert_untouched(before, [array for pair in layer for array in pair])
 
 
-@pytest.mark.hint("corners: value i reads at i (n - 1) / (m - 1)")
+@pytest.mark.hint("rows are new values: shape (m, n); corners: value i reads at i (n - 1) / (m - 1)")
 def test_corners_three_become_five(impl):
     expected = [[1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1]]
     assert_same(impl.resize_matrix(3, 5, "corners"), np.array(expected), "resize_matrix(3, 5, 'corners')")
 
 
-@pytest.mark.hint("bilinear: value i reads at (i + 1/2) n / m - 1/2; outside, the outermost value goes on")
+@pytest.mark.hint(
+    "rows are new values: shape (m, n); i reads at (i + 1/2) n / m - 1/2; outside, the outermost goes on"
+)
 def test_bilinear_two_become_four(impl):
     expected = [[1, 0], [0.75, 0.25], [0.25, 0.75], [0, 1]]
     assert_same(impl.resize_matrix(2, 4, "bilinear"), np.array(expected), "resize_matrix(2, 4, 'bilinear')")
@@ -111,13 +113,15 @@ def problem(n, F, seed=0, dtype="float64"):
     return rng.normal(size=(n, F)).astype(dtype), rng.normal(size=(n, 4)).astype(dtype)
 
 
-@pytest.mark.hint("the ridge is added to the diagonal: X.T @ X + ridge * np.eye(F), once, whatever n is")
+@pytest.mark.hint("W = 11 / (5 + 6): the ridge is added once, whatever n is")
 def test_one_feature_by_hand(impl):
     X, Y = np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]])
-    assert_same(impl.ridge_weights(X, Y, 6.0), np.array([[1.0]]), "W = 11 / (5 + 6)")
+    assert_same(
+        impl.ridge_weights(X, Y, 6.0), np.array([[1.0]]), "W for X = [[1], [2]], Y = [[3], [4]], ridge 6"
+    )
 
 
-@pytest.mark.hint("at the minimum the gradient is 0: X^T (X W - Y) + ridge W = 0; few shot 4 and few shot 5")
+@pytest.mark.hint("few shot 4 and few shot 5; the ridge goes on the diagonal: ridge * np.eye(F), or of n")
 @pytest.mark.parametrize(("n", "F"), [(12, 5), (5, 5), (5, 12), (1, 3)])
 def test_the_gradient_is_zero_at_the_answer(impl, n, F):
     X, Y = problem(n, F)
@@ -127,7 +131,7 @@ def test_the_gradient_is_zero_at_the_answer(impl, n, F):
     assert_same(X.T @ (X @ W - Y) + 0.7 * W, np.zeros((F, 4)), "the gradient at W")
 
 
-@pytest.mark.hint("with n < F use few shot 5, whose matrix X @ X.T is only n x n")
+@pytest.mark.hint("n < F: few shot 5, X @ X.T is n x n; otherwise few shot 4, X.T @ X is F x F")
 def test_the_smaller_system_is_solved(impl, monkeypatch):
     sides = []
     for name in ("solve", "inv", "eigh", "eig", "cholesky", "pinv"):
@@ -146,7 +150,7 @@ def test_the_smaller_system_is_solved(impl, monkeypatch):
         )
 
 
-@pytest.mark.hint("np.eye(n, dtype=X.dtype), and no += on an argument")
+@pytest.mark.hint("float32 in, float32 out: np.eye(n, dtype=X.dtype); and no += on an argument")
 def test_ridge_keeps_float32_and_its_inputs(impl):
     for n, F in ((6, 4), (4, 6)):
         X, Y = problem(n, F, 1, "float32")

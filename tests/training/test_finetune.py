@@ -14,8 +14,9 @@ from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
 from tinyvit.pretrained.resize import resize_positions
+from tinyvit.training import recipes
 from tinyvit.training.loop import Trainer
-from tinyvit.training.recipes import FINE_TUNING, fine_tuning_batch
+from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
 from tinyvit.training.settings import Settings
 
 CLASSES = ("dark", "green", "light")
@@ -40,10 +41,11 @@ def base(go, photos, tmp_path):
     return tmp_path / "base"
 
 
-def onto(others, out, *more):
-    """Flags of fine-tuning for 2 epochs of 6 steps on images of 16 x 16."""
+def onto(others, out, *more, without=None):
+    """Flags of fine-tuning for 2 epochs of 6 steps on images of 16 x 16, but for one that is left away."""
     flags = {"dataset": "folder", "data-dir": others, "resolution": 16, "batch-size": 4}
     flags |= {"epochs": 2, "threads": 1, "device": "cpu", "out": out}
+    flags.pop(without, None)
     return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + [*map(str, more)]
 
 
@@ -105,9 +107,8 @@ def test_it_starts_from_the_weights_with_a_head_that_knows_nothing(
 
 
 def test_without_a_resolution_images_are_read_as_large_as_the_model_takes_them(go, base, others, tmp_path):
-    flags = onto(others, tmp_path / "tuned", "--epochs", "1")
-    at = flags.index("--resolution")
-    assert go(finetune, base, *flags[:at], *flags[at + 2 :])[0] == 0
+    flags = onto(others, tmp_path / "tuned", "--epochs", "1", without="resolution")
+    assert go(finetune, base, *flags)[0] == 0
     settings, model = config(tmp_path / "tuned")["settings"], config(tmp_path / "tuned")["model"]
     assert (settings["image_size"], settings["resolution"], model["image_size"]) == (8, None, [8, 8])
 
@@ -283,23 +284,30 @@ def test_a_diverged_run_leaves_nothing(refused, tmp_path):
 
 
 def test_the_recipe_is_the_papers():
-    settings = Settings("cifar10", "B_16", **FINE_TUNING, **fine_tuning_batch(50_000))
-    assert (settings.optimizer, settings.weight_decay, settings.clip, settings.decay) == (
-        "sgd",
-        0,
-        1,
-        "cosine",
-    )
-    assert (settings.batch_size, settings.accumulate) == (512, 8)
+    s = Settings("cifar10", "B_16", **FINE_TUNING | fitted_fine_tuning(60_000, {}))
+    assert (s.optimizer, s.weight_decay, s.clip, s.decay) == ("sgd", 0, 1, "cosine")
+    assert (s.batch_size, s.accumulate) == (512, 8)
+    assert (s.epochs, s.steps) == (5, None)
 
 
-@pytest.mark.parametrize(
-    ("images", "batch"), [(50_000, 512), (8192, 512), (8191, 256), (2040, 64), (24, 1), (1, 1)]
-)
-def test_where_images_are_few_batches_are_small(images, batch):
-    assert fine_tuning_batch(images) == {"batch_size": batch, "accumulate": max(1, batch // 64)}
+@pytest.mark.parametrize(("images", "batch"), [(8192, 512), (8191, 256), (2040, 64), (24, 1), (1, 1)])
+def test_where_images_are_few_batches_are_small_and_passes_many(images, batch):
+    fitted = fitted_fine_tuning(images, {})
+    assert fitted == {"batch_size": batch, "accumulate": max(1, batch // 64), "steps": 500}
 
 
-def test_what_is_chosen_is_left_alone():
-    assert fine_tuning_batch(24, batch_size=128) == {"batch_size": 128, "accumulate": 2}
-    assert fine_tuning_batch(24, batch_size=8, accumulate=4, lr=1) == {"batch_size": 8, "accumulate": 4}
+@pytest.mark.parametrize("length", [{"epochs": 1}, {"steps": 7}])
+def test_what_is_chosen_is_left_alone(length):
+    assert fitted_fine_tuning(24, {"batch_size": 128} | length) == {"batch_size": 128, "accumulate": 2}
+    others = {"accumulate": 4, "lr": 1}
+    assert fitted_fine_tuning(24, {"batch_size": 8} | others | length) == {"batch_size": 8, "accumulate": 4}
+
+
+@pytest.mark.parametrize(("batch", "last"), [(4, 30), (8, 20)])  # 5 epochs of 6 steps, or of 3
+def test_without_a_length_a_run_has_5_epochs_or_more_steps(
+    go, base, others, tmp_path, monkeypatch, batch, last
+):
+    monkeypatch.setattr(recipes, "_FINE_TUNING_STEPS", 20)
+    flags = onto(others, tmp_path / "tuned", "--batch-size", batch, without="epochs")
+    assert go(finetune, base, *flags)[0] == 0
+    assert metrics(tmp_path / "tuned")[-1]["step"] == last

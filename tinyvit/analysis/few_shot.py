@@ -9,14 +9,12 @@ touches it; targets are 1 for the right class and -1 for all others:
     W minimises |X W - Y|^2 + r |W|^2        r = 2^10                                      (3)
 
 Setting the gradient of (3) to zero gives W directly, in two forms that are equal, since
-X^T (X X^T + r) = (X^T X + r) X^T:
+X^T (X X^T + r I) = (X^T X + r I) X^T:
 
-    W = (X^T X + r)^-1 X^T Y                              an F x F system                  (4)
-    W = X^T (X X^T + r)^-1 Y                              an n x n system                  (5)
+    W = (X^T X + r I)^-1 X^T Y                            an F x F system                  (4)
+    W = X^T (X X^T + r I)^-1 Y                            an n x n system                  (5)
 
-The smaller of the two is taken. Its matrix is symmetric, Q diag(e) Q^T, and so
-
-    (Q diag(e) Q^T + r)^-1 = Q diag(1 / (e + r)) Q^T                                       (6)
+The smaller of the two is taken.
 """
 
 from __future__ import annotations
@@ -60,9 +58,10 @@ def fit_probe(features: np.ndarray, labels: np.ndarray, classes: int, ridge: flo
 
 def ridge_weights(X: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
     """The W (F, C) of eq. 3 for X (n, F) and Y (n, C)."""
-    if len(X) >= X.shape[1]:
-        return _solve(X.T @ X, X.T @ Y, ridge)  #                                            eq. 4
-    return X.T @ _solve(X @ X.T, Y, ridge)  #                                                eq. 5
+    n, F = X.shape
+    if n >= F:
+        return np.linalg.solve(X.T @ X + ridge * np.eye(F, dtype=X.dtype), X.T @ Y)  #         eq. 4
+    return X.T @ np.linalg.solve(X @ X.T + ridge * np.eye(n, dtype=X.dtype), Y)  #             eq. 5
 
 
 def choose_shots(labels: np.ndarray, classes: Sequence[str], shots: int, seed: int) -> np.ndarray:
@@ -87,9 +86,3 @@ def choose_shots(labels: np.ndarray, classes: Sequence[str], shots: int, seed: i
 def _standardised(features: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     x = (features - mean) / std
     return np.concatenate([x, np.full((len(x), 1), CONSTANT)], axis=1)
-
-
-def _solve(symmetric: np.ndarray, right: np.ndarray, ridge: float) -> np.ndarray:
-    """(symmetric + ridge I)^-1 right, by eq. 6."""
-    e, Q = np.linalg.eigh(symmetric)
-    return (Q / (e + ridge)) @ (Q.T @ right)

@@ -34,7 +34,9 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--accumulate", type=positive_int, metavar="N", help="compute a batch in N parts, to save memory"
     )
-    fit.add_argument("--optimizer", choices=OPTIMIZERS, help="how gradients become updates (adamw)")
+    fit.add_argument(
+        "--optimizer", choices=OPTIMIZERS, help="how gradients become updates (adamw; sgd in fine-tuning)"
+    )
     fit.add_argument("--lr", type=positive_float, metavar="X", help="highest learning rate")
     fit.add_argument("--decay", choices=DECAYS, help="of the learning rate, after the warm-up")
     fit.add_argument("--warmup-epochs", type=natural_float, metavar="X", help="epochs of linear warm-up")

@@ -36,6 +36,7 @@ FINE_TUNING: dict[str, Any] = {
     "flip": True,
 }
 _FINE_TUNING_BATCH = 512  # the paper's
+_FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
 _AT_A_TIME = 64  # images: large ones fill a memory fast
 
 
@@ -44,15 +45,20 @@ def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
     return (_ON_GPU if on_gpu else _ON_CPU).get(dataset) or _ON_CPU[dataset]
 
 
-def fine_tuning_batch(
-    images: int, batch_size: int | None = None, accumulate: int | None = None, **others: Any
-) -> dict[str, int]:
-    """Batch size and its parts for fine-tuning on so many images, where the user has not chosen them.
+def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, int]:
+    """Batch size, its parts and perhaps steps, for fine-tuning on so many images; what is chosen stays.
 
-    A batch is the paper's, or, where images are few, so small that an epoch has 16 steps.
+    A batch is the paper's, or, where images are few, so small that an epoch has 16 steps. Where the recipe's
+    epochs would be too few steps, steps say how long it takes.
     """
+    batch_size = chosen.get("batch_size")
     if batch_size is None:
         batch_size = _FINE_TUNING_BATCH
         while batch_size > 1 and 16 * batch_size > images:
             batch_size //= 2
-    return {"batch_size": batch_size, "accumulate": accumulate or max(1, batch_size // _AT_A_TIME)}
+    parts = chosen.get("accumulate") or max(1, batch_size // _AT_A_TIME)
+    fitted = {"batch_size": batch_size, "accumulate": parts}
+    if "epochs" in chosen or "steps" in chosen:
+        return fitted
+    steps = FINE_TUNING["epochs"] * (images // batch_size)
+    return fitted if steps >= _FINE_TUNING_STEPS else fitted | {"steps": _FINE_TUNING_STEPS}

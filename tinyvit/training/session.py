@@ -15,7 +15,7 @@ from tinyvit.model import ViTConfig
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.loop import Interrupted, Trainer
 from tinyvit.training.progress import Progress, duration
-from tinyvit.training.recipes import FINE_TUNING, fine_tuning_batch, recipe
+from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning, recipe
 from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
 from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import Model, load_any, starting_model
@@ -134,10 +134,10 @@ def _fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
 def _fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> Settings:
     """Settings in which what the user left open suits so many training images."""
     if settings.weights:
-        settings = replace(settings, **fine_tuning_batch(images, **chosen))
+        settings = replace(settings, **fitted_fine_tuning(images, chosen))
     length: float = settings.epochs
     if settings.steps:
-        length = settings.steps / max(1, images // settings.batch_size)  # epochs
+        length = settings.steps / max(1, images // settings.batch_size)  # in epochs
         settings = replace(settings, epochs=math.ceil(length))
     if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
