@@ -9,7 +9,7 @@ from tinyvit import model  # noqa: F401 - and model.loss_and_grads
 
 
 def gelu_tanh(x):
-    """GELU of x (any shape), tanh form, with one exp: y, shaped and typed as x.
+    """GELU of x (at least one axis), tanh form, with one exp: y, shaped and typed as x.
 
     Makes one new array and works in it; x stays as it was. No nan, however large the numbers of x.
     """

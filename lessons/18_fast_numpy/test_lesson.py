@@ -57,6 +57,15 @@ class WatchedLoss:
         return result
 
 
+def loss_and_table(result):
+    """The two results of gradients_on_threads, if that is what they are."""
+    fits = isinstance(result, tuple) and len(result) == 2 and hasattr(result[1], "flat")
+    assert fits and np.ndim(result[0]) == 0 and not isinstance(result[1], np.ndarray), (
+        "gradients_on_threads returned something else than the loss and a table like params.zeros_like()"
+    )
+    return result
+
+
 def watch(monkeypatch, impl, seconds):
     """Have impl use a WatchedLoss; seconds(first image of a piece) is how long that piece waits."""
     watched = WatchedLoss(seconds)
@@ -130,7 +139,8 @@ def test_float32_stays_float32(impl):
 
 
 @pytest.mark.hint(
-    "share of a piece: its images divided by all images; piece i is images[B*i//pieces : B*(i+1)//pieces]"
+    "each thread's table is params.zeros_like(), not its .flat; piece i is images[B*i//pieces : "
+    "B*(i+1)//pieces], its share their number divided by B, and the loss has been multiplied by it already"
 )
 @pytest.mark.parametrize("pieces, threads", [(1, 1), (3, 2), (7, 3)])
 def test_the_pieces_add_up_to_the_batch(impl, pieces, threads):
@@ -139,7 +149,7 @@ def test_the_pieces_add_up_to_the_batch(impl, pieces, threads):
     before = [array.copy() for array in arrays]
     expected = params.zeros_like()
     expected_loss = model.loss_and_grads(params, CONFIG, images, labels, expected)
-    loss, grads = impl.gradients_on_threads(params, CONFIG, images, labels, pieces, threads)
+    loss, grads = loss_and_table(impl.gradients_on_threads(params, CONFIG, images, labels, pieces, threads))
     what = f"of 7 images in {pieces} pieces on {threads} threads"
     assert_same(float(loss), float(expected_loss), f"the loss {what}")
     for name in params:
@@ -169,7 +179,7 @@ def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
     gradients = []
     for seconds in (lambda first: 0.003 * first, lambda first: 0.003 * (15 - first)):
         watch(monkeypatch, impl, seconds)
-        _, grads = impl.gradients_on_threads(*arguments, pieces=8, threads=4)
+        _, grads = loss_and_table(impl.gradients_on_threads(*arguments, pieces=8, threads=4))
         assert grads.flat.dtype == np.float32, (
             f"the gradients have dtype {grads.flat.dtype}, expected float32"
         )
