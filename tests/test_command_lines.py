@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from tests.tiny_runs import assert_same_run, spawn, tiny
-from tinyvit import bench, evaluate, fewshot, finetune, gradcheck, info, predict, train, visualize
+from tinyvit import bench, evaluate, export, fewshot, finetune, gradcheck, info, predict, train, visualize
 from tinyvit.shell.door import make_parser, open_door
 
-DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, gradcheck, bench)
+DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, export, gradcheck, bench)
 
 
 # Help.

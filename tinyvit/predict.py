@@ -13,14 +13,12 @@ from tinyvit.backend import select_device
 from tinyvit.data import read_image, to_input
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig
-from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.starting_point import at_resolution, load_any, weights_within
+from tinyvit.training.starting_point import at_resolution, class_names, load_any
 
 _EPILOG = """\
 examples:
@@ -41,10 +39,11 @@ def main(args: argparse.Namespace) -> None:
         )
     if args.weights and args.run:  # then the first word is an image too
         paths = [args.run, *paths]
-    if args.weights:
-        config, params, classes = _of_weights(weights_within(args.weights), args.checkpoint, args.heads)
-    else:
-        config, params, classes = _of_run(args.run, args.checkpoint)
+    elif args.run:
+        RunFolder.open(args.run)  # or say that it is none
+    source = args.weights or str(args.run)
+    config, params = load_any(source, Progress(), args.heads, args.checkpoint)
+    classes = class_names(source, config.classes)
     config, params = at_resolution(config, params, args.resolution, args.position_resize)
     images = np.stack([read_image(path, max(config.image_size)) for path in paths])  # (n, S, S, 3)
     params = params.to(device.xp)
@@ -63,25 +62,6 @@ def main(args: argparse.Namespace) -> None:
         attention = class_token_attention(params, config, inputs)
         save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
         print(f"wrote {args.attention}")
-
-
-Named = tuple[ViTConfig, Params, tuple[str, ...]]  # a model, and what its classes are called
-
-
-def _of_run(path: Path, checkpoint: str) -> Named:
-    run = RunFolder.open(path)
-    loaded = run.load(checkpoint)
-    return loaded.config, loaded.params, run.classes()
-
-
-def _of_weights(source: str, checkpoint: str, heads: int | None) -> Named:
-    """What --weights names: a run too, though that can be given without it."""
-    if Path(source).is_dir():
-        return _of_run(Path(source), checkpoint)
-    config, params = load_any(source, Progress(), heads)
-    if config.classes == 1000:
-        return config, params, imagenet_classes()
-    return config, params, tuple(f"class {c}" for c in range(config.classes))
 
 
 def parser() -> argparse.ArgumentParser:

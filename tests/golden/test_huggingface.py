@@ -1,5 +1,6 @@
 """tinyvit against transformers, through the files that transformers writes."""
 
+import numpy as np
 import pytest
 
 from tests.golden.library_answers import (
@@ -12,8 +13,10 @@ from tests.golden.library_answers import (
     gradients_of_file,
     logits_of_file,
 )
+from tests.helpers import random_batch
+from tests.pretrained.checkpoints import random_model
 from tinyvit.model import ViTConfig, forward
-from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.load import load_weights, save_hugging_face
 from tinyvit.pretrained.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
@@ -66,3 +69,17 @@ def test_another_arithmetic_would_not_pass(change):
     config, params = load_weights(file_of("vit"))
     changed = ViTConfig(**(config.as_dict() | change))
     assert error(forward(params, changed, found["images"])[0], found["float32"]) > TOLERANCE["float32"]
+
+
+@pytest.mark.parametrize("change", [{}, {"gelu": "exact", "eps": 1e-12, "image_size": (8, 12)}], ids=str)
+def test_hugging_face_opens_a_folder_of_ours(change, tmp_path):
+    transformers = pytest.importorskip("transformers", reason="needs transformers and PyTorch")
+    config, params = random_model(**change)
+    save_hugging_face(tmp_path / "model", config, params, "abcde")
+    theirs = transformers.AutoModelForImageClassification.from_pretrained(tmp_path / "model").eval()
+    images, _ = random_batch(config, 3, np.random.default_rng(0), "float32")
+    torch = pytest.importorskip("torch")
+    with torch.no_grad():
+        logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).logits.numpy()
+    assert error(forward(params, config, images)[0], logits) < TOLERANCE["float32"]
+    assert theirs.config.id2label == dict(enumerate("abcde"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +11,16 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files import write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.pretrained.description import read_description
+from tinyvit.pretrained.description import (
+    hugging_face_description,
+    hugging_face_preprocessing,
+    read_description,
+)
 from tinyvit.pretrained.npz import read_npz
 from tinyvit.pretrained.official import from_official, is_official, to_official
 from tinyvit.pretrained.resize import with_arrays
 from tinyvit.pretrained.safetensors import read_safetensors, write_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors}
 
@@ -61,6 +67,25 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
     Raises UserError if the model's arithmetic is that of neither.
     """
     write_safetensors(path, to_torch_names(config, params), {"format": "pt"})
+
+
+def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: Sequence[str]) -> None:
+    """Make a folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them.
+
+    Raises UserError if the model is of a kind that Hugging Face's has not, or the folder cannot be made.
+    """
+    arrays = to_hugging_face(config, params)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}. Choose another.") from error
+    write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
+    for name, content in (
+        ("config.json", hugging_face_description(config, classes)),
+        ("preprocessor_config.json", hugging_face_preprocessing(config)),
+    ):
+        text = json.dumps(content, indent=2) + "\n"
+        write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
 
 
 def with_new_head(config: ViTConfig, params: Params, classes: int) -> tuple[ViTConfig, Params]:

@@ -160,13 +160,34 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     That is timm for an epsilon of 1e-6, Hugging Face for 1e-12. Raises UserError if it is neither.
     """
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
-    if names is None or (names is HUGGING_FACE and (config.pre_logits or not config.has_token)):
+    if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
         raise UserError(
             f"a model with gelu {config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits "
             f"{config.pre_logits} is neither timm's ('exact', 1e-06) nor Hugging Face's ('exact', 1e-12, "
-            "'token', 0), so that they would compute something else. The official layout, .npz, means 'tanh' "
-            "and 1e-06."
+            "'token', 0), so that they would compute something else from a .safetensors file. The official "
+            "layout, .npz, means 'tanh' and 1e-06; a Hugging Face folder says what it means."
         )
+    return _named(config, params, names)
+
+
+def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
+    """The arrays of a Hugging Face checkpoint, for which a config.json says GELU and epsilon.
+
+    Raises UserError if the model is of a kind that Hugging Face's has not.
+    """
+    if not _fits_hugging_face(config):
+        raise UserError(
+            f"a model with pool {config.pool!r} and pre_logits {config.pre_logits} is not Hugging Face's, "
+            "which has 'token' and 0. The official layout, .npz, has a place for both."
+        )
+    return _named(config, params, HUGGING_FACE)
+
+
+def _fits_hugging_face(config: ViTConfig) -> bool:
+    return config.has_token and not config.pre_logits
+
+
+def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
     arrays = {}
     for name, shape in params.shapes.items():
         sources = _sources(name, shape, config, names)

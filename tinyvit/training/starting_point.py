@@ -8,6 +8,8 @@ from pathlib import Path
 from tinyvit.data import image_side
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, initialise, preset
+from tinyvit.pretrained.description import read_class_names
+from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
 from tinyvit.pretrained.load import load_weights, with_new_head
 from tinyvit.pretrained.resize import at_image_size
@@ -19,29 +21,41 @@ from tinyvit.training.settings import Settings
 Model = tuple[ViTConfig, Params]
 
 
-def load_any(source: str, progress: Progress, heads: int | None = None) -> Model:
-    """Model and parameters of a run folder (its best epoch), a file of weights, or a known name.
+def load_any(
+    source: str, progress: Progress, heads: int | None = None, checkpoint: str = "best"
+) -> tuple[ViTConfig, Params]:
+    """Model and parameters of a run folder, a file of weights, or a known name.
 
-    A known name is downloaded, once. heads is for a file that does not tell how many there are. Raises
-    UserError if the source is none of these, or damaged, or tells of another number of heads.
+    A known name is downloaded, once. heads is for a file that does not tell how many there are, checkpoint
+    says which one of a run. Raises UserError if the source is none of these, or damaged, or tells of another
+    number of heads.
     """
-    config, params = _load(weights_within(source), progress, heads)
+    config, params = _load(_weights_within(source), progress, heads, checkpoint)
     if heads not in (None, config.heads):
         raise UserError(f"{source} has {config.heads} heads by its own account: leave --heads away.")
     return config, params
 
 
-def _load(source: str, progress: Progress, heads: int | None) -> Model:
+def class_names(source: str, count: int) -> tuple[str, ...]:
+    """What the classes of that source are called: by its config.json, or ImageNet's if there are 1000."""
+    path = Path(source)
+    names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
+    if names is None and count == 1000:
+        names = imagenet_classes()
+    return names or tuple(f"class {c}" for c in range(count))
+
+
+def _load(source: str, progress: Progress, heads: int | None, which: str) -> Model:
     path = Path(source)
     if not path.is_dir():
         path = find_weights(source, progress.download(source))
     if path.is_dir() or is_checkpoint(path):
-        checkpoint = RunFolder.open(path).load("best") if path.is_dir() else load_checkpoint(path)
+        checkpoint = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
         return checkpoint.config, checkpoint.params
     return load_weights(path, heads)
 
 
-def weights_within(source: str) -> str:
+def _weights_within(source: str) -> str:
     """A folder as Hugging Face gives it away stands for the weights in it, all else for itself."""
     path = Path(source) / "model.safetensors"
     return str(path) if path.is_file() else source

@@ -1,0 +1,70 @@
+"""Exporting: what is written computes the same where it is read again, and nothing is overwritten."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
+from tests.tiny_runs import assert_one_line
+from tinyvit import export, predict
+from tinyvit.pretrained.load import load_weights, save_hugging_face, save_official, save_safetensors
+from tinyvit.training.run_folder import RunFolder
+
+
+@pytest.mark.parametrize("name", ["out.npz", "folder"])
+def test_a_run_is_the_same_model_in_every_form(go, trained, tmp_path, name):
+    status, out, err = go(export, trained, tmp_path / name)
+    assert (status, err) == (0, "")
+    checkpoint = RunFolder.open(trained).load("best")
+    assert f"wrote {tmp_path / name}: {checkpoint.params.count:,} parameters" in out
+    file = tmp_path / name / "model.safetensors" if name == "folder" else tmp_path / name
+    assert_same(load_weights(file), (checkpoint.config, checkpoint.params))
+
+
+def test_the_other_checkpoint_and_another_resolution(go, trained, tmp_path):
+    flags = ("--checkpoint", "last", "--resolution", "16")
+    assert go(export, trained, tmp_path / "out.npz", *flags)[0] == 0
+    config, params = load_weights(tmp_path / "out.npz")
+    last = RunFolder.open(trained).load("last").params
+    assert config.image_size == (16, 16)
+    np.testing.assert_array_equal(params["head.weight"], last["head.weight"])
+
+
+@pytest.mark.parametrize("arithmetic", [EXACT, HUGGING_FACE], ids=["timm", "Hugging Face"])
+def test_safetensors_for_the_library_that_computes_so(go, tmp_path, arithmetic):
+    model = random_model(**arithmetic)
+    save_safetensors(tmp_path / "in.safetensors", *model)
+    words = (tmp_path / "in.safetensors", tmp_path / "out.safetensors", "--heads", "3")
+    assert go(export, *words)[0] == 0
+    assert_same(load_weights(tmp_path / "out.safetensors", heads=3), model)
+
+
+@pytest.mark.parametrize("changes", [{}, EXACT, {"eps": 1e-5, "image_size": (8, 12)}], ids=str)
+def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
+    """Without --heads, and whatever GELU and epsilon are: config.json tells."""
+    config, params = random_model(**changes)
+    save_hugging_face(tmp_path / "out", config, params, "abcde")
+    assert_same(load_weights(tmp_path / "out" / "model.safetensors"), (config, params))
+    stated = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert stated["id2label"] == {"0": "a", "1": "b", "2": "c", "3": "d", "4": "e"}
+
+
+def test_the_names_of_the_classes_go_along(go, trained, photos, tmp_path):
+    assert go(export, trained, tmp_path / "folder")[0] == 0
+    image = next((photos / "red").iterdir())
+    assert go(predict, "--weights", tmp_path / "folder", image) == go(predict, trained, image)
+
+
+def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
+    (tmp_path / "there.npz").write_text("mine")
+    save_official(tmp_path / "mean.npz", *random_model(pool="mean"))
+    before = sorted(tmp_path.iterdir())
+    assert_one_line(go(export, trained, tmp_path / "there.npz"), "there.npz is there already")
+    assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt has an ending", ".safetensors")
+    assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "neither timm's", "Hugging Face folder")
+    assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
+    assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is no run folder")
+    assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot make the folder")
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "there.npz").read_text() == "mine"
