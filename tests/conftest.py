@@ -1,8 +1,11 @@
 """What all tests share: the GPU, if there is one, doors and small runs, one setting of hypothesis."""
 
+import sys
+
 import pytest
 from hypothesis import settings
 
+from tests.stand_in import StandIn
 from tests.tiny_runs import enter, make_photos, spawn, tiny
 from tinyvit.backend import select_device
 
@@ -10,9 +13,11 @@ settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, n
 settings.load_profile("tinyvit")
 
 
-@pytest.fixture(scope="session")
-def gpu():
-    """The GPU as a Device; a test that asks for it is skipped, with the reason, where there is none."""
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.gpu)])
+def gpu(request, monkeypatch):
+    """A GPU as a Device: a stand-in, and the real one, skipped with the reason where there is none."""
+    if request.param == "stand-in":
+        monkeypatch.setitem(sys.modules, "cupy", StandIn())
     device = select_device("gpu")
     if not device.is_gpu:
         pytest.skip(device.note)

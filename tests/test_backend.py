@@ -171,14 +171,12 @@ def test_every_function_used_of_either_array_module_is_in_numpy_and_in_cupy():
             assert found is not None, f"{path} uses {name}, which {module.__name__} has not"
 
 
-@pytest.mark.gpu
 def test_a_real_gpu_is_found_and_computes(gpu):
     array = gpu.xp.arange(6, dtype="float32").reshape(2, 3)
     assert array_module(array) is gpu.xp and gpu.label.startswith("CuPy on ")
     np.testing.assert_array_equal(to_numpy(array @ array.T), [[5, 14], [14, 50]])
 
 
-@pytest.mark.gpu
 def test_augmentation_on_the_gpu_gives_the_pixels_of_numpy(gpu):
     rng = np.random.default_rng(1)
     images = rng.integers(0, 256, (7, 12, 10, 3), dtype=np.uint8)

@@ -198,13 +198,11 @@ def test_asking_for_a_check_that_is_not_there_names_those_that_are():
         run_main("--only", "conv")
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("check", (*OPERATION_CHECKS, *MODEL_CHECKS[:1]), ids=lambda check: check.name)
 def test_every_gradient_is_right_on_the_gpu(gpu, check):
     assert max(check.errors(seed=3, xp=gpu.xp).values()) < TOLERANCE
 
 
-@pytest.mark.gpu
 def test_a_numerical_gradient_is_taken_on_the_gpu(gpu):
     x = gpu.xp.asarray(draw((3, 4))[0])
     gradient = numerical_gradient(lambda: gpu.xp.sin(x).sum(), x)

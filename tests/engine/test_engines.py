@@ -229,7 +229,6 @@ def test_micro_batches_are_smaller_for_larger_models_and_never_empty():
     assert sizes[0] > sizes[1] >= sizes[2] == 1
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("pool", ["token", "mean"])
 def test_the_engine_of_the_gpu_gives_what_numpy_gives(gpu, pool):
     config = tiny_config(pool=pool, pre_logits=7, dropout=0.2, attention_dropout=0.2, drop_path=0.3)

@@ -70,7 +70,6 @@ def test_copies_share_nothing_with_the_original():
     assert params.zeros_like().flat.dtype == params.flat.dtype
 
 
-@pytest.mark.gpu
 def test_parameters_go_to_the_gpu_and_back_unchanged(gpu):
     params = initialise(tiny_config())
     there = params.to(gpu.xp)

@@ -270,7 +270,6 @@ def test_the_memory_layout_of_the_arrays_does_not_matter(name, sizes, seed, layo
         np.testing.assert_allclose(result, right, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.gpu
 @every_operation
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float64", 1e-12)])
 def test_cupy_gives_what_numpy_gives(gpu, name, dtype, tolerance):

@@ -143,7 +143,6 @@ def test_names_make_the_optimisers_they_say():
     assert (AdamW(params).betas, AdamW(params).eps) == ((0.9, 0.999), 1e-8)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimiser_on_the_gpu_gives_what_numpy_gives(gpu, name):
     params, steps = draw(1)

@@ -1,0 +1,91 @@
+"""Every door with --device gpu: nothing is left behind on the host, and the result is that of NumPy."""
+
+import signal
+
+import numpy as np
+import pytest
+
+from tests.stand_in import DeviceArray
+from tests.tiny_runs import arrays, metrics, tiny
+from tinyvit import evaluate, fewshot, finetune, gradcheck, predict, train, visualize
+from tinyvit.training.loop import Trainer
+
+GPU = ("--device", "gpu")
+
+
+@pytest.fixture
+def run(gpu, go, photos, tmp_path):
+    """run(NAME, flags ...) trains on the GPU and returns the run folder."""
+
+    def run(name, *more):
+        status, out, err = go(train, *tiny(photos, tmp_path / name, *GPU, *more))
+        assert (status, err) == (0, "")
+        assert gpu.label in out
+        return tmp_path / name
+
+    return run
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+def test_training_gives_what_numpy_gives(run, go, photos, tmp_path, optimizer):
+    more = ("--dropout", "0.1", "--drop-path", "0.1", "--accumulate", "2", "--optimizer", optimizer)
+    there = run("there", *more, "--smoothing", "0.1")
+    assert go(train, *tiny(photos, tmp_path / "here", *more, "--smoothing", "0.1"))[0] == 0
+    for a, b in zip(metrics(there), metrics(tmp_path / "here"), strict=True):
+        assert a["train_loss"] == pytest.approx(b["train_loss"], rel=1e-3)
+    found, expected = arrays(there / "last.npz"), arrays(tmp_path / "here" / "last.npz")
+    assert found.keys() == expected.keys()
+    for name in found.keys() - {"config", "progress"}:
+        assert found[name].dtype == np.float32
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-2, atol=2e-3, err_msg=name)
+
+
+def test_a_step_never_waits(run, monkeypatch):
+    """Reading a number makes the host wait for the device; only the progress line does, now and then."""
+    take_step, waits = Trainer.take_step, []
+
+    def watched(*args):
+        before = DeviceArray.waits
+        loss = take_step(*args)
+        waits.append(DeviceArray.waits - before)
+        return loss
+
+    monkeypatch.setattr(Trainer, "take_step", watched)
+    run("a", "--epochs", "1")
+    assert waits == [0, 0, 0, 0]
+
+
+def test_a_run_is_resumed_there(run, go, photos, tmp_path, monkeypatch):
+    alone, take_step = run("alone"), Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == 6:
+            signal.raise_signal(signal.SIGINT)
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        assert go(train, *tiny(photos, tmp_path / "cut", *GPU))[0] == 128 + signal.SIGINT
+    assert go(train, "--resume", tmp_path / "cut")[0] == 0
+    found, expected = arrays(tmp_path / "cut" / "last.npz"), arrays(alone / "last.npz")
+    for name in found.keys() - {"config", "progress"}:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-2, atol=2e-3, err_msg=name)
+
+
+def test_every_other_door_takes_it_too(run, gpu, go, photos, tmp_path):
+    base, image = run("base"), next((photos / "red").iterdir())
+    for door, *words in (
+        (evaluate, base),
+        (predict, base, image, "--attention", tmp_path / "a.png"),
+        (predict, base, image, "--resolution", "16"),
+        (visualize, base, "--images", "3"),
+        (fewshot, base, "--dataset", "folder", "--data-dir", photos, "--shots", "2"),
+        (gradcheck,),
+    ):
+        here, there = go(door, *words, "--device", "cpu"), go(door, *words, *GPU)
+        assert here[0] == there[0] == 0, (door, there)
+        if door in (evaluate, fewshot):
+            assert here[1].splitlines()[-1] == there[1].splitlines()[-1]
+    words = ("--dataset", "folder", "--data-dir", photos, "--steps", "3", "--out", tmp_path / "tuned")
+    assert go(finetune, base, *words, *GPU)[0] == 0
