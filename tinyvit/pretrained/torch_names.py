@@ -1,4 +1,4 @@
-"""Checkpoints of timm and of Hugging Face: the names their PyTorch models give to the arrays of a plain ViT.
+"""Checkpoints of timm and of Hugging Face, both ways; how they call their arrays is in naming.py.
 
 PyTorch stores a linear layer output-by-input and a patch embedding as a convolution; tinyvit's are
 input-by-output:
@@ -13,7 +13,6 @@ before it: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same func
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -22,67 +21,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, parameter_shapes
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
-
-
-@dataclass(frozen=True)
-class Naming:
-    """How a library calls the arrays; {} stands for the number of a block, qkv lists one or three layers."""
-
-    patch: str
-    class_token: str
-    position: str
-    block: str
-    norm1: str
-    qkv: tuple[str, ...]
-    out: str
-    scale1: str
-    norm2: str
-    fc1: str
-    fc2: str
-    scale2: str
-    norm: str
-    head: str
-    pre_logits: str = "pre_logits.fc"  # timm's, in its older files
-    whole: str = ""  # stands before all names but the head's when written
-    gelu: str = "exact"
-    eps: float = 1e-6
-
-
-TIMM = Naming(
-    patch="patch_embed.proj",
-    class_token="cls_token",
-    position="pos_embed",
-    block="blocks.{}.",
-    norm1="norm1",
-    qkv=("attn.qkv",),
-    out="attn.proj",
-    scale1="ls1.gamma",
-    norm2="norm2",
-    fc1="mlp.fc1",
-    fc2="mlp.fc2",
-    scale2="ls2.gamma",
-    norm="norm",
-    head="head",
-)
-HUGGING_FACE = Naming(
-    patch="embeddings.patch_embeddings.projection",
-    class_token="embeddings.cls_token",
-    position="embeddings.position_embeddings",
-    block="encoder.layer.{}.",
-    norm1="layernorm_before",
-    qkv=("attention.attention.query", "attention.attention.key", "attention.attention.value"),
-    out="attention.output.dense",
-    scale1="layer_scale1.lambda1",
-    norm2="layernorm_after",
-    fc1="intermediate.dense",
-    fc2="output.dense",
-    scale2="layer_scale2.lambda1",
-    norm="layernorm",
-    head="classifier",
-    whole="vit.",
-    eps=1e-12,
-)
-DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
+from tinyvit.pretrained.naming import DINOV2, HUGGING_FACE, TIMM, Naming
 
 _PREFIXES = ("module.", "model.", "backbone.", "vit.", "deit.", "dinov2.")
 # Hugging Face's classifier stands on the class token itself, not on the pooler; masks are for training.
