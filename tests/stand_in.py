@@ -173,6 +173,7 @@ class StandIn(_Module):
     ndarray = DeviceArray
     cuda = SimpleNamespace(
         runtime=SimpleNamespace(
+            CUDARuntimeError=RuntimeError,
             getDeviceCount=lambda: 1,
             deviceSynchronize=lambda: None,
             getDeviceProperties=lambda number: {"name": b"no GPU at all"},

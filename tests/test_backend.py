@@ -16,6 +16,10 @@ PACKAGE = Path(tinyvit.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
+class CUDARuntimeError(RuntimeError):
+    """As CuPy's."""
+
+
 def fake_cupy(devices=1, ones=np.ones):
     """As much of CuPy as select_device asks for; an exception in place of a value is raised."""
 
@@ -30,6 +34,7 @@ def fake_cupy(devices=1, ones=np.ones):
         return ones(*args, **kwargs)
 
     runtime = SimpleNamespace(
+        CUDARuntimeError=CUDARuntimeError,
         getDeviceCount=count,
         deviceSynchronize=lambda: None,
         getDeviceProperties=lambda number: {"name": b"Fake GPU 3000"},
@@ -41,6 +46,7 @@ def fake_cupy(devices=1, ones=np.ones):
     )
 
 
+OUT_OF_MEMORY = CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
 NO_DRIVER = RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient\nfor the runtime")
 NO_NVRTC = RuntimeError("Failure finding libnvrtc.so: no file\nSearched in: ...")
 NO_CUBLAS = ImportError("libcublas.so.12: cannot open shared object file")
@@ -51,6 +57,7 @@ UNUSABLE = {
     "no GPU": (fake_cupy(0), "the NVIDIA driver reports no GPU", "nvidia-smi"),
     "no NVRTC": (fake_cupy(1, NO_NVRTC), "libnvrtc.so", 'pip install "cupy-cuda12x[ctk]"'),
     "no cuBLAS": (fake_cupy(1, NO_CUBLAS), "libcublas.so.12", 'pip install "cupy-cuda12x[ctk]"'),
+    "a full GPU": (fake_cupy(1, OUT_OF_MEMORY), "the GPU refuses (cudaErrorMemoryAllocation", "nvidia-smi"),
     "an error without words": (fake_cupy(1, RuntimeError()), "(RuntimeError)", "pip install"),
 }
 every_lack = pytest.mark.parametrize("cupy, missing, remedy", UNUSABLE.values(), ids=UNUSABLE)

@@ -8,6 +8,7 @@ import pytest
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tests.tiny_runs import assert_one_line
 from tinyvit import export, predict
+from tinyvit.errors import UserError
 from tinyvit.pretrained.load import load_weights, save_hugging_face, save_official, save_safetensors
 from tinyvit.training.run_folder import RunFolder
 
@@ -61,10 +62,20 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     save_official(tmp_path / "mean.npz", *random_model(pool="mean"))
     before = sorted(tmp_path.iterdir())
     assert_one_line(go(export, trained, tmp_path / "there.npz"), "there.npz is there already")
-    assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt has an ending", ".safetensors")
+    assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", ".safetensors")
     assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "neither timm's", "Hugging Face folder")
     assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
     assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is no run folder")
     assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot make the folder")
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "there.npz").read_text() == "mine"
+
+
+def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
+    def full(*_):
+        raise UserError("the disk is full.")
+
+    monkeypatch.setattr("tinyvit.pretrained.load.write_atomically", full)
+    with pytest.raises(UserError, match="full"):
+        save_hugging_face(tmp_path / "a" / "b", *random_model(), "abcde")
+    assert not (tmp_path / "a" / "b").exists()

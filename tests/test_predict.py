@@ -8,10 +8,11 @@ from PIL import Image
 
 from tests.pretrained.checkpoints import random_model
 from tests.tiny_runs import assert_one_line
-from tinyvit import predict
+from tinyvit import export, predict
 from tinyvit.model import initialise, preset
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.load import save_official
+from tinyvit.pretrained.official import to_official
 
 
 def picture(mode, size=(31, 17), colour=(200, 80, 80)):
@@ -135,6 +136,16 @@ def test_a_model_looks_at_the_picture_in_another_resolution(go, tmp_path):
     assert plain[0] == larger[0] == otherwise[0] == 0
     assert len({plain[1], larger[1], otherwise[1]}) == 3
     assert_one_line(go(predict, *words, "--resolution", "18"), "18 x 18", "--resolution 16 or 20")
+
+
+def test_a_model_without_a_head_names_no_classes(go, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    config, params = random_model()
+    arrays = to_official(config, params)
+    del arrays["head/kernel"], arrays["head/bias"]
+    np.savez(tmp_path / "w.npz", **arrays)
+    assert_one_line(go(predict, "--weights", tmp_path / "w.npz", tmp_path / "a.png"), "w.npz has no head")
+    assert_one_line(go(export, tmp_path / "w.npz", tmp_path / "out"), "w.npz has no head")
 
 
 def test_flags_may_stand_among_the_words(go, trained, tmp_path):

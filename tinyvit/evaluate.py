@@ -11,7 +11,7 @@ from tinyvit.backend import select_device
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door
-from tinyvit.shell.flags import add_compute_flags, add_run_flags
+from tinyvit.shell.flags import add_compute_flags, add_run_argument
 from tinyvit.training.evaluation import evaluate
 from tinyvit.training.progress import Progress, percent
 from tinyvit.training.run_folder import RunFolder
@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("evaluate", "Accuracy and loss of a trained model, class by class.")
-    add_run_flags(p)
+    add_run_argument(p)
     p.add_argument("--split", choices=("test", "validation", "train"), default="test", help="(default: test)")
     p.add_argument("--data-dir", type=Path, metavar="DIR", help="where the data are, if not where they were")
     add_compute_flags(p)

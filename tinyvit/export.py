@@ -10,12 +10,12 @@ from tinyvit.pretrained.load import save_hugging_face, save_official, save_safet
 from tinyvit.shell.door import make_parser, open_door
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
 from tinyvit.training.progress import Progress
-from tinyvit.training.starting_point import at_resolution, class_names, load_any
+from tinyvit.training.starting_point import at_resolution, check_has_head, class_names, load_any
 
 _EPILOG = """\
 WEIGHTS is what tinyvit.finetune takes. How the model is written is told by the name OUT:
 
-  NAME.npz            as the official code writes it: tanh GELU, epsilon 1e-6, as all that tinyvit trains
+  NAME.npz            as the official code writes it: tanh GELU, epsilon 1e-6, as tinyvit.train makes them
   NAME.safetensors    in timm's names, for exact GELU and 1e-6, or Hugging Face's, for exact GELU and 1e-12
   NAME                a folder that Hugging Face's from_pretrained opens, whatever GELU and epsilon
 
@@ -30,14 +30,15 @@ def main(args: argparse.Namespace) -> None:
     out: Path = args.out
     if out.exists():
         raise UserError(f"{out} is there already, and is left as it is: give another name.")
+    if out.suffix not in ("", ".npz", ".safetensors"):
+        raise UserError(f"{out} ends in {out.suffix}: expected .npz, .safetensors, or no dot for a folder.")
     config, params = load_any(args.weights, Progress(), args.heads, args.checkpoint)
+    check_has_head(args.weights, config)
     config, params = at_resolution(config, params, args.resolution, args.position_resize)
     if out.suffix == ".npz":
         save_official(out, config, params)
     elif out.suffix == ".safetensors":
         save_safetensors(out, config, params)
-    elif out.suffix:
-        raise UserError(f"{out} has an ending that is none of .npz, .safetensors, or none for a folder.")
     else:
         save_hugging_face(out, config, params, class_names(args.weights, config.classes))
     print(f"wrote {out}: {params.count:,} parameters")

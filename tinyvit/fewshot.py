@@ -43,10 +43,11 @@ def main(args: argparse.Namespace) -> None:
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
     print(
-        f"{args.weights} on {name}: {C} classes, {len(dataset.test):,} test images; chance is {100 / C:.1f}%"
+        f"{args.weights} on {name}: {C} classes, {len(dataset.test):,} test images; chance is {100 / C:.1f}%",
+        flush=True,
     )
-    print("shots  images  accuracy", flush=True)
     table = accuracies(model, dataset, shots, args.seeds, device, args.threads)
+    print("shots  images  accuracy")
     for count, found in zip(shots, table, strict=True):
         spread = f" ± {100 * np.std(found, ddof=1):.1f}" if args.seeds > 1 else ""
         print(f"{count:>5}  {count * C:>6}  {100 * np.mean(found):5.1f}%{spread}")

@@ -6,9 +6,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from tinyvit.analysis.summary import default_image, presets_table, summary, usual_name
+from tinyvit.analysis.summary import default_image, presets_table, summary
 from tinyvit.errors import UserError
-from tinyvit.model import SIZES, ViTConfig, is_preset, preset
+from tinyvit.model import SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_heads_flag
@@ -30,8 +30,8 @@ examples:
 def main(args: argparse.Namespace) -> None:
     """Find the model and print what is known of it."""
     if args.model is None:
-        if args.image_size or args.classes:
-            raise UserError("--image-size and --classes are of a MODEL, FILE or RUN: name one.")
+        if args.image_size or args.classes or args.heads:
+            raise UserError("--image-size, --classes and --heads are of a MODEL, FILE or RUN: name one.")
         print(presets_table())
     else:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
@@ -47,6 +47,8 @@ def _find(
     """
     given = Path(model).exists() or model.endswith((".npz", ".safetensors"))
     if not given and is_preset(model):
+        if heads:
+            raise UserError("a preset has its own number of heads: leave --heads away, or name a file.")
         name = usual_name(model)
         side, count = default_image(name)
         return preset(model, image_size or side, classes or count), name

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import class_token_attention
+from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.overlay import save_overlays
 from tinyvit.backend import select_device
-from tinyvit.data import read_image, to_input
+from tinyvit.data import read_image
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door, positive_int
@@ -18,7 +18,7 @@ from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weig
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.starting_point import at_resolution, class_names, load_any
+from tinyvit.training.starting_point import at_resolution, check_has_head, class_names, load_any
 
 _EPILOG = """\
 examples:
@@ -40,12 +40,15 @@ def main(args: argparse.Namespace) -> None:
     if args.weights and args.run:  # then the first word is an image too
         paths = [args.run, *paths]
     elif args.run:
+        if args.run.is_file():
+            raise UserError(f"{args.run} is no run folder: if it holds weights, say --weights {args.run}.")
         RunFolder.open(args.run)  # or say that it is none
     source = args.weights or str(args.run)
     config, params = load_any(source, Progress(), args.heads, args.checkpoint)
+    check_has_head(source, config)
     classes = class_names(source, config.classes)
     config, params = at_resolution(config, params, args.resolution, args.position_resize)
-    images = np.stack([read_image(path, max(config.image_size)) for path in paths])  # (n, S, S, 3)
+    images = np.stack([read_image(path, config.image_size) for path in paths])  # (n, H, W, 3)
     params = params.to(device.xp)
     engine = make_engine(config, device, threads=args.threads)
     probabilities = predict_probabilities(engine, params, images, device)
@@ -58,8 +61,7 @@ def main(args: argparse.Namespace) -> None:
             print(f"  {100 * row[c]:5.1f}%  {classes[c]}")
         captions.append(f"{classes[best[0]]} {100 * row[best[0]]:.1f}%")
     if args.attention:
-        inputs = to_input(device.xp.asarray(images), params.flat.dtype, config.image_size)
-        attention = class_token_attention(params, config, inputs)
+        attention = attention_in_batches(params, config, images, device)
         save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
         print(f"wrote {args.attention}")
 

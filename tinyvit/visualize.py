@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import class_token_attention
+from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.filters import embedding_filters
 from tinyvit.analysis.portrait import Row, save_portrait
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.backend import Device, select_device
-from tinyvit.data import ImageSet, to_input
+from tinyvit.data import ImageSet
 from tinyvit.engine import make_engine
 from tinyvit.shell.door import make_parser, open_door, positive_int
-from tinyvit.shell.flags import add_compute_flags, add_run_flags
+from tinyvit.shell.flags import add_compute_flags, add_run_argument
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
@@ -50,8 +50,7 @@ def attention_rows(
     params = checkpoint.params.to(device.xp)
     engine = make_engine(checkpoint.config, device, threads=threads)
     probabilities = predict_probabilities(engine, params, shown.images, device)
-    images = to_input(device.xp.asarray(shown.images), params.flat.dtype, checkpoint.config.image_size)
-    attention = class_token_attention(params, checkpoint.config, images)
+    attention = attention_in_batches(params, checkpoint.config, shown.images, device)
     captions = []
     for row, label in zip(probabilities, shown.labels, strict=True):
         said = row.argmax()
@@ -72,7 +71,7 @@ def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("visualize", "Look inside a trained model: filters, positions, attention.")
-    add_run_flags(p)
+    add_run_argument(p)
     p.add_argument("--out", type=Path, metavar="PNG", help="where to write it (RUN/inside.png)")
     p.add_argument(
         "--images", type=positive_int, default=8, metavar="N", help="test images to show (default: 8)"

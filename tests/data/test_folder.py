@@ -161,3 +161,29 @@ def test_a_class_that_only_one_side_has_is_named(tmp_path, with_emu, without):
     save(tmp_path / with_emu / "emu" / "one.png")
     with pytest.raises(UserError, match=rf"{with_emu} has a class 'emu' that \S*{without} has not"):
         load_folder(tmp_path, 8, seed=0)
+
+
+def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path):
+    Image.fromarray(np.full((4, 4), 0x8080, np.uint16)).save(tmp_path / "grey.png")
+    assert (read_image(tmp_path / "grey.png", 4) == 0x80).all()
+
+
+def test_floating_point_pixels_are_refused(tmp_path):
+    Image.fromarray(np.full((4, 4), 0.5, np.float32)).save(tmp_path / "grey.tiff")
+    with pytest.raises(UserError, match="floating-point numbers of no known range"):
+        read_image(tmp_path / "grey.tiff", 4)
+
+
+def test_a_picture_for_a_model_that_is_not_square_keeps_its_proportions(tmp_path):
+    pixels = np.zeros((20, 40, 3), np.uint8)
+    pixels[5:15, 10:20] = 255
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    np.testing.assert_array_equal(read_image(tmp_path / "a.png", (20, 40)), pixels)
+    assert read_image(tmp_path / "a.png", (10, 20)).shape == (10, 20, 3)
+
+
+def test_a_very_large_picture_is_read_without_a_word(tmp_path, monkeypatch, recwarn):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    Image.new("RGB", (40, 40)).save(tmp_path / "a.png")
+    read_image(tmp_path / "a.png", 4)
+    assert not recwarn.list

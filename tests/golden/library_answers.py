@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.model import forward, loss_and_grads
-from tinyvit.pretrained.load import load_weights, save_safetensors, with_new_head
+from tinyvit.model import forward, loss_and_grads, with_new_head
+from tinyvit.pretrained.load import load_weights, save_safetensors
 from tinyvit.pretrained.safetensors import read_safetensors
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from tests.pretrained.checkpoints import (
     complaint,
     random_model,
 )
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors, with_new_head
+from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
@@ -51,7 +51,7 @@ def test_from_one_format_through_the_others_and_back(tmp_path):
     loaded, params = load_weights(tmp_path / "2.safetensors", heads=3)
     assert loaded == exact
     save_official(tmp_path / "3.npz", config, params)
-    assert (tmp_path / "1.npz").read_bytes()[-200:] == (tmp_path / "3.npz").read_bytes()[-200:]
+    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "3.npz").read_bytes()
     assert_same(load_weights(tmp_path / "3.npz"), model)
 
 
@@ -114,15 +114,3 @@ def test_a_description_of_timm_is_heeded(folder):
 )
 def test_a_description_that_does_not_fit_is_one_clear_line(folder, content, why):
     assert why in complaint(load_weights, describe(folder, content))
-
-
-@pytest.mark.parametrize("pool", ["token", "mean"])
-def test_a_new_head_is_zero_and_all_else_as_it_was(pool):
-    config, params = random_model(pre_logits=3, pool=pool)
-    new, changed = with_new_head(config, params, 9)
-    assert (new.classes, new.pre_logits) == (9, 0)
-    assert changed["head.weight"].shape == (12, 9) and changed["head.bias"].shape == (9,)
-    assert not changed["head.weight"].any() and not changed["head.bias"].any()
-    assert set(params) - set(changed) == {"pre_logits.weight", "pre_logits.bias"}
-    for name in set(changed) - {"head.weight", "head.bias"}:
-        np.testing.assert_array_equal(changed[name], params[name])

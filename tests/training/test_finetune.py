@@ -12,8 +12,10 @@ from PIL import Image
 from tests.tiny_runs import arrays, assert_one_line, assert_same_run, metrics, tiny
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.pretrained.load import load_weights, save_official
 from tinyvit.pretrained.resize import resize_positions
+from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.training import recipes
 from tinyvit.training.loop import Trainer
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
@@ -208,7 +210,7 @@ def test_it_starts_from_files_of_weights(go, others, tmp_path, monkeypatch, pool
 def test_a_file_that_does_not_tell_its_heads_is_told(go, others, tmp_path):
     given = ViTConfig(8, 4, width=12, mlp_width=24, heads=3, layers=1, classes=7, gelu="exact")
     path = tmp_path / "timm.safetensors"
-    save_safetensors(path, given, initialise(given))
+    write_safetensors(path, to_torch_names(given, initialise(given)))
     flags = onto(others, tmp_path / "tuned", "--epochs", "1")
     assert_one_line(go(finetune, path, *flags), "timm.safetensors", "width of 12", "--heads")
     assert go(finetune, path, *flags, "--heads", "3")[0] == 0

@@ -6,12 +6,12 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, initialise
-from tinyvit.pretrained.load import save_official, save_safetensors
+from tinyvit.pretrained.load import save_hugging_face, save_official, save_safetensors
 from tinyvit.training.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
-from tinyvit.training.starting_point import at_resolution, load_any
+from tinyvit.training.starting_point import at_resolution, class_names, load_any
 
 
 def assert_same_model(loaded, config, params):
@@ -62,3 +62,65 @@ def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(
     config = tiny_config()
     with pytest.raises(UserError, match=f"--resolution {advice}\\."):
         at_resolution(config, initialise(config), resolution)
+
+
+def test_a_run_stays_a_run_where_somebody_has_exported_it(tmp_path):
+    config, run = tiny_config(), RunFolder(tmp_path)
+    params = initialise(config, 1)
+    run.create(Settings("shapes", "tiny"), config, "abcde", params.count)
+    save_checkpoint(run.best_path, Checkpoint(config, params))
+    save_hugging_face(tmp_path / "copy", config, initialise(config, 2), "abcde")
+    (tmp_path / "copy" / "model.safetensors").rename(tmp_path / "model.safetensors")
+    assert_same_model(load_any(str(tmp_path), Progress()), config, params)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors.index.json"])
+def test_a_folder_of_hugging_face_in_another_form_says_so(tmp_path, name):
+    (tmp_path / name).write_text("{}")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UserError, match=f"{name} or parts, tinyvit reads one model.safetensors"):
+        load_any(str(tmp_path), Progress())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda params: params["head.bias"].fill(np.nan), "not finite"),
+        (lambda params: params["patch.weight"].fill(np.inf), "not finite"),
+    ],
+)
+def test_numbers_that_are_none_are_refused(tmp_path, spoil, why):
+    config = tiny_config()
+    spoil(params := initialise(config))
+    save_official(tmp_path / "a.npz", config, params)
+    with pytest.raises(UserError, match=why):
+        load_any(str(tmp_path / "a.npz"), Progress())
+
+
+def test_images_of_other_than_three_channels_are_refused(tmp_path):
+    config = tiny_config(channels=1)
+    save_official(tmp_path / "a.npz", config, initialise(config))
+    with pytest.raises(UserError, match="images of 1 channels"):
+        load_any(str(tmp_path / "a.npz"), Progress())
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b"\x63"])
+def test_a_zip_of_another_kind_is_no_checkpoint(tmp_path, damage):
+    """The version that a zip needs, and the name of a member, spoilt."""
+    save_checkpoint(tmp_path / "a.npz", Checkpoint(tiny_config(), initialise(tiny_config())))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    at = content.rindex(b"PK\x01\x02")
+    content[at + 6 : at + 7] = damage
+    content[at + 46 : at + 47] = damage
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(UserError):
+        load_any(str(tmp_path / "a.npz"), Progress())
+
+
+def test_names_of_classes_are_those_of_this_model_alone(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text('{"id2label": {"0": "cat", "1": "dog"}}')
+    assert class_names(str(tmp_path), 2) == ("cat", "dog")
+    assert class_names(str(tmp_path), 3) == ("class 0", "class 1", "class 2")
+    monkeypatch.chdir(tmp_path)
+    assert class_names("Ti_16-384", 2) == ("class 0", "class 1")
+    assert class_names("Ti_16-384", 1000)[1].startswith("goldfish")

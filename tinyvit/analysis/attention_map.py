@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinyvit.backend import Array, to_numpy
+from tinyvit.backend import Array, Device, to_numpy
+from tinyvit.data import to_input
+from tinyvit.engine.batches import images_at_a_time
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
 
@@ -21,3 +23,13 @@ def class_token_attention(params: Params, config: ViTConfig, images: Array) -> n
     drawn = heads[:, 0, 1:] if config.has_token else heads.mean(axis=1)  # (B, T), from the patches alone
     drawn = drawn / np.maximum(drawn.sum(axis=1, keepdims=True), np.finfo(drawn.dtype).tiny)
     return drawn.reshape(len(drawn), *config.grid)
+
+
+def attention_in_batches(params: Params, config: ViTConfig, images: np.ndarray, device: Device) -> np.ndarray:
+    """class_token_attention (n, gh, gw) of any number of uint8 images (n, H, W, 3); params on the device."""
+    size, parts = images_at_a_time(config), []
+    for start in range(0, len(images), size):
+        chosen = device.xp.asarray(images[start : start + size])
+        batch = to_input(chosen, params.flat.dtype, config.image_size)
+        parts.append(class_token_attention(params, config, batch))
+    return np.concatenate(parts)

@@ -6,25 +6,11 @@ themselves: so any engine that computes logits computes features.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tinyvit.backend import Device
 from tinyvit.engine import logits_in_batches, make_engine
-from tinyvit.model import Params, ViTConfig, parameter_shapes
-
-
-def with_identity_head(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
-    """The same model with the identity as its head: its logits are features, (B, D) or (B, pre_logits)."""
-    width = config.pre_logits or config.width
-    bare = replace(config, classes=width)
-    result = Params.zeros(parameter_shapes(bare), params.flat.dtype)
-    for name in result:
-        if not name.startswith("head."):
-            result[name] = params[name]
-    result["head.weight"] = np.eye(width)
-    return bare, result
+from tinyvit.model import Params, ViTConfig, with_identity_head
 
 
 def image_features(

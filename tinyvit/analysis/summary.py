@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from math import prod
 
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 
 PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
 IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)
 
 
-_SMALL_SIZES = {name.split("/")[0] for name in SMALL}
-
-
-def usual_name(name: str) -> str:
-    """A preset's name as the paper writes it, ViT- left out: ViT-b_16 is B/16, nano/4 is nano/4."""
-    size, patch = re.split("[/_-]", name.strip().lower().removeprefix("vit-").removeprefix("vit_"))
-    return f"{size if size in _SMALL_SIZES else size.capitalize()}/{patch}"
-
-
 def default_image(name: str) -> tuple[int, int]:
     """Image size and classes to describe a preset with, by its usual name: CIFAR-10's, or ImageNet's."""
-    return (32, 10) if name.split("/")[0] in _SMALL_SIZES else (224, 1000)
+    return (32, 10) if usual_name(name)[0].islower() else (224, 1000)
 
 
 def presets_table() -> str:

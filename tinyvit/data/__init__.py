@@ -64,6 +64,10 @@ def load_dataset(
         raise UserError(
             f"{data_dir} is no folder, expected one for --data-dir: create it or leave --data-dir away."
         )
+    if data_dir is not None and name == "shapes":
+        raise UserError(
+            "shapes are drawn, not read: leave --data-dir away, or say with --dataset what it holds."
+        )
     side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -37,16 +38,19 @@ def load_folder(path: Path, image_size: int, seed: int) -> Dataset:
     )
 
 
-def read_image(path: Path, size: int) -> np.ndarray:
-    """One image file as uint8 (size, size, 3).
+def read_image(path: Path, size: tuple[int, int] | int) -> np.ndarray:
+    """One image file as uint8 (height, width, 3); size is (height, width), or one number for a square.
 
-    It is turned upright as its EXIF data say, its shorter side is scaled to size, and the centre is cut out.
-    Raises UserError if there is no such file or Pillow cannot read it.
+    It is turned upright as its EXIF data say, scaled until it just covers that size, and the centre is cut
+    out. Raises UserError if there is no such file or Pillow cannot read it.
     """
+    height, width = (size, size) if isinstance(size, int) else size
     try:
-        with Image.open(path) as image:
-            upright = ImageOps.exif_transpose(image).convert("RGB")
-            return np.array(ImageOps.fit(upright, (size, size), Image.Resampling.BICUBIC))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a panorama; far above, an error
+            with Image.open(path) as image:
+                upright = _eight_bits(ImageOps.exif_transpose(image)).convert("RGB")
+                return np.array(ImageOps.fit(upright, (width, height), Image.Resampling.BICUBIC))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist, expected an image file.") from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
@@ -54,6 +58,16 @@ def read_image(path: Path, size: int) -> np.ndarray:
         raise UserError(
             f"{path} cannot be read as an image ({error}); remove it, or save it again as PNG or JPEG."
         ) from error
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """The same image with 8 bits a channel: Pillow itself would cut 16-bit greys off at 255."""
+    if image.mode.startswith("I"):
+        pixels = np.asarray(image).astype(np.float64)
+        return Image.fromarray((pixels / 257).round().clip(0, 255).astype(np.uint8))
+    if image.mode == "F":
+        raise ValueError("its pixels are floating-point numbers of no known range")
+    return image
 
 
 def _find_images(folder: Path) -> dict[str, list[Path]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,6 +46,7 @@ def keep_freed_memory() -> None:
         mallopt(trim_threshold, 1024 * 1024 * 1024)
 
 
+@functools.cache
 def _openblas_thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     """OpenBLAS's (get, set) number of threads, from the library inside NumPy's wheel."""
     package = Path(np.__file__).parent

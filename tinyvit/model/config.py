@@ -41,20 +41,20 @@ class ViTConfig:
         object.__setattr__(self, "image_size", (size, size) if isinstance(size, int) else tuple(size))
         H, W = self.image_size
         P = self.patch_size
-        for name in ("patch_size", "width", "mlp_width", "heads", "layers", "classes"):
+        for name in ("patch_size", "width", "mlp_width", "heads", "layers", "classes", "channels"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected 1 or more.")
+        if not 0 < self.eps < 1:
+            raise UserError(f"eps is {self.eps}, expected a small number above 0.")
         if H < P or W < P:
             raise UserError(
                 f"images of {H} x {W} pixels are smaller than one patch of {P} x {P}: choose a model with "
-                "a smaller "
-                "patch (the number after the / in its name) or larger images."
+                "a smaller patch (the number after the / in its name) or larger images."
             )
         if H % P or W % P:
             raise UserError(
                 f"patches of {P} x {P} do not divide images of {H} x {W} pixels: choose a patch size (the "
-                "number after "
-                "the / in the model's name) that divides both sides."
+                "number after the / in the model's name) that divides both sides."
             )
         if self.width % self.heads:
             raise UserError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
@@ -39,12 +40,18 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
         )
     width, mlp_width, heads, layers = SIZES[match[1]]
     config = ViTConfig(image_size, int(match[2]), width, mlp_width, heads, layers, classes)
-    return ViTConfig(**(config.as_dict() | changes))
+    return replace(config, **changes)
 
 
 def is_preset(name: str) -> bool:
     """Whether there is a model of that name, for images that suit it."""
     return _match(name) is not None
+
+
+def usual_name(name: str) -> str:
+    """A preset's name as the paper writes it, ViT- left out: ViT-b_16 is B/16, nano/4 is nano/4."""
+    size, patch = _match(name).groups()
+    return f"{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 
 
 def _match(name: str) -> re.Match[str] | None:

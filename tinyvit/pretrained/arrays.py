@@ -90,13 +90,16 @@ def from_bfloat16(halves: np.ndarray) -> np.ndarray:
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
-def square_image_size(table: NamedArrays, name: str, class_token: str, patch_size: int) -> tuple[int, int]:
+def square_image_size(
+    table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool
+) -> tuple[int, int]:
     """Height and width in pixels of square images, from how many rows the position embedding `name` has.
 
-    Raises UserError if that number is not one of a square grid of patches.
+    may_lack_row: the class token need not have a row. Raises UserError if their number is not one of a
+    square grid of patches.
     """
     rows, has_token = table.shape(name, 3)[1], class_token in table
-    for places in (rows - 1, rows) if has_token else (rows,):  # rows: no row for the class token
+    for places in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
         if _is_square(places):
             return isqrt(places) * patch_size, isqrt(places) * patch_size
     missing = (

@@ -18,6 +18,8 @@ from tinyvit.model import ViTConfig
 _GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
+# What reading a file that is not as it should be may raise.
+_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError)
 _POOL = {"token": "token", "avg": "mean"}
 
 
@@ -31,7 +33,7 @@ def read_description(path: Path) -> dict[str, Any]:
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
         known = _timm(stated) if "architecture" in stated else _hugging_face(stated)
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise UserError(
             f"{path} does not describe a model ({error}): mend it, or move it elsewhere to do without it."
         ) from error
@@ -49,8 +51,10 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
         names = stated.get("classes") or stated.get("label_names") or stated["id2label"]
+        if len(names) != count:
+            return None
         return tuple(str(names[str(c) if isinstance(names, dict) else c]) for c in range(count))
-    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
+    except _UNREADABLE:
         return None
 
 

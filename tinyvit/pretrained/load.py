@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from tinyvit.pretrained.description import (
 )
 from tinyvit.pretrained.npz import read_npz
 from tinyvit.pretrained.official import from_official, is_official, to_official
-from tinyvit.pretrained.resize import with_arrays
-from tinyvit.pretrained.safetensors import read_safetensors, write_safetensors
+from tinyvit.pretrained.pixels import adapt_to_pixel_scale, read_pixel_scale
+from tinyvit.pretrained.safetensors import heads_in_metadata, read_safetensors, write_safetensors
 from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors}
@@ -35,7 +36,9 @@ def load_weights(
 
     Nearly everything is read off the arrays. What they cannot tell is taken from the config.json that timm
     and Hugging Face put beside their files, if there is one; heads and image_size, if given, come before
-    both. Raises UserError if the file is missing, damaged, or not a plain ViT.
+    both. A model that was trained on pixels of another scale, as that file or preprocessor_config.json says,
+    is changed to take those from -1 to 1. Raises UserError if the file is missing, damaged, or not a plain
+    ViT.
     """
     if not path.is_file():
         raise UserError(
@@ -47,9 +50,13 @@ def load_weights(
     if is_official(arrays):
         return from_official(arrays, path.name, image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
-    known = read_description(path.with_name("config.json"))
+    known = heads_in_metadata(path) if path.suffix == ".safetensors" else {}
+    known |= read_description(path.with_name("config.json"))
     known |= {key: value for key, value in given.items() if value is not None}
-    return from_torch_names(arrays, path.name, known, dtype)
+    config, params = from_torch_names(arrays, path.name, known, dtype)
+    if (scale := read_pixel_scale(path.parent)) is not None:
+        adapt_to_pixel_scale(config, params, scale)
+    return config, params
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:
@@ -66,7 +73,7 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
 
     Raises UserError if the model's arithmetic is that of neither.
     """
-    write_safetensors(path, to_torch_names(config, params), {"format": "pt"})
+    write_safetensors(path, to_torch_names(config, params), {"format": "pt", "heads": str(config.heads)})
 
 
 def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: Sequence[str]) -> None:
@@ -79,24 +86,14 @@ def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: 
         folder.mkdir(parents=True)
     except OSError as error:
         raise UserError(f"cannot make the folder {folder}: {error.strerror}. Choose another.") from error
-    write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
-    for name, content in (
-        ("config.json", hugging_face_description(config, classes)),
-        ("preprocessor_config.json", hugging_face_preprocessing(config)),
-    ):
-        text = json.dumps(content, indent=2) + "\n"
-        write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
-
-
-def with_new_head(config: ViTConfig, params: Params, classes: int) -> tuple[ViTConfig, Params]:
-    """The same model with a head of zeros for other classes, and without pre_logits (paper, section 3.2).
-
-    Zero weights give every class the same score, so that the first step moves the head and not the features.
-    """
-    new = ViTConfig(**(config.as_dict() | {"classes": classes, "pre_logits": 0}))
-    shapes = {name: shape for name, shape in params.shapes.items() if not name.startswith("pre_logits.")}
-    kept = Params.zeros(shapes, params.flat.dtype)
-    for name in kept:
-        kept[name] = params[name]
-    head = {"head.weight": np.zeros((config.width, classes)), "head.bias": np.zeros(classes)}
-    return new, with_arrays(kept, head)
+    try:
+        write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
+        for name, content in (
+            ("config.json", hugging_face_description(config, classes)),
+            ("preprocessor_config.json", hugging_face_preprocessing(config)),
+        ):
+            text = json.dumps(content, indent=2) + "\n"
+            write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
+    except BaseException:  # half a model is worse than none
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -54,7 +54,7 @@ def from_official(
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
     config = ViTConfig(
-        image_size=image_size or square_image_size(table, _POSITION, "cls", P),
+        image_size=image_size or square_image_size(table, _POSITION, "cls", P, _is_big_vision(arrays)),
         patch_size=P,
         width=D,
         mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
@@ -94,6 +94,11 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
         for (official_name, official_shape), part in zip(sources, parts, strict=True):
             arrays[official_name] = np.ascontiguousarray(part).reshape(official_shape)
     return arrays
+
+
+def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:
+    """Whether the position embedding stands where big_vision has it, with no row for the class token."""
+    return any(name.split("/")[-1] == "pos_embedding" and "posembed_input" not in name for name in arrays)
 
 
 def _sources(name: str, shape: tuple[int, ...], config: ViTConfig) -> list[tuple[str, tuple[int, ...]]]:
@@ -146,7 +151,7 @@ def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.nda
         for other, ours in _RENAMED:
             name = name.replace(other, ours)
         stacked = re.fullmatch(r"Transformer/encoderblock/(.*)", name, re.DOTALL)
-        if stacked and array.ndim:
+        if stacked and array.size:
             usual += [(_BLOCK.format(i) + stacked[1], layer) for i, layer in enumerate(array)]
         else:
             usual.append((name, array))

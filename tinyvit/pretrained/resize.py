@@ -8,10 +8,12 @@ stays as it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tinyvit.data.resample import resize_images
-from tinyvit.model import Params, ViTConfig
+from tinyvit.model import Params, ViTConfig, parameter_shapes
 
 
 def resize_positions(
@@ -32,17 +34,12 @@ def at_image_size(
     config: ViTConfig, params: Params, image_size: tuple[int, int] | int, method: str = "corners"
 ) -> tuple[ViTConfig, Params]:
     """The same model for images of another size: only the position embedding changes."""
-    new = ViTConfig(**(config.as_dict() | {"image_size": image_size}))
+    new = replace(config, image_size=image_size)
     if new.grid == config.grid:
         return new, params
-    position = resize_positions(params["position"], config.grid, new.grid, config.has_token, method)
-    return new, with_arrays(params, {"position": position})
-
-
-def with_arrays(params: Params, changed: dict[str, np.ndarray]) -> Params:
-    """Parameters in which some arrays are others, perhaps of another shape."""
-    shapes = {n: changed[n].shape if n in changed else shape for n, shape in params.shapes.items()}
-    result = Params.zeros(shapes, params.flat.dtype)
-    for name in shapes:
-        result[name] = changed.get(name, params[name])
-    return result
+    result = Params.zeros(parameter_shapes(new), params.flat.dtype)
+    for name in result:
+        if name != "position":
+            result[name] = params[name]
+    result["position"] = resize_positions(params["position"], config.grid, new.grid, config.has_token, method)
+    return new, result

@@ -10,6 +10,7 @@ Nothing in it can be executed. Everything the header claims is checked against t
 from __future__ import annotations
 
 import json
+import re
 from math import prod
 from pathlib import Path
 
@@ -55,6 +56,14 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     if covered != len(body):
         raise _bad(path, f"{len(body) - covered:,} bytes at its end belong to no array")
     return arrays
+
+
+def heads_in_metadata(path: Path) -> dict[str, int]:
+    """The number of heads that save_safetensors wrote into the free text of a header, if it did."""
+    header, _ = _header(path, np.memmap(path, np.uint8, mode="r"))
+    metadata = header.get("__metadata__")
+    heads = metadata.get("heads") if isinstance(metadata, dict) else None
+    return {"heads": int(heads)} if isinstance(heads, str) and re.fullmatch("[1-9][0-9]{0,3}", heads) else {}
 
 
 def write_safetensors(
@@ -132,7 +141,7 @@ def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, t
 
 
 def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    flat = np.frombuffer(data.tobytes(), _DTYPES[dtype])
+    flat = data.view(_DTYPES[dtype])
     return (from_bfloat16(flat) if dtype == "BF16" else flat).reshape(shape)
 
 

@@ -32,8 +32,9 @@ _FOREIGN = {
     r"^fc_norm\.": "normalises after averaging, where tinyvit does so before",
     r"\.mlp\.(w12|weights_in)\.": "belongs to a gated MLP (SwiGLU)",
 }
-# Widths whose heads are not 64 wide in the models of that size that were published (H, g, G, SO400M).
-_SIXTEEN_HEADS = (1152, 1280, 1408, 1664)
+# Width -> heads of the models that were published: 64 wide but in the largest (SO400M, H, g, G).
+_USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
+_USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
 
 
 def from_torch_names(
@@ -60,9 +61,10 @@ def from_torch_names(
     D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
     has_head = f"{names.head}.weight" in table
     pre_logits = f"{names.pre_logits}.weight"
+    is_deit_3 = names is TIMM and names.block.format(0) + names.scale1 in table
     inferred = {
         "image_size": known.get("image_size")
-        or square_image_size(table, names.position, names.class_token, P),
+        or square_image_size(table, names.position, names.class_token, P, is_deit_3),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
@@ -168,14 +170,12 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
 
 
 def _usual_heads(width: int, source: str) -> int:
-    if width in _SIXTEEN_HEADS:
-        return 16
-    if width % 64:
+    if width not in _USUAL_HEADS:
         raise UserError(
             f"{source} does not tell how many heads share its width of {width}: give --heads, or put "
             "the config.json that was published with it beside it."
         )
-    return width // 64
+    return _USUAL_HEADS[width]
 
 
 def _without_prefix(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--threads", type=thread_count, metavar="N", help="CPU threads (all cores)")
 
 
-def add_run_flags(parser: argparse.ArgumentParser) -> None:
+def add_run_argument(parser: argparse.ArgumentParser) -> None:
     """RUN, and which of its checkpoints."""
     parser.add_argument("run", type=Path, metavar="RUN", help="a run folder of tinyvit.train")
     add_checkpoint_flag(parser)

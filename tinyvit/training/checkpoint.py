@@ -34,7 +34,7 @@ class Checkpoint:
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint, all or nothing. Raises UserError if the disk does not let us."""
-    params = checkpoint.params.to(np)
+    params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.shapes)
     arrays = {
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
         "progress": np.array(json.dumps(checkpoint.progress)),
@@ -49,7 +49,7 @@ def is_checkpoint(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as file:
             return "progress.npy" in file.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
         return False
 
 

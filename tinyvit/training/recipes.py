@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 _CIFAR = {"flip": True}
@@ -56,7 +57,7 @@ def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, int]:
         batch_size = _FINE_TUNING_BATCH
         while batch_size > 1 and 16 * batch_size > images:
             batch_size //= 2
-    parts = chosen.get("accumulate") or max(1, batch_size // _AT_A_TIME)
+    parts = chosen.get("accumulate") or math.ceil(batch_size / _AT_A_TIME)
     fitted = {"batch_size": batch_size, "accumulate": parts}
     if "epochs" in chosen or "steps" in chosen:
         return fitted

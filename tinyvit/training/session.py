@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from tinyvit.backend import select_device
 from tinyvit.data import Dataset, hold_out, load_dataset
 from tinyvit.engine import available_cores, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.model import ViTConfig, usual_name
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.loop import Interrupted, Trainer
 from tinyvit.training.progress import Progress, duration
@@ -84,22 +85,22 @@ def _fit(trainer: Trainer, progress: Progress) -> int:
     except Interrupted as signal:
         progress.close()
         print(f"stopped after step {state.step:,}, which is saved. Go on with:")
-        print(f"  python -m tinyvit.train --resume {_quoted(run.path)}")
+        print(f"  python -m tinyvit.train --resume {quote(str(run.path))}")
         return 128 + signal.number
-    except (UserError, MemoryError):
+    except Exception:
         run.discard_if_empty()
         raise
     finally:
         progress.close()
     chosen_by = "validation" if trainer.dataset.validation else "test"
-    accuracy, path = state.records[-1]["test_accuracy"], _quoted(run.path)
+    accuracy, path = state.records[-1]["test_accuracy"], quote(str(run.path))
     print(
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
         f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
     )
     print(f"  python -m tinyvit.evaluate {path}        accuracy, class by class")
     print(f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where")
-    print(f"  open {run.curves_path}")
+    print(f"  open {quote(str(run.curves_path))}")
     if trainer.settings.dataset == "shapes" and trainer.settings.weights is None:
         print("  python -m tinyvit.train --dataset cifar10        the real thing")
     return 0
@@ -179,12 +180,7 @@ def _load(settings: Settings, data_url: str | None, progress: Progress) -> Datas
 
 
 def _model_name(settings: Settings) -> str:
-    return settings.model if settings.weights else f"vit-{settings.model.lower().removeprefix('vit-')}"
-
-
-def _quoted(path: Path) -> str:
-    """A path as a shell wants it."""
-    return f'"{path}"' if " " in str(path) else str(path)
+    return settings.model if settings.weights else f"vit-{usual_name(settings.model)}"
 
 
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:

@@ -16,11 +16,10 @@ from tinyvit.backend import select_device
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.fewshot import accuracies
-from tinyvit.model import forward, initialise, loss_and_grads
+from tinyvit.model import forward, initialise, loss_and_grads, with_new_head
 from tinyvit.optim import make_optimizer
 from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.schedule import learning_rate
-from tinyvit.pretrained.load import with_new_head
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.training.run_folder import RunFolder
 

@@ -1,0 +1,65 @@
+"""Models that were trained on pixels of another scale see what they are used to."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
+from tinyvit.model import forward
+from tinyvit.pretrained.load import load_weights, save_hugging_face, save_safetensors
+from tinyvit.pretrained.pixels import PixelScale, read_pixel_scale
+
+IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
+HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "mean", "std"),
+    [
+        ("preprocessor_config.json", HUGGING_FACES, *IMAGENET.values()),
+        ("preprocessor_config.json", HUGGING_FACES | {"do_normalize": False}, [0.0] * 3, [1.0] * 3),
+        ("config.json", {"architecture": "vit", "pretrained_cfg": IMAGENET}, *IMAGENET.values()),
+    ],
+)
+def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name, stated, mean, std):
+    config, params = random_model(dtype="float64", **HUGGING_FACE)
+    save_safetensors(tmp_path / "model.safetensors", config, params)
+    (tmp_path / name).write_text(json.dumps(stated))
+    loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
+    pixels = np.random.default_rng(0).random((2, 8, 8, 3))
+    ours, _ = forward(adapted, loaded, 2 * pixels - 1)
+    theirs, _ = forward(params, loaded, (pixels - mean) / std)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+    assert (adapted["patch.weight"] != params["patch.weight"]).any()
+
+
+def test_pixels_from_minus_one_to_one_change_no_bit(tmp_path):
+    config, params = random_model()
+    save_hugging_face(tmp_path / "model", config, params, "abcde")
+    assert read_pixel_scale(tmp_path / "model") == PixelScale((0.5,) * 3, (0.5,) * 3)
+    _, loaded = load_weights(tmp_path / "model" / "model.safetensors")
+    assert loaded.flat.tobytes() == params.flat.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("{", "does not describe pixels"),
+        ("[]", "does not describe pixels"),
+        ({"image_mean": "white", "image_std": [1, 1, 1]}, "does not describe pixels"),
+        ({"image_mean": [0.5], "image_std": [0.5]}, "expected three numbers each"),
+        ({"image_mean": [0, 0, 0], "image_std": [1, 0, 1]}, "std above 0"),
+        ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "three numbers"),
+    ],
+)
+def test_a_scale_that_is_none_is_one_clear_line(tmp_path, content, why):
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "preprocessor_config.json").write_text(text)
+    assert why in complaint(read_pixel_scale, tmp_path)
+
+
+def test_a_folder_that_says_nothing(tmp_path):
+    assert read_pixel_scale(tmp_path) is None
+    (tmp_path / "config.json").write_text('{"hidden_size": 12}')
+    assert read_pixel_scale(tmp_path) is None
