@@ -1,8 +1,9 @@
 """A stand-in for CuPy on a machine without a GPU: it refuses what CuPy refuses, and computes with NumPy.
 
-Its arrays cannot be mixed with NumPy's, nor become one without get(); its functions, methods and keywords are
-only those that CuPy has (looked up in CuPy where that is installed: it needs no GPU for that). So what runs
-on it keeps its arrays on one device. It says nothing about speed, and nothing about CuPy's own kernels.
+Its arrays cannot be mixed with NumPy's, nor become one without get(), nor (which CuPy would allow) be handed
+to NumPy's functions; its own functions, methods and keywords are only those that CuPy has, looked up in CuPy
+where that is installed: it needs no GPU for that. So what runs on it keeps its arrays on one device. It says
+nothing about speed, and nothing about CuPy's own kernels.
 """
 
 import inspect
@@ -16,6 +17,12 @@ try:
 except ImportError:  # no wheel for this system
     cupy = None
 
+SHAPE_FROM_NUMBERS = {
+    "nonzero",
+    "flatnonzero",
+    "argwhere",
+    "unique",
+}  # these wait, to know how many there are
 UFUNC_KEYWORDS = {"out", "dtype", "casting"}
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
@@ -43,7 +50,11 @@ class DeviceArray:
         return _on_device(found) if callable(found) else _to_device(found)
 
     def __getitem__(self, key):
-        return _to_device(self._array[_to_host(key)])
+        host = _to_host(key)
+        parts = host if isinstance(host, tuple) else (host,)
+        masks = [part for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "b"]
+        DeviceArray.waits += bool(masks)  # how many there are decides the shape
+        return _to_device(self._array[host])
 
     def __setitem__(self, key, value):
         self._array[_to_host(key)] = _to_host(value)
@@ -61,6 +72,10 @@ class DeviceArray:
     def item(self, *place):
         """One number."""
         return self._look().item(*place)
+
+    def tolist(self):
+        """All numbers."""
+        return self._look().tolist()
 
     def _look(self):
         DeviceArray.waits += 1
@@ -85,6 +100,8 @@ def _to_host(value):
         return value._array
     if isinstance(value, np.ndarray):
         raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+    if isinstance(value, list) and not all(isinstance(part, DeviceArray) for part in value):
+        raise TypeError("Unsupported type <class 'list'>")
     return type(value)(map(_to_host, value)) if isinstance(value, tuple | list) else value
 
 
@@ -104,6 +121,7 @@ def _on_device(function, original=None):
         if original is not None:
             _check_arguments(original, args, keywords)
         keywords = {name: _to_host(value) for name, value in keywords.items()}
+        DeviceArray.waits += function.__name__ in SHAPE_FROM_NUMBERS
         out, result = keywords.get("out"), function(*map(_to_host, args), **keywords)
         return DeviceArray(out) if out is not None and result is out else _to_device(result)
 

@@ -22,6 +22,8 @@ there, here = StandIn().asarray([1.0, 2.0]), np.ones(2)
         lambda: np.concatenate([there, here]),
         lambda: StandIn().exp(here),
         lambda: StandIn().concatenate([there, here]),
+        lambda: there * [1.0, 2.0],
+        lambda: StandIn().exp([1.0]),
     ],
 )
 def test_arrays_of_two_devices_do_not_mix(mix):
@@ -51,4 +53,6 @@ def test_every_look_at_a_number_is_counted():
     total = there.sum()
     assert DeviceArray.waits == before
     assert (float(total), int(total), bool(total), total.item()) == (3.0, 3, True, 3.0)
-    assert DeviceArray.waits == before + 4
+    assert (there.tolist(), there[there > 1].shape) == ([1.0, 2.0], (1,))
+    assert StandIn().flatnonzero(there).shape == (2,)
+    assert DeviceArray.waits == before + 7

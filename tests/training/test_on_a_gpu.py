@@ -1,11 +1,12 @@
 """Every door with --device gpu: nothing is left behind on the host, and the result is that of NumPy."""
 
+import re
 import signal
 
 import numpy as np
 import pytest
 
-from tests.stand_in import DeviceArray
+from tests.stand_in import DeviceArray, StandIn
 from tests.tiny_runs import arrays, metrics, tiny
 from tinyvit import evaluate, fewshot, finetune, gradcheck, predict, train, visualize
 from tinyvit.training.loop import Trainer
@@ -40,8 +41,10 @@ def test_training_gives_what_numpy_gives(run, go, photos, tmp_path, optimizer):
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-2, atol=2e-3, err_msg=name)
 
 
-def test_a_step_never_waits(run, monkeypatch):
+def test_a_step_never_waits(run, gpu, monkeypatch):
     """Reading a number makes the host wait for the device; only the progress line does, now and then."""
+    if not isinstance(gpu.xp, StandIn):
+        pytest.skip("only the stand-in counts")
     take_step, waits = Trainer.take_step, []
 
     def watched(*args):
@@ -85,7 +88,17 @@ def test_every_other_door_takes_it_too(run, gpu, go, photos, tmp_path):
     ):
         here, there = go(door, *words, "--device", "cpu"), go(door, *words, *GPU)
         assert here[0] == there[0] == 0, (door, there)
-        if door in (evaluate, fewshot):
-            assert here[1].splitlines()[-1] == there[1].splitlines()[-1]
+        if door in (evaluate, fewshot, predict):
+            assert words_of(here[1]) == words_of(there[1])
+            np.testing.assert_allclose(numbers_of(here[1]), numbers_of(there[1]), atol=0.11)
     words = ("--dataset", "folder", "--data-dir", photos, "--steps", "3", "--out", tmp_path / "tuned")
     assert go(finetune, base, *words, *GPU)[0] == 0
+
+
+def words_of(text):
+    """A door's output without its numbers."""
+    return re.sub(r"[\d.]+", "#", text)
+
+
+def numbers_of(text):
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]

@@ -44,6 +44,7 @@ class State:
     loss_sum: float = 0.0  # of the steps of the epoch under way
     seconds: float = 0.0  # of training and evaluation, over all sittings
     best: float = -1.0  # accuracy of the best epoch
+    best_loss: float = math.inf  # its loss on the same images, which decides between equals
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)  # of the finished epochs, for metrics.jsonl
 
@@ -82,6 +83,8 @@ class Trainer:
         self.labels = device.xp.asarray(dataset.train.labels)  # (n,)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
+        # Of this epoch, since it began or was gone on with: when, by time.perf_counter, and how many images.
+        self._sitting_start, self._sitting_images = 0.0, 0
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint instead of from the start."""
@@ -121,7 +124,7 @@ class Trainer:
         """The steps of an epoch that are still to be made."""
         order = _draws(self.settings.seed, "order", epoch).permutation(len(self.labels))
         size, steps, saved = self.settings.batch_size, self._steps_of(epoch), time.monotonic()
-        self._sitting_start, self._sitting_images = time.perf_counter(), 0  # for images a second
+        self._sitting_start, self._sitting_images = time.perf_counter(), 0
         first = self.state.step - epoch * self.steps_per_epoch
         if first == 0:
             self.state.loss_sum = 0.0
@@ -151,10 +154,14 @@ class Trainer:
         lr = learning_rate(
             step, self.total_steps, s.lr, round(s.warmup_epochs * self.steps_per_epoch), s.decay
         )
+        rng = _draws(s.seed, "augmentation", step)
+        dy, dx, flip = draw_augmentation(rng, len(indices), s.crop_padding)
+        if not s.flip:
+            flip = np.zeros_like(flip)
         self.grads.flat.fill(0)
         loss = 0.0
         for part in np.array_split(np.arange(len(indices)), s.accumulate):
-            images, labels = self._batch(indices, part, step)
+            images, labels = self._batch(indices[part], dy[part], dx[part], flip[part])
             noise = Noise(s.seed, step, first=int(part[0]))
             share = len(part) / len(indices)
             loss = loss + self.engine.loss_and_grads(self.params, images, labels, self.grads, noise, share)
@@ -164,23 +171,19 @@ class Trainer:
         self.state.step = step
         return loss
 
-    def _batch(self, indices: np.ndarray, part: np.ndarray, step: int) -> tuple[Array, Array]:
-        """Part of a batch, on the device: images (b, H, W, 3), augmented and normalised, and labels (b,)."""
-        s, xp = self.settings, self.device.xp
-        rng = _draws(s.seed, "augmentation", step)
-        dy, dx, flip = draw_augmentation(rng, len(indices), s.crop_padding)
-        if not s.flip:
-            flip = np.zeros_like(flip)
-        chosen = xp.asarray(indices[part])
-        images = crop_and_flip(self.images, chosen, *(xp.asarray(draw[part]) for draw in (dy, dx, flip)))
+    def _batch(self, indices: np.ndarray, *augmentation: np.ndarray) -> tuple[Array, Array]:
+        """Images (b, H, W, 3), augmented and normalised, and labels (b,), on the device."""
+        asarray = self.device.xp.asarray
+        chosen = asarray(indices)
+        images = crop_and_flip(self.images, chosen, *map(asarray, augmentation))
         return to_input(images, self.params.flat.dtype, self.config.image_size), self.labels[chosen]
 
     def _look(self, losses: list[Array], epoch: int, done: int) -> None:
         """Read the losses of the latest steps, stop if they have diverged, show progress."""
         values = [float(loss) for loss in losses]
         losses.clear()
-        for value in values:
-            self._check_loss(value)
+        for step, value in enumerate(values, self.state.step - len(values) + 1):
+            self._check_loss(value, step)
         self.state.loss_sum += sum(values)
         s = self.settings
         self._sitting_images += len(values) * s.batch_size
@@ -188,9 +191,9 @@ class Trainer:
         left = (self.total_steps - self.state.step) * s.batch_size / rate
         self.progress.step(epoch + 1, s.epochs, done, self._steps_of(epoch), values[-1], rate, left)
 
-    def _rate(self) -> float:
-        """Images a second, since this epoch began or was gone on with."""
-        return self._sitting_images / max(time.perf_counter() - self._sitting_start, 1e-9)
+    def _rate(self) -> float | None:
+        """Images a second, since this epoch began or was gone on with; None if there were none."""
+        return self._sitting_images / max(time.perf_counter() - self._sitting_start, 1e-9) or None
 
     def _finish_epoch(self, epoch: int) -> dict[str, Any]:
         """Evaluate, keep the best, print the epoch's line; returns its record."""
@@ -210,9 +213,9 @@ class Trainer:
             record["test_accuracy"] = judged.accuracy
         state.seconds += time.perf_counter() - started
         record |= {"images_per_second": rate, "seconds": state.seconds}
-        if judged.accuracy > state.best:
-            state.best, state.best_epoch = judged.accuracy, epoch + 1
-            self._save(self.run.best_path)
+        if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
+            state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
+            self._save(self.run.best_path, optimizer={})  # nobody goes on from it
         self.progress.epoch(
             epoch + 1,
             s.epochs,
@@ -227,27 +230,28 @@ class Trainer:
 
     def _evaluate(self, images: ImageSet) -> Evaluation:
         result = evaluate(self.engine, self.params, images, self.device)
-        self._check_loss(result.loss)
+        self._check_loss(result.loss, self.state.step)
         return result
 
-    def _check_loss(self, loss: float) -> None:
-        """Stop if a loss is far beyond that of blind guessing, or no number at all."""
+    def _check_loss(self, loss: float, step: int) -> None:
+        """Stop if the loss of a step is far beyond that of blind guessing, or no number at all."""
         guess = math.log(self.config.classes)
         if not loss < 20 * guess:
-            raise self._diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}")
+            raise self._diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}", step)
 
-    def _save(self, path: Path) -> None:
+    def _save(self, path: Path, optimizer: dict[str, Array] | None = None) -> None:
         """Write a checkpoint of what stands now; refuse one that is not finite."""
-        for array in (self.params.flat, *self.optimizer.state.values()):
+        state = self.optimizer.state if optimizer is None else optimizer
+        for array in (self.params.flat, *state.values()):
             if not bool(self.device.xp.isfinite(array).all()):
-                raise self._diverged("a parameter or the optimiser's state is not finite")
-        save_checkpoint(path, Checkpoint(self.config, self.params, self.optimizer.state, vars(self.state)))
+                raise self._diverged("a parameter or the optimiser's state is not finite", self.state.step)
+        save_checkpoint(path, Checkpoint(self.config, self.params, state, vars(self.state)))
 
-    def _diverged(self, symptom: str) -> UserError:
+    def _diverged(self, symptom: str, step: int) -> UserError:
         path = self.run.last_path
         kept = f"The last good checkpoint is kept in {path}." if path.exists() else "No checkpoint was kept."
         return UserError(
-            f"training has diverged: after step {self.state.step:,} {symptom}. {kept} "
+            f"training has diverged: after step {step:,} {symptom}. {kept} "
             f"Try a lower --lr than {self.settings.lr:g}, or more --warmup-epochs."
         )
 

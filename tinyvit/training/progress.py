@@ -106,7 +106,7 @@ class Progress:
         loss: float,
         accuracy: float | None,
         best: float | None,
-        rate: float,
+        rate: float | None,
         seconds: float,
         label: str = "test",
     ) -> None:
@@ -244,8 +244,10 @@ def duration(seconds: float | None) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def img_per_second(rate: float) -> str:
-    """9.4 img/s, 812 img/s or 12,345 img/s."""
+def img_per_second(rate: float | None) -> str:
+    """9.4 img/s, 812 img/s or 12,345 img/s; - where nothing was measured."""
+    if rate is None:
+        return "- img/s"
     return f"{rate:.1f} img/s" if rate < 9.95 else f"{rate:,.0f} img/s"
 
 
