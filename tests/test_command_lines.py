@@ -59,7 +59,7 @@ def raising(error):
         (
             MemoryError("Unable to allocate 9 TiB"),
             "tinyvit.door: error: not enough memory: Unable to allocate 9 TiB. "
-            "Try a smaller --batch-size, --image-size or model.\n",
+            "Try a smaller --batch-size, --resolution or model.\n",
         ),
     ],
 )

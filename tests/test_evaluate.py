@@ -42,3 +42,15 @@ def test_evaluate_takes_data_that_were_moved_but_no_others(go, photos, trained, 
     (tmp_path / "moved" / "red").rename(tmp_path / "moved" / "pink")
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "moved"), "other classes", "--data-dir")
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is no folder")
+
+
+def test_evaluate_where_something_is_gone(go, photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "photos")
+    run = tmp_path / "run"
+    assert go(train, *tiny(tmp_path / "photos", run, "--epochs", "1"))[0] == 0
+    (run / "best.npz").unlink()
+    assert_one_line(go(evaluate, run), "best.npz, but last.npz is there: say --checkpoint last")
+    shutil.move(tmp_path / "photos", tmp_path / "moved")
+    assert_one_line(go(evaluate, run, "--checkpoint", "last"), "no longer in", "by --data-dir")
+    moved = ("--data-dir", tmp_path / "moved")
+    assert go(evaluate, run, "--checkpoint", "last", *moved)[0] == 0

@@ -7,7 +7,7 @@ import pytest
 
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tests.tiny_runs import assert_one_line
-from tinyvit import export, predict
+from tinyvit import evaluate, export, predict, train
 from tinyvit.errors import UserError
 from tinyvit.pretrained.load import load_weights, save_hugging_face, save_official, save_safetensors
 from tinyvit.training.run_folder import RunFolder
@@ -63,7 +63,7 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     before = sorted(tmp_path.iterdir())
     assert_one_line(go(export, trained, tmp_path / "there.npz"), "there.npz is there already")
     assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", ".safetensors")
-    assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "neither timm's", "Hugging Face folder")
+    assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "write an .npz file", "neither timm's")
     assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
     assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is no run folder")
     assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot make the folder")
@@ -79,3 +79,18 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="full"):
         save_hugging_face(tmp_path / "a" / "b", *random_model(), "abcde")
     assert not (tmp_path / "a" / "b").exists()
+
+
+def test_a_folder_of_hugging_face_is_no_run(go, trained, tmp_path):
+    assert go(export, trained, tmp_path / "model")[0] == 0
+    for door, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):
+        assert_one_line(go(door, *words), "no run folder but a model of Hugging Face's", "--weights")
+
+
+def test_the_ending_may_be_in_capitals(go, trained, tmp_path):
+    assert go(export, trained, tmp_path / "A.NPZ")[0] == 0
+    load_weights(tmp_path / "A.NPZ")
+
+
+def test_a_place_that_is_not_there(go, trained, tmp_path):
+    assert_one_line(go(export, trained, tmp_path / "no" / "a.npz"), f"there is no folder {tmp_path / 'no'}")

@@ -148,6 +148,15 @@ def test_a_model_without_a_head_names_no_classes(go, tmp_path):
     assert_one_line(go(export, tmp_path / "w.npz", tmp_path / "out"), "w.npz has no head")
 
 
+def test_flags_that_make_no_sense(go, trained, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    words = trained, tmp_path / "a.png"
+    assert_one_line(go(predict, *words, "--attention", tmp_path / "look.jpg"), "look.jpg", "end in .png")
+    assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution: give one")
+    assert_one_line(go(predict, *words, "--heads", "3"), "4 heads by its own account")
+    assert_one_line(go(predict, tmp_path / "a.png", tmp_path / "a.png"), "say --weights")
+
+
 def test_flags_may_stand_among_the_words(go, trained, tmp_path):
     for name in "ab":
         picture("RGB").save(tmp_path / f"{name}.png")

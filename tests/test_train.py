@@ -84,6 +84,18 @@ def test_a_folder_data_set_needs_a_folder(go, tmp_path):
     assert_one_line(go(train, "--dataset", "folder", "--out", tmp_path / "run"), "--data-dir")
 
 
+def test_shapes_are_not_read_from_a_folder(go, photos, tmp_path):
+    assert_one_line(
+        go(train, "--data-dir", photos, "--out", tmp_path / "run"), "shapes are drawn", "--dataset"
+    )
+
+
+def test_a_folder_of_training_images_alone(go, photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "p" / "train")
+    flags = ("--dataset", "folder", "--data-dir", tmp_path / "p", "--out", tmp_path / "run")
+    assert_one_line(go(train, *flags), "holds only train", "PATH/test/CLASS/image")
+
+
 def test_a_picture_that_is_none(refused, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "red" / "3.png").write_text("hello")

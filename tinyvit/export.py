@@ -30,14 +30,15 @@ def main(args: argparse.Namespace) -> None:
     out: Path = args.out
     if out.exists():
         raise UserError(f"{out} is there already, and is left as it is: give another name.")
-    if out.suffix not in ("", ".npz", ".safetensors"):
+    ending = out.suffix.lower()
+    if ending not in ("", ".npz", ".safetensors"):
         raise UserError(f"{out} ends in {out.suffix}: expected .npz, .safetensors, or no dot for a folder.")
     config, params = load_any(args.weights, Progress(), args.heads, args.checkpoint)
     check_has_head(args.weights, config)
     config, params = at_resolution(config, params, args.resolution, args.position_resize)
-    if out.suffix == ".npz":
+    if ending == ".npz":
         save_official(out, config, params)
-    elif out.suffix == ".safetensors":
+    elif ending == ".safetensors":
         save_safetensors(out, config, params)
     else:
         save_hugging_face(out, config, params, class_names(args.weights, config.classes))

@@ -43,7 +43,8 @@ def main(args: argparse.Namespace) -> None:
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
     print(
-        f"{args.weights} on {name}: {C} classes, {len(dataset.test):,} test images; chance is {100 / C:.1f}%",
+        f"{args.weights} on {dataset.name}: {C} classes, {len(dataset.test):,} test images; "
+        f"chance is {100 / C:.1f}%",
         flush=True,
     )
     table = accuracies(model, dataset, shots, args.seeds, device, args.threads)

@@ -24,6 +24,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
+    except FileNotFoundError as error:
+        raise UserError(f"cannot write {path}: there is no folder {path.parent}. Make it first.") from error
     except OSError as error:
         raise UserError(
             f"cannot write {path}: {error.strerror or error}. What was there before is untouched; make "

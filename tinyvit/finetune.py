@@ -13,8 +13,9 @@ from tinyvit.training.session import train
 
 _EPILOG = """\
 WEIGHTS is a run folder, an .npz or .safetensors file, or a known name such as Ti_16-384 or ViT-B_16. The
-head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum, clipping, cosine,
-batches of 512 images, or fewer where the data set is small, for 5 epochs, or 500 steps if that is longer.
+head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum at 0.01, clipping,
+cosine, batches of 512 images, or fewer where the data set is small, for 5 epochs, or 500 steps if that is
+longer; half of the images are mirrored.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data
@@ -28,13 +29,14 @@ def main(args: argparse.Namespace) -> int:
     chosen = vars(args)
     out, resume, data_url = (chosen.pop(name, None) for name in ("out", "resume", "data_url"))
     weights = chosen.get("weights")
-    if weights is None and not resume:
+    if not weights and not resume:
         raise UserError(
             "there are no WEIGHTS to start from: name a run folder, a file or a known name (see --help)."
         )
     if weights is not None:
         path = Path(weights)
-        chosen["model"] = path.stem if path.suffix in (".npz", ".safetensors") else path.name or weights
+        is_file = path.suffix.lower() in (".npz", ".safetensors")
+        chosen["model"] = path.stem if is_file else path.name or weights
     return train(chosen, out, resume, data_url)
 
 

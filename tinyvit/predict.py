@@ -13,7 +13,7 @@ from tinyvit.backend import select_device
 from tinyvit.data import read_image
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
-    p.add_argument("--attention", type=Path, metavar="PNG", help="draw what the class token attends to")
+    p.add_argument("--attention", type=png_path, metavar="PNG", help="draw what the class token attends to")
     add_compute_flags(p)
     return p
 

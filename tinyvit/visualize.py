@@ -14,7 +14,7 @@ from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.backend import Device, select_device
 from tinyvit.data import ImageSet
 from tinyvit.engine import make_engine
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
 from tinyvit.shell.flags import add_compute_flags, add_run_argument
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.evaluation import predict_probabilities
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("visualize", "Look inside a trained model: filters, positions, attention.")
     add_run_argument(p)
-    p.add_argument("--out", type=Path, metavar="PNG", help="where to write it (RUN/inside.png)")
+    p.add_argument("--out", type=png_path, metavar="PNG", help="where to write it (RUN/inside.png)")
     p.add_argument(
         "--images", type=positive_int, default=8, metavar="N", help="test images to show (default: 8)"
     )

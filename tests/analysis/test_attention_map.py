@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from tinyvit.analysis.attention_map import class_token_attention
+from tinyvit.analysis.attention_map import attention_in_batches, class_token_attention
+from tinyvit.backend import select_device
+from tinyvit.data import normalise
+from tinyvit.engine import batches
 from tinyvit.model import initialise, preset
 
 
@@ -46,3 +49,15 @@ def test_a_token_that_looks_only_at_itself_divides_by_nothing():
     with np.errstate(all="raise", under="ignore"):
         attention = class_token_attention(params, config, images(1))
     assert np.isfinite(attention).all()
+
+
+def test_the_batches_it_is_drawn_in_do_not_matter(monkeypatch):
+    params, config = model()
+    pixels = np.random.default_rng(0).integers(0, 256, (5, *config.image_size, 3), dtype=np.uint8)
+    whole = attention_in_batches(params, config, pixels, select_device("cpu"))
+    monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
+    np.testing.assert_allclose(
+        attention_in_batches(params, config, pixels, select_device("cpu")), whole, rtol=1e-5
+    )
+    inputs = normalise(pixels, params.flat.dtype)
+    np.testing.assert_allclose(class_token_attention(params, config, inputs), whole, rtol=1e-5)

@@ -90,3 +90,16 @@ def test_nothing_is_downloaded_for_what_is_a_preset_too(go, monkeypatch):
     assert "ViT-B_16" in both
     for name in both:
         assert go(name)[0] == 0
+
+
+def test_heads_are_of_a_file(go, tmp_path):
+    assert_one_line(go("B/16", "--heads", "7"), "own number of heads")
+    assert_one_line(go("--heads", "7"), "--heads are of a MODEL")
+
+
+def test_a_model_without_a_head_and_its_arithmetic(go, tmp_path):
+    config = preset("nano/4", 8, 1, pool="mean", pre_logits=5)
+    save_official(tmp_path / "a.npz", config, initialise(config))
+    _, out, _ = go(tmp_path / "a.npz")
+    assert "none: it has no head" in out
+    assert "tanh GELU, epsilon 1e-06, mean of the patches, pre_logits 5" in out

@@ -49,7 +49,8 @@ def summary(config: ViTConfig, name: str) -> str:
         ("images", f"{H} x {W} pixels, {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"),
         ("tokens", f"{config.tokens}{', the class token among them' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
-        ("classes", f"{config.classes:,}"),
+        ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
+        ("classes", f"{config.classes:,}" if config.classes > 1 else "none: it has no head"),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
         ("an image, in use", f"{_count(forward)} multiply-adds"),
         ("an image, training", f"{_count(3 * forward)}: backward costs twice as much as forward"),
@@ -58,6 +59,11 @@ def summary(config: ViTConfig, name: str) -> str:
     ]
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
+
+
+def _pooling(config: ViTConfig) -> str:
+    pooled = "class token" if config.has_token else "mean of the patches"
+    return f"{pooled}, pre_logits {config.pre_logits}" if config.pre_logits else pooled
 
 
 def _layers(config: ViTConfig) -> list[str]:

@@ -12,22 +12,25 @@ from tinyvit.data.dataset import Dataset, ImageSet
 from tinyvit.errors import UserError
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
+_TEST_NAMES = ("test", "val", "valid", "validation")
 TEST_SHARE = 0.2  # of the images of each class, where no folder says which are for testing
 
 
 def load_folder(path: Path, image_size: int, seed: int) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
-    Either PATH/train/CLASS/image and PATH/test/CLASS/image (test may be called val), or PATH/CLASS/image, of
-    which a fifth of each class is held out for testing, chosen by the seed. Names are read in sorted order.
-    Hidden files and files without the extension of an image are passed over.
+    Either PATH/train/CLASS/image and PATH/test/CLASS/image (test may be called val, valid or validation), or
+    PATH/CLASS/image, of which a fifth of each class is held out for testing, chosen by the seed. Names are
+    read in sorted order. Hidden files and files without the extension of an image are passed over.
 
     Raises UserError if path is no such folder, has fewer than two classes, a class without images or a file
     that is not the image it is named as, or if training and test images differ in their classes.
     """
     if not path.is_dir():
         raise UserError(f"{path} is no folder, expected one with a folder for each class: {LAYOUT}.")
-    test_folder = next((path / name for name in ("test", "val") if (path / name).is_dir()), None)
+    test_folder = next((path / name for name in _TEST_NAMES if (path / name).is_dir()), None)
+    if not test_folder and [entry.name for entry in _visible(path)] == ["train"]:
+        raise UserError(f"{path} holds only train: where are the images to test by? Expected {LAYOUT}.")
     if (path / "train").is_dir() and test_folder:
         train, test = _find_images(path / "train"), _find_images(test_folder)
         _check_same_classes(train, path / "train", test, test_folder)

@@ -53,7 +53,7 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     name, or cannot be downloaded.
     """
     path = Path(name)
-    if path.exists() or path.suffix in (".npz", ".safetensors"):
+    if path.exists() or path.suffix.lower() in (".npz", ".safetensors"):
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:

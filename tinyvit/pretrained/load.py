@@ -44,16 +44,17 @@ def load_weights(
         raise UserError(
             f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
         )
-    if path.suffix not in _READERS:
+    ending = path.suffix.lower()
+    if ending not in _READERS:
         raise UserError(f"{path} has no ending that tinyvit knows, expected .npz or .safetensors.")
-    arrays = _READERS[path.suffix](path)
+    arrays = _READERS[ending](path)
     if is_official(arrays):
-        return from_official(arrays, path.name, image_size, dtype)
+        return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
-    known = heads_in_metadata(path) if path.suffix == ".safetensors" else {}
+    known = heads_in_metadata(path) if ending == ".safetensors" else {}
     known |= read_description(path.with_name("config.json"))
     known |= {key: value for key, value in given.items() if value is not None}
-    config, params = from_torch_names(arrays, path.name, known, dtype)
+    config, params = from_torch_names(arrays, str(path), known, dtype)
     if (scale := read_pixel_scale(path.parent)) is not None:
         adapt_to_pixel_scale(config, params, scale)
     return config, params

@@ -44,6 +44,8 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
                     raise ValueError(f"{name!r} stands in it twice")
                 arrays[name] = _array(archive, member)
     except _DAMAGE as error:
+        if isinstance(error, OSError) and error.errno:
+            raise UserError(f"cannot read {path}: {error.strerror}.") from error
         why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
         raise UserError(f"{path} is no usable .npz file: {why}. Delete it and fetch it again.") from error
     return arrays

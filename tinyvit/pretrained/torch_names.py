@@ -103,10 +103,10 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
     if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
         raise UserError(
-            f"a model with gelu {config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits "
-            f"{config.pre_logits} is neither timm's ('exact', 1e-06) nor Hugging Face's ('exact', 1e-12, "
-            "'token', 0), so that they would compute something else from a .safetensors file. The official "
-            "layout, .npz, means 'tanh' and 1e-06; a Hugging Face folder says what it means."
+            "others would compute something else from a .safetensors file of this model: write an .npz file, "
+            f"or a folder for Hugging Face. (Its gelu {config.gelu!r}, eps {config.eps:g}, pool "
+            f"{config.pool!r} and pre_logits {config.pre_logits} are neither timm's, 'exact' and 1e-06, nor "
+            "Hugging Face's, 'exact', 1e-12, 'token' and 0.)."
         )
     return _named(config, params, names)
 

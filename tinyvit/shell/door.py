@@ -8,6 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 from tinyvit.errors import UserError
@@ -35,7 +36,7 @@ def open_door(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespac
     except OSError as error:
         _fail(parser, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except MemoryError as error:
-        _fail(parser, f"not enough memory: {error}. Try a smaller --batch-size, --image-size or model.")
+        _fail(parser, f"not enough memory: {error}. Try a smaller --batch-size, --resolution or model.")
     except KeyboardInterrupt:
         print(f"\n{parser.prog}: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -74,6 +75,13 @@ def make_parser(door: str, description: str, epilog: str = "") -> argparse.Argum
 def positive_int(text: str) -> int:
     """A whole number of 1 or more."""
     return _checked(text, int, lambda value: value >= 1, "a whole number, 1 or more")
+
+
+def png_path(text: str) -> Path:
+    """A path that ends in .png."""
+    if not text.lower().endswith(".png"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    return Path(text)
 
 
 def natural_int(text: str) -> int:

@@ -88,6 +88,12 @@ class RunFolder:
             raise UserError(
                 f"{path} is no run folder (it has no config.json): expected one that tinyvit.train made."
             )
+        has_checkpoint = run.best_path.exists() or run.last_path.exists()
+        if (run.path / "model.safetensors").is_file() and not has_checkpoint:
+            raise UserError(
+                f"{path} is no run folder but a model of Hugging Face's: predict --weights, finetune, "
+                "fewshot, info and export take it."
+            )
         return run
 
     def settings(self) -> Settings:
@@ -100,7 +106,11 @@ class RunFolder:
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if it is not of the model in config.json."""
-        path = self.path / f"{which}.npz"
+        path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
+        if other.exists() and not path.exists():
+            raise UserError(
+                f"there is no checkpoint {path}, but {other.name} is there: say --checkpoint {other.stem}."
+            )
         checkpoint, described = load_checkpoint(path), self._model()
         if checkpoint.config != described or described.classes != len(self.classes()):
             raise UserError(

@@ -189,6 +189,10 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     Raises UserError if the classes are not those of the run.
     """
     settings = run.settings()
+    if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
+        raise UserError(
+            f"the data of {run.path} are no longer in {settings.data_dir}: say where by --data-dir."
+        )
     dataset = _load(replace(settings, data_dir=data_dir or settings.data_dir), None, progress)
     _check_classes(run, dataset)
     return dataset

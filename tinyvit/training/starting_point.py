@@ -102,6 +102,8 @@ def at_resolution(
     """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
     P = config.patch_size
     if resolution is None:
+        if position_resize:
+            raise UserError("--position-resize says how to get to another --resolution: give one.")
         return config, params
     if resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P
