@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.backend import select_device
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door
-from tinyvit.shell.flags import add_compute_flags, add_run_argument
+from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
 from tinyvit.training.evaluation import evaluate
 from tinyvit.training.progress import Progress, percent
 from tinyvit.training.run_folder import RunFolder
@@ -21,9 +20,7 @@ from tinyvit.training.session import load_data_of_run
 def main(args: argparse.Namespace) -> None:
     """Load the run's checkpoint and data, evaluate, print."""
     run = RunFolder.open(args.run)
-    device = select_device(args.device or "auto")
-    if device.note:
-        print(device.note)
+    device = chosen_device(args)
     checkpoint = run.load(args.checkpoint)
     dataset = load_data_of_run(run, args.data_dir, Progress())
     images = getattr(dataset, args.split)

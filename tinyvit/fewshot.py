@@ -8,10 +8,10 @@ import numpy as np
 
 from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
-from tinyvit.backend import Device, select_device
+from tinyvit.backend import Device
 from tinyvit.data import Dataset, load_dataset
 from tinyvit.shell.door import make_parser, open_door, positive_int
-from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags
+from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags, chosen_device
 from tinyvit.training.progress import Progress
 from tinyvit.training.starting_point import Model, at_resolution, load_any
 
@@ -30,9 +30,7 @@ examples:
 
 def main(args: argparse.Namespace) -> None:
     """Load model and images, compute features, fit and judge a probe for each number of shots and seed."""
-    progress, device = Progress(), select_device(args.device or "auto")
-    if device.note:
-        print(device.note)
+    progress, device = Progress(), chosen_device(args)
     model = load_any(args.weights, progress, args.heads)
     model = at_resolution(*model, args.resolution, args.position_resize)
     name, size = args.dataset or "shapes", args.image_size

@@ -9,12 +9,11 @@ import numpy as np
 
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.overlay import save_overlays
-from tinyvit.backend import select_device
 from tinyvit.data import read_image
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
-from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
+from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags, chosen_device
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
@@ -29,9 +28,7 @@ examples:
 
 def main(args: argparse.Namespace) -> None:
     """Read the images, predict, print; draw the attention if asked to."""
-    device = select_device(args.device or "auto")
-    if device.note:
-        print(device.note)
+    device = chosen_device(args)
     paths = args.images
     if args.weights is None and args.run is None:
         raise UserError(

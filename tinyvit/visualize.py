@@ -11,11 +11,11 @@ from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.filters import embedding_filters
 from tinyvit.analysis.portrait import Row, save_portrait
 from tinyvit.analysis.position_similarity import position_similarity
-from tinyvit.backend import Device, select_device
+from tinyvit.backend import Device
 from tinyvit.data import ImageSet
 from tinyvit.engine import make_engine
 from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
-from tinyvit.shell.flags import add_compute_flags, add_run_argument
+from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
 from tinyvit.training.checkpoint import Checkpoint
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.progress import Progress
@@ -26,9 +26,7 @@ from tinyvit.training.session import load_data_of_run
 def main(args: argparse.Namespace) -> None:
     """Load the run's checkpoint and data, draw, say where."""
     run = RunFolder.open(args.run)
-    device = select_device(args.device or "auto")
-    if device.note:
-        print(device.note)
+    device = chosen_device(args)
     checkpoint = run.load(args.checkpoint)
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
 from tinyvit.data.resample import METHODS
 from tinyvit.shell.door import positive_int, thread_count
@@ -16,6 +17,14 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
         "--device", choices=("auto", "cpu", "gpu"), help="where to compute; auto takes a GPU if there is one"
     )
     parser.add_argument("--threads", type=thread_count, metavar="N", help="CPU threads (all cores)")
+
+
+def chosen_device(args: argparse.Namespace) -> Device:
+    """The device that --device asks for; where it is not to be had, one printed line says why."""
+    device = select_device(args.device or "auto")
+    if device.note:
+        print(device.note)
+    return device
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
