@@ -9,8 +9,8 @@ from tinyvit.errors import UserError
 from tinyvit.pretrained.load import save_hugging_face, save_official, save_safetensors
 from tinyvit.shell.door import make_parser, open_door
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
+from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.training.progress import Progress
-from tinyvit.training.starting_point import at_resolution, check_has_head, class_names, load_any
 
 _EPILOG = """\
 WEIGHTS is what tinyvit.finetune takes. How the model is written is told by the name OUT:

@@ -12,8 +12,8 @@ from tinyvit.backend import Device
 from tinyvit.data import Dataset, load_dataset
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags, chosen_device
+from tinyvit.training.loading import Model, at_resolution, load_any
 from tinyvit.training.progress import Progress
-from tinyvit.training.starting_point import Model, at_resolution, load_any
 
 USUAL_SHOTS = (1, 5, 10, 25)
 

@@ -12,8 +12,8 @@ from tinyvit.model import SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.shell.door import make_parser, open_door, positive_int
 from tinyvit.shell.flags import add_heads_flag
+from tinyvit.training.loading import load_any
 from tinyvit.training.progress import Progress
-from tinyvit.training.starting_point import load_any
 
 _EPILOG = """\
 MODEL is a preset, SIZE/PATCH; where --image-size and --classes are not given, it is described for CIFAR-10

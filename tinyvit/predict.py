@@ -15,9 +15,9 @@ from tinyvit.errors import UserError
 from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags, chosen_device
 from tinyvit.training.evaluation import predict_probabilities
+from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.starting_point import at_resolution, check_has_head, class_names, load_any
 
 _EPILOG = """\
 examples:

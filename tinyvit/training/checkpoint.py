@@ -3,7 +3,7 @@
 config              JSON: the model's ViTConfig
 progress            JSON: where the run stands (see training.loop)
 param/NAME          every parameter
-optimizer/NAME      every array of the optimiser's state, flat
+optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, from which nobody goes on
 """
 
 from __future__ import annotations

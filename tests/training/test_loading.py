@@ -8,10 +8,10 @@ from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.pretrained.load import save_hugging_face, save_official, save_safetensors
 from tinyvit.training.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
+from tinyvit.training.loading import at_resolution, class_names, load_any
 from tinyvit.training.progress import Progress
 from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.settings import Settings
-from tinyvit.training.starting_point import at_resolution, class_names, load_any
 
 
 def assert_same_model(loaded, config, params):
