@@ -35,7 +35,7 @@ def keep_freed_memory() -> None:
     """Ask glibc to keep the blocks that NumPy frees.
 
     By default large blocks go back to the kernel at once, and each new temporary array is paid for page by
-    page: measured, a fifth to a third of a training step. Only on Linux with glibc.
+    page: measured, a seventh to a third of a training step. Only on Linux with glibc.
     """
     if not sys.platform.startswith("linux"):
         return
