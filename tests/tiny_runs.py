@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tinyvit.shell.door import open_door
+from tinyvit.training.loop import Trainer
 
 REPOSITORY = Path(__file__).parents[1]
 MOMENTARY = ("seconds", "images_per_second")  # what no two runs have in common
@@ -58,6 +61,22 @@ def spawn(name, *argv, encoding="utf-8", **more):
         env=os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": encoding},
         **more,
     )
+
+
+@contextmanager
+def interrupted_after(monkeypatch, step, number=signal.SIGINT):
+    """Within, a run that has made so many steps gets a signal, Ctrl-C's if no other."""
+    take_step = Trainer.take_step
+
+    def interrupted(self, indices):
+        loss = take_step(self, indices)
+        if self.state.step == step:
+            signal.raise_signal(number)
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "take_step", interrupted)
+        yield
 
 
 def arrays(path):

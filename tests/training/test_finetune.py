@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_runs import arrays, assert_one_line, assert_same_run, metrics, tiny
+from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.pretrained.load import load_weights, save_official
@@ -134,17 +134,8 @@ def test_it_learns(go, base, others, tmp_path):
 
 @pytest.mark.parametrize("door", [finetune, train], ids=lambda door: door.__name__)
 def test_stopped_and_resumed_it_ends_with_the_same_bits(go, base, tuned, others, tmp_path, monkeypatch, door):
-    take_step = Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == 8:
-            signal.raise_signal(signal.SIGINT)
-        return loss
-
     run = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+    with interrupted_after(monkeypatch, 8):
         assert go(finetune, base, *onto(others, run))[0] == 128 + signal.SIGINT
     shutil.rmtree(base)  # what it started from is needed no more
     status, out, err = go(door, "--resume", run)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.stand_in import DeviceArray, StandIn
-from tests.tiny_runs import arrays, metrics, tiny
+from tests.tiny_runs import arrays, interrupted_after, metrics, tiny
 from tinyvit import evaluate, fewshot, finetune, gradcheck, predict, train, visualize
 from tinyvit.training.loop import Trainer
 
@@ -59,16 +59,8 @@ def test_a_step_never_waits(run, gpu, monkeypatch):
 
 
 def test_a_run_is_resumed_there(run, go, photos, tmp_path, monkeypatch):
-    alone, take_step = run("alone"), Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == 6:
-            signal.raise_signal(signal.SIGINT)
-        return loss
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+    alone = run("alone")
+    with interrupted_after(monkeypatch, 6):
         assert go(train, *tiny(photos, tmp_path / "cut", *GPU))[0] == 128 + signal.SIGINT
     assert go(train, "--resume", tmp_path / "cut")[0] == 0
     found, expected = arrays(tmp_path / "cut" / "last.npz"), arrays(alone / "last.npz")

@@ -9,7 +9,16 @@ from itertools import count
 
 import pytest
 
-from tests.tiny_runs import arrays, assert_one_line, assert_same_run, enter, metrics, spawn, tiny
+from tests.tiny_runs import (
+    arrays,
+    assert_one_line,
+    assert_same_run,
+    enter,
+    interrupted_after,
+    metrics,
+    spawn,
+    tiny,
+)
 from tinyvit import files, train
 from tinyvit.training import loop
 from tinyvit.training.loop import Trainer
@@ -43,17 +52,8 @@ def noisy(photos, out):
 def test_a_signal_stops_after_the_step_and_nothing_is_lost(
     door, photos, alone, tmp_path, monkeypatch, step, number
 ):
-    take_step = Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == step:
-            signal.raise_signal(number)
-        return loss
-
     run = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+    with interrupted_after(monkeypatch, step, number):
         status, out, err = door(*noisy(photos, run))
     assert (status, err) == (128 + number, "")
     assert f"stopped after step {step}, which is saved" in out
@@ -141,31 +141,13 @@ def test_the_handlers_are_put_back(door, photos, tmp_path):
 
 def stop_at(step, door, monkeypatch, *argv):
     """Train until that step, then stop as Ctrl-C does."""
-    take_step = Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == step:
-            signal.raise_signal(signal.SIGINT)
-        return loss
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+    with interrupted_after(monkeypatch, step):
         assert door(*argv)[0] == 130
 
 
 def test_a_run_by_steps_is_resumed_too(door, photos, tmp_path, monkeypatch):
-    take_step = Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == 9:
-            signal.raise_signal(signal.SIGINT)
-        return loss
-
     assert door(*tiny(photos, tmp_path / "alone", "--steps", "10"))[0] == 0
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+    with interrupted_after(monkeypatch, 9):
         assert door(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
     status, out, _ = door("--resume", tmp_path / "run")
     assert status == 0 and "after step 9 of 10" in out

@@ -1,7 +1,6 @@
 """A training run from start to end: what it leaves behind, and what its settings do."""
 
 import json
-import signal
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, metrics, tiny
+from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, interrupted_after, metrics, tiny
 from tinyvit import train
 from tinyvit.model import preset
 from tinyvit.training import loop
@@ -200,18 +199,8 @@ def test_of_epochs_that_are_equally_right_the_surer_one_is_the_best(run, monkeyp
 
 
 def test_stopped_after_the_last_step_of_an_epoch_its_rate_is_unknown(run, monkeypatch, capsys, tmp_path):
-    take_step = loop.Trainer.take_step
-
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == 4:
-            signal.raise_signal(signal.SIGINT)
-        return loss
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop.Trainer, "take_step", interrupted)
-        with pytest.raises(AssertionError):  # run expects an end with status 0
-            run("a")
+    with interrupted_after(monkeypatch, 4), pytest.raises(AssertionError):  # run expects an end with status 0
+        run("a")
     status, out, err = enter(train, capsys, monkeypatch, "--resume", tmp_path / "a")
     assert (status, err) == (0, "")
     assert out.count("  - img/s") == 1
