@@ -13,11 +13,18 @@ settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, n
 settings.load_profile("tinyvit")
 
 
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A GPU that is none, as a Device: see stand_in.py."""
+    monkeypatch.setitem(sys.modules, "cupy", StandIn())
+    return select_device("gpu")
+
+
 @pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.gpu)])
-def gpu(request, monkeypatch):
-    """A GPU as a Device: a stand-in, and the real one, skipped with the reason where there is none."""
+def gpu(request):
+    """A GPU as a Device: the stand-in, and the real one, skipped with the reason where there is none."""
     if request.param == "stand-in":
-        monkeypatch.setitem(sys.modules, "cupy", StandIn())
+        return request.getfixturevalue("stand_in")
     device = select_device("gpu")
     if not device.is_gpu:
         pytest.skip(device.note)

@@ -9,7 +9,8 @@ from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, rando
 from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, export, predict, train
 from tinyvit.errors import UserError
-from tinyvit.pretrained.load import load_weights, save_hugging_face, save_official, save_safetensors
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
 from tinyvit.training.run_folder import RunFolder
 
 
@@ -75,7 +76,7 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     def full(*_):
         raise UserError("the disk is full.")
 
-    monkeypatch.setattr("tinyvit.pretrained.load.write_atomically", full)
+    monkeypatch.setattr("tinyvit.pretrained.hugging_face.write_atomically", full)
     with pytest.raises(UserError, match="full"):
         save_hugging_face(tmp_path / "a" / "b", *random_model(), "abcde")
     assert not (tmp_path / "a" / "b").exists()

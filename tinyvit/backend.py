@@ -81,10 +81,7 @@ def _usable_cupy() -> tuple[ModuleType | None, str]:
         cupy.cuda.runtime.deviceSynchronize()
         float((probe @ probe + 1).sum())  # compiles a kernel and calls cuBLAS: both libraries must be there
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        return (
-            None,
-            f"the GPU refuses ({_first_line(error)}); look at nvidia-smi: is it in use?",
-        )
+        return None, f"the GPU refuses ({_first_line(error)}); look at nvidia-smi: is it in use?"
     except Exception as error:  # RuntimeError or ImportError, depending on which library is missing
         remedy = 'pip install "cupy-cuda12x[ctk]"'
         return None, f"the CUDA libraries are missing ({_first_line(error)}); run: {remedy}"

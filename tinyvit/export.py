@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from tinyvit.errors import UserError
-from tinyvit.pretrained.load import save_hugging_face, save_official, save_safetensors
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.shell.door import make_parser, open_door
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
 from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any

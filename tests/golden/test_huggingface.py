@@ -16,7 +16,8 @@ from tests.golden.library_answers import (
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
 from tinyvit.model import ViTConfig, forward
-from tinyvit.pretrained.load import load_weights, save_hugging_face
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)

@@ -7,8 +7,10 @@ import pytest
 
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.pretrained.load import load_weights, save_hugging_face, save_safetensors
-from tinyvit.pretrained.pixels import PixelScale, read_pixel_scale
+from tinyvit.pretrained.description import read_pixel_scale
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.pixels import PixelScale
 
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}

@@ -6,7 +6,8 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, initialise
-from tinyvit.pretrained.load import save_hugging_face, save_official, save_safetensors
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.training.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.training.loading import at_resolution, class_names, load_any
 from tinyvit.training.progress import Progress

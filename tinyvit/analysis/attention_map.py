@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tinyvit.backend import Array, Device, to_numpy
-from tinyvit.data import to_input
-from tinyvit.engine.batches import images_at_a_time
+from tinyvit.engine.batches import in_batches
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
 
@@ -27,9 +28,5 @@ def class_token_attention(params: Params, config: ViTConfig, images: Array) -> n
 
 def attention_in_batches(params: Params, config: ViTConfig, images: np.ndarray, device: Device) -> np.ndarray:
     """class_token_attention (n, gh, gw) of any number of uint8 images (n, H, W, 3); params on the device."""
-    size, parts = images_at_a_time(config), []
-    for start in range(0, len(images), size):
-        chosen = device.xp.asarray(images[start : start + size])
-        batch = to_input(chosen, params.flat.dtype, config.image_size)
-        parts.append(class_token_attention(params, config, batch))
-    return np.concatenate(parts)
+    look = partial(class_token_attention, params, config)
+    return in_batches(look, config, params, images, device)

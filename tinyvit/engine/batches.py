@@ -1,10 +1,12 @@
-"""Logits of any number of images: so many at a time as the memory of a modest device takes."""
+"""Any number of images through a model: so many at a time as the memory of a modest device takes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from tinyvit.backend import Device, to_numpy
+from tinyvit.backend import Array, Device, to_numpy
 from tinyvit.data import to_input
 from tinyvit.engine.cpu import CpuEngine
 from tinyvit.engine.reference import ReferenceEngine
@@ -18,15 +20,22 @@ _MOST_IMAGES = 500
 def logits_in_batches(
     engine: CpuEngine | ReferenceEngine, params: Params, images: np.ndarray, device: Device
 ) -> np.ndarray:
-    """Logits (n, C) of uint8 images (n, H, W, 3) of any size, as a NumPy array; params are on the device.
+    """Logits (n, C) of uint8 images (n, H, W, 3) of any size, as a NumPy array; params are on the device."""
+    return in_batches(lambda batch: engine.logits(params, batch), engine.config, params, images, device)
 
-    They do not depend on how many images are taken at a time.
+
+def in_batches(
+    compute: Callable[[Array], Array], config: ViTConfig, params: Params, images: np.ndarray, device: Device
+) -> np.ndarray:
+    """What compute makes of uint8 images (n, H, W, 3), as a NumPy array (n, ...).
+
+    compute is given some of them at a time, on the device, as the model takes them, and must treat each by
+    itself: how many there are at a time does not show.
     """
-    size, parts = images_at_a_time(engine.config), []
+    size, parts = images_at_a_time(config), []
     for start in range(0, len(images), size):
         chosen = device.xp.asarray(images[start : start + size])
-        batch = to_input(chosen, params.flat.dtype, engine.config.image_size)
-        parts.append(to_numpy(engine.logits(params, batch)))
+        parts.append(to_numpy(compute(to_input(chosen, params.flat.dtype, config.image_size))))
     return np.concatenate(parts)
 
 

@@ -17,21 +17,12 @@ def with_new_head(config: ViTConfig, params: Params, classes: int) -> tuple[ViTC
     Zero weights give every class the same score, so that the first step moves the head and not the features.
     """
     new = replace(config, classes=classes, pre_logits=0)
-    return new, _without_head(new, params)
+    return new, params.carried_over(parameter_shapes(new), without="head.")
 
 
 def with_identity_head(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
     """The same model with the identity as its head: its logits are features, (B, D) or (B, pre_logits)."""
     bare = replace(config, classes=config.pre_logits or config.width)
-    result = _without_head(bare, params)
+    result = params.carried_over(parameter_shapes(bare), without="head.")
     result["head.weight"] = np.eye(bare.classes)
     return bare, result
-
-
-def _without_head(config: ViTConfig, params: Params) -> Params:
-    """Parameters of that model, those of the given one where the names are alike, and a head of zeros."""
-    result = Params.zeros(parameter_shapes(config), params.flat.dtype)
-    for name in result:
-        if not name.startswith("head."):
-            result[name] = params[name]
-    return result

@@ -61,6 +61,14 @@ class Params:
             flat.get() if xp is np and array_module(flat) is not np else xp.array(flat), self.shapes
         )
 
+    def carried_over(self, shapes: Shapes, without: str) -> Params:
+        """Parameters of another table with the values of these; zeros where a name begins with `without`."""
+        result = Params.zeros(shapes, self.flat.dtype, array_module(self.flat))
+        for name in shapes:
+            if not name.startswith(without):
+                result[name] = self[name]
+        return result
+
     def __getitem__(self, name: str) -> Array:
         return self._views[name]
 

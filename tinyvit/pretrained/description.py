@@ -1,18 +1,21 @@
 """The config.json that timm and Hugging Face put beside a file of weights: what the arrays cannot tell.
 
 The number of heads, the epsilon of LayerNorm, the form of GELU, the sides of an image that is not square,
-and what is averaged before the head leave no trace in the shapes of arrays. Nor do the names of the classes.
+and what is averaged before the head leave no trace in the shapes of arrays. Nor do the names of the classes
+and the scale of the pixels, which Hugging Face keeps in a preprocessor_config.json.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.pretrained.pixels import PixelScale
 
 # What the two forms are called, by Hugging Face (hidden_act) and by timm (act_layer).
 _GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
@@ -58,41 +61,35 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
         return None
 
 
-def hugging_face_description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
-    """The content of a config.json with which Hugging Face's ViTForImageClassification computes the same."""
-    height, width = config.image_size
-    return {
-        "architectures": ["ViTForImageClassification"],
-        "model_type": "vit",
-        "image_size": height if height == width else [height, width],
-        "patch_size": config.patch_size,
-        "num_channels": config.channels,
-        "hidden_size": config.width,
-        "intermediate_size": config.mlp_width,
-        "num_attention_heads": config.heads,
-        "num_hidden_layers": config.layers,
-        "hidden_act": {"exact": "gelu", "tanh": "gelu_pytorch_tanh"}[config.gelu],
-        "layer_norm_eps": config.eps,
-        "qkv_bias": True,
-        "id2label": {str(c): name for c, name in enumerate(classes)},
-        "label2id": {name: c for c, name in enumerate(classes)},
-    }
+def read_pixel_scale(folder: Path) -> PixelScale | None:
+    """What Hugging Face's preprocessor_config.json or timm's config.json in a folder states, if any does.
 
-
-def hugging_face_preprocessing(config: ViTConfig) -> dict[str, Any]:
-    """The content of a preprocessor_config.json: pixels from -1 to 1, in the size of the model."""
-    height, width = config.image_size
-    return {
-        "image_processor_type": "ViTImageProcessor",
-        "do_resize": True,
-        "size": {"height": height, "width": width},
-        "resample": 3,  # bicubic
-        "do_rescale": True,
-        "rescale_factor": 1 / 255,
-        "do_normalize": True,
-        "image_mean": [0.5] * config.channels,
-        "image_std": [0.5] * config.channels,
-    }
+    Raises UserError if such a file is unreadable, or states no positive std for each of three channels.
+    """
+    for name in ("preprocessor_config.json", "config.json"):
+        path = folder / name
+        if not path.is_file():
+            continue
+        try:
+            stated = json.loads(path.read_text(encoding="utf-8"))
+            if name == "config.json":
+                stated = stated.get("pretrained_cfg") or {}
+            if not stated.get("do_normalize", True):
+                return PixelScale((0.0,) * 3, (1.0,) * 3)
+            mean = stated.get("image_mean", stated.get("mean"))
+            std = stated.get("image_std", stated.get("std"))
+            if mean is None or std is None:
+                continue
+            scale = PixelScale(tuple(map(float, mean)), tuple(map(float, std)))
+        except _UNREADABLE as error:
+            raise UserError(f"{path} does not describe pixels ({error}): mend it, or move it.") from error
+        if not (len(scale.mean) == len(scale.std) == 3 and np.isfinite(scale).all() and min(scale.std) > 0):
+            raise UserError(
+                f"{path} states mean {mean} and std {std} of the pixels, expected three numbers each, std "
+                "above 0: mend it, or move it."
+            )
+        return scale
+    return None
 
 
 def _hugging_face(stated: dict[str, Any]) -> dict[str, Any]:

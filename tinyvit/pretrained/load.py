@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Sequence
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +10,12 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files import write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.pretrained.description import (
-    hugging_face_description,
-    hugging_face_preprocessing,
-    read_description,
-)
+from tinyvit.pretrained.description import read_description, read_pixel_scale
 from tinyvit.pretrained.npz import read_npz
 from tinyvit.pretrained.official import from_official, is_official, to_official
-from tinyvit.pretrained.pixels import adapt_to_pixel_scale, read_pixel_scale
-from tinyvit.pretrained.safetensors import heads_in_metadata, read_safetensors, write_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
+from tinyvit.pretrained.pixels import adapt_to_pixel_scale
+from tinyvit.pretrained.safetensors import read_metadata, read_safetensors, write_safetensors
+from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors}
 
@@ -51,7 +45,8 @@ def load_weights(
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
-    known = heads_in_metadata(path) if ending == ".safetensors" else {}
+    stated = read_metadata(path).get("heads", "") if ending == ".safetensors" else ""  # as we write it
+    known = {"heads": int(stated)} if re.fullmatch("[0-9]{1,4}", str(stated)) else {}
     known |= read_description(path.with_name("config.json"))
     known |= {key: value for key, value in given.items() if value is not None}
     config, params = from_torch_names(arrays, str(path), known, dtype)
@@ -75,26 +70,3 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
     Raises UserError if the model's arithmetic is that of neither.
     """
     write_safetensors(path, to_torch_names(config, params), {"format": "pt", "heads": str(config.heads)})
-
-
-def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: Sequence[str]) -> None:
-    """Make a folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them.
-
-    Raises UserError if the model is of a kind that Hugging Face's has not, or the folder cannot be made.
-    """
-    arrays = to_hugging_face(config, params)
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder}: {error.strerror}. Choose another.") from error
-    try:
-        write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
-        for name, content in (
-            ("config.json", hugging_face_description(config, classes)),
-            ("preprocessor_config.json", hugging_face_preprocessing(config)),
-        ):
-            text = json.dumps(content, indent=2) + "\n"
-            write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
-    except BaseException:  # half a model is worse than none
-        shutil.rmtree(folder, ignore_errors=True)
-        raise

@@ -37,9 +37,6 @@ def at_image_size(
     new = replace(config, image_size=image_size)
     if new.grid == config.grid:
         return new, params
-    result = Params.zeros(parameter_shapes(new), params.flat.dtype)
-    for name in result:
-        if name != "position":
-            result[name] = params[name]
+    result = params.carried_over(parameter_shapes(new), without="position")
     result["position"] = resize_positions(params["position"], config.grid, new.grid, config.has_token, method)
     return new, result

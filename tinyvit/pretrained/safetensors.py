@@ -10,7 +10,6 @@ Nothing in it can be executed. Everything the header claims is checked against t
 from __future__ import annotations
 
 import json
-import re
 from math import prod
 from pathlib import Path
 
@@ -58,12 +57,11 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     return arrays
 
 
-def heads_in_metadata(path: Path) -> dict[str, int]:
-    """The number of heads that save_safetensors wrote into the free text of a header, if it did."""
+def read_metadata(path: Path) -> dict[str, str]:
+    """The free text in the header of a file that read_safetensors has read."""
     header, _ = _header(path, np.memmap(path, np.uint8, mode="r"))
     metadata = header.get("__metadata__")
-    heads = metadata.get("heads") if isinstance(metadata, dict) else None
-    return {"heads": int(heads)} if isinstance(heads, str) and re.fullmatch("[1-9][0-9]{0,3}", heads) else {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def write_safetensors(

@@ -1,0 +1,75 @@
+"""A folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.files import write_atomically
+from tinyvit.model import Params, ViTConfig
+from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.torch_names import to_hugging_face
+
+
+def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: Sequence[str]) -> None:
+    """Make a folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them.
+
+    Raises UserError if the model is of a kind that Hugging Face's has not, or the folder cannot be made.
+    """
+    arrays = to_hugging_face(config, params)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}. Choose another.") from error
+    try:
+        write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
+        for name, content in (
+            ("config.json", _description(config, classes)),
+            ("preprocessor_config.json", _preprocessing(config)),
+        ):
+            text = json.dumps(content, indent=2) + "\n"
+            write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
+    except BaseException:  # half a model is worse than none
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
+    """The content of a config.json with which Hugging Face's ViTForImageClassification computes the same."""
+    height, width = config.image_size
+    return {
+        "architectures": ["ViTForImageClassification"],
+        "model_type": "vit",
+        "image_size": height if height == width else [height, width],
+        "patch_size": config.patch_size,
+        "num_channels": config.channels,
+        "hidden_size": config.width,
+        "intermediate_size": config.mlp_width,
+        "num_attention_heads": config.heads,
+        "num_hidden_layers": config.layers,
+        "hidden_act": {"exact": "gelu", "tanh": "gelu_pytorch_tanh"}[config.gelu],
+        "layer_norm_eps": config.eps,
+        "qkv_bias": True,
+        "id2label": {str(c): name for c, name in enumerate(classes)},
+        "label2id": {name: c for c, name in enumerate(classes)},
+    }
+
+
+def _preprocessing(config: ViTConfig) -> dict[str, Any]:
+    """The content of a preprocessor_config.json: pixels from -1 to 1, in the size of the model."""
+    height, width = config.image_size
+    return {
+        "image_processor_type": "ViTImageProcessor",
+        "do_resize": True,
+        "size": {"height": height, "width": width},
+        "resample": 3,  # bicubic
+        "do_rescale": True,
+        "rescale_factor": 1 / 255,
+        "do_normalize": True,
+        "image_mean": [0.5] * config.channels,
+        "image_std": [0.5] * config.channels,
+    }
