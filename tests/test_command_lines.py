@@ -9,7 +9,7 @@ import pytest
 
 from tests.tiny_runs import assert_same_run, spawn, tiny
 from tinyvit import bench, evaluate, export, fewshot, finetune, gradcheck, info, predict, train, visualize
-from tinyvit.shell.door import make_parser, open_door
+from tinyvit.shell.command import make_parser, run_command
 
 DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, export, gradcheck, bench)
 
@@ -74,7 +74,7 @@ def test_ctrl_c_at_any_time_is_no_traceback(go):
 def test_a_bug_is_not_hidden(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["door"])
     with pytest.raises(ZeroDivisionError):
-        open_door(make_parser("door", ""), raising(ZeroDivisionError()))
+        run_command(make_parser("door", ""), raising(ZeroDivisionError()))
 
 
 def test_what_the_terminal_cannot_show_is_no_reason_to_stop(photos, tmp_path):

@@ -11,7 +11,7 @@ from tinyvit import evaluate, export, predict, train
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
-from tinyvit.training.run_folder import RunFolder
+from tinyvit.runs.folder import RunFolder
 
 
 @pytest.mark.parametrize("name", ["out.npz", "folder"])

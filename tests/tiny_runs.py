@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.shell.door import open_door
+from tinyvit.shell.command import run_command
 from tinyvit.training.loop import Trainer
 
 REPOSITORY = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def enter(door, capsys, monkeypatch, *argv):
     monkeypatch.setattr(sys, "argv", [door.__name__, *map(str, argv)])
     capsys.readouterr()
     with pytest.raises(SystemExit) as leaving:
-        open_door(door.parser(), door.main)
+        run_command(door.parser(), door.main)
     return leaving.value.code or 0, *capsys.readouterr()
 
 

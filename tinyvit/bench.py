@@ -16,7 +16,7 @@ from tinyvit.benchmark.numpy_side import ENGINES
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.model.cost import multiply_adds
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.shell.command import make_parser, positive_int, run_command
 
 _EPILOG = """\
 examples:
@@ -119,4 +119,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

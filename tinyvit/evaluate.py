@@ -9,11 +9,11 @@ import numpy as np
 
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.shell.door import make_parser, open_door
+from tinyvit.runs.folder import RunFolder
+from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
+from tinyvit.shell.progress import Progress, percent
 from tinyvit.training.evaluation import evaluate
-from tinyvit.training.progress import Progress, percent
-from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import load_data_of_run
 
 
@@ -46,4 +46,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

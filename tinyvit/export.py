@@ -8,10 +8,10 @@ from pathlib import Path
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.shell.door import make_parser, open_door
+from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
-from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any
-from tinyvit.training.progress import Progress
+from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
 WEIGHTS is what tinyvit.finetune takes. How the model is written is told by the name OUT:
@@ -57,4 +57,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

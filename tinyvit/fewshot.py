@@ -10,10 +10,10 @@ from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
 from tinyvit.backend import Device
 from tinyvit.data import Dataset, load_dataset
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.pretrained.loading import Model, at_resolution, load_any
+from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags, chosen_device
-from tinyvit.training.loading import Model, at_resolution, load_any
-from tinyvit.training.progress import Progress
+from tinyvit.shell.progress import Progress
 
 USUAL_SHOTS = (1, 5, 10, 25)
 
@@ -88,4 +88,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

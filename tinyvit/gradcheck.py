@@ -8,7 +8,7 @@ import time
 from tinyvit.backend import select_device
 from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
 from tinyvit.errors import UserError
-from tinyvit.shell.door import make_parser, natural_int, open_door
+from tinyvit.shell.command import make_parser, natural_int, run_command
 
 
 def main(args: argparse.Namespace) -> int:
@@ -52,4 +52,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

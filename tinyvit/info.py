@@ -10,10 +10,10 @@ from tinyvit.analysis.summary import default_image, presets_table, summary
 from tinyvit.errors import UserError
 from tinyvit.model import SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
-from tinyvit.shell.door import make_parser, open_door, positive_int
+from tinyvit.pretrained.loading import load_any
+from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
-from tinyvit.training.loading import load_any
-from tinyvit.training.progress import Progress
+from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
 MODEL is a preset, SIZE/PATCH; where --image-size and --classes are not given, it is described for CIFAR-10
@@ -74,4 +74,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.analysis.attention_map import attention_in_batches
-from tinyvit.analysis.overlay import save_overlays
 from tinyvit.data import read_image
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
+from tinyvit.pictures.attention import save_overlays
+from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.runs.folder import RunFolder
+from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags, chosen_device
+from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import predict_probabilities
-from tinyvit.training.loading import at_resolution, check_has_head, class_names, load_any
-from tinyvit.training.progress import Progress
-from tinyvit.training.run_folder import RunFolder
 
 _EPILOG = """\
 examples:
@@ -90,4 +90,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

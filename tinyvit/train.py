@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tinyvit.shell.door import make_parser, open_door
+from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
@@ -48,4 +48,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

@@ -9,17 +9,17 @@ import numpy as np
 
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.filters import embedding_filters
-from tinyvit.analysis.portrait import Row, save_portrait
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.backend import Device
 from tinyvit.data import ImageSet
 from tinyvit.engine import make_engine
-from tinyvit.shell.door import make_parser, open_door, png_path, positive_int
+from tinyvit.pictures.portrait import Row, save_portrait
+from tinyvit.runs.checkpoint import Checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
-from tinyvit.training.checkpoint import Checkpoint
+from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import predict_probabilities
-from tinyvit.training.progress import Progress
-from tinyvit.training.run_folder import RunFolder
 from tinyvit.training.session import load_data_of_run
 
 
@@ -80,4 +80,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    open_door(parser(), main)
+    run_command(parser(), main)

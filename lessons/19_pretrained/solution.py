@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinyvit.analysis.few_shot import ridge_weights
-from tinyvit.data.resample import resize_matrix
+from tinyvit.ops.resize import resize_matrix
 
 __all__ = ["attention_from_official", "resize_matrix", "ridge_weights"]
 

@@ -14,10 +14,10 @@ from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.backend import select_device
 from tinyvit.data import normalise
-from tinyvit.data.resample import resize_images
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import Params, forward, initialise, parameter_shapes, preset
+from tinyvit.ops.resize import resize_images
 from tinyvit.pretrained.load import save_official
 
 CPU = select_device("cpu")

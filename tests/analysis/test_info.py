@@ -9,9 +9,9 @@ from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import parameter_count
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.pretrained.load import save_official
-from tinyvit.training.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.settings import Settings
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
 
 
 @pytest.fixture

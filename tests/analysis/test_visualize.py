@@ -7,9 +7,9 @@ from PIL import Image
 from tinyvit.data.shapes import CLASSES
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
-from tinyvit.training.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.settings import Settings
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
 from tinyvit.visualize import main, one_of_each, parser
 
 

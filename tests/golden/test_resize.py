@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinyvit.data.resample import METHODS
+from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.resize import resize_positions
 
 

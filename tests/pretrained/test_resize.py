@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from tests.helpers import random_batch, seeds
 from tests.pretrained.checkpoints import complaint, random_model
-from tinyvit.data.resample import METHODS
 from tinyvit.model import forward, parameter_shapes
+from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.resize import at_image_size, resize_positions
 
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -16,10 +16,10 @@ from tinyvit.pretrained.load import load_weights, save_official
 from tinyvit.pretrained.resize import resize_positions
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
+from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes
 from tinyvit.training.loop import Trainer
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
-from tinyvit.training.settings import Settings
 
 CLASSES = ("dark", "green", "light")
 

@@ -11,9 +11,9 @@ from PIL import Image
 from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, interrupted_after, metrics, tiny
 from tinyvit import train
 from tinyvit.model import preset
+from tinyvit.runs.settings import Settings
 from tinyvit.training import loop
 from tinyvit.training.recipes import recipe
-from tinyvit.training.settings import Settings
 
 
 @pytest.fixture
@@ -123,14 +123,14 @@ def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(
     ids=" ".join,
 )
 def test_every_choice_trains(run, monkeypatch, more):
-    monkeypatch.setattr("tinyvit.training.run_folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
     folder, _ = run("a", "--epochs", "2", *more)
     assert all(np.isfinite(array).all() for name, array in arrays(folder / "last.npz").items() if "/" in name)
     assert len(metrics(folder)) == 2
 
 
 def test_a_choice_is_heeded(run, monkeypatch):
-    monkeypatch.setattr("tinyvit.training.run_folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
     plain = arrays(run("plain")[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
     choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import Dataset, ImageSet, hold_out
-from tinyvit.data.download import Report
 from tinyvit.data.folder import load_folder, read_image
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
+from tinyvit.files.download import Report
 
 __all__ = [
     "DATASETS",

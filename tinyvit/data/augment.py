@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.resample import resize_images
+from tinyvit.ops.resize import resize_images
 
 
 def draw_augmentation(

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.archive import unpack
 from tinyvit.data.dataset import Dataset, ImageSet
-from tinyvit.data.download import ANEW, Report, download
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.errors import UserError
+from tinyvit.files.archive import unpack
+from tinyvit.files.download import ANEW, Report, download
 
 PIXELS = 3 * 32 * 32
 Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # gives a file's pixels and labels

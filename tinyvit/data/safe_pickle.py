@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.download import ANEW
 from tinyvit.errors import UserError
+from tinyvit.files.download import ANEW
 
 
 def load_pickle(path: Path) -> dict[bytes, Any]:

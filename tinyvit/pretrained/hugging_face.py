@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_hugging_face

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinyvit.data.download import Report, download
 from tinyvit.errors import UserError
+from tinyvit.files.download import Report, download
 
 _HOST = "https://storage.googleapis.com/vit_models/"
 _AUGREG = "{}-i21k-300ep-lr_0.001-aug_{}-wd_0.03-do_0.0-sd_0.0--imagenet2012-steps_20k-lr_0.03-res_{}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.description import read_description, read_pixel_scale
 from tinyvit.pretrained.npz import read_npz

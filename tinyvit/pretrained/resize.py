@@ -2,7 +2,7 @@
 
 The table of one vector a place is a small picture of D channels, and is resized as one. Four ways are in
 use: 'corners' by the official code (scipy.ndimage.zoom, order 1), 'bicubic' by Hugging Face, 'bilinear' by
-timm for .npz files and 'antialias' for its own; see data.resample. The class token has no place: its row
+timm for .npz files and 'antialias' for its own; see ops.resize. The class token has no place: its row
 stays as it is.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tinyvit.data.resample import resize_images
 from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.ops.resize import resize_images
 
 
 def resize_positions(

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 from tinyvit.pretrained.arrays import from_bfloat16
 
 _DTYPES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
-from tinyvit.data.resample import METHODS
-from tinyvit.shell.door import positive_int, thread_count
+from tinyvit.ops.resize import METHODS
+from tinyvit.shell.command import positive_int, thread_count
 
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tinyvit.optim import DECAYS, OPTIMIZERS
-from tinyvit.shell.door import natural_float, natural_int, positive_float, positive_int, rate
+from tinyvit.shell.command import natural_float, natural_int, positive_float, positive_int, rate
 from tinyvit.shell.flags import add_compute_flags, add_source_flags
 
 

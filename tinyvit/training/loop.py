@@ -26,11 +26,11 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops import Noise
 from tinyvit.optim import clip_norm, learning_rate, make_optimizer
-from tinyvit.training.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluate
-from tinyvit.training.progress import Progress
-from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.settings import Settings
 
 SAVE_SECONDS = 60  # at least this often, also within a long epoch
 _GPU_LOOK_STEPS = 20  # reading a number from a GPU waits for it, so that is done only every so many steps

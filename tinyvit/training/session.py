@@ -13,13 +13,13 @@ from tinyvit.data import Dataset, hold_out, load_dataset
 from tinyvit.engine import available_cores, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, usual_name
-from tinyvit.training.checkpoint import Checkpoint
-from tinyvit.training.loading import Model, load_any
+from tinyvit.pretrained.loading import Model, load_any
+from tinyvit.runs.checkpoint import Checkpoint
+from tinyvit.runs.folder import RunFolder, latest_run, next_run_path
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.progress import Progress, duration
 from tinyvit.training.loop import Interrupted, Trainer
-from tinyvit.training.progress import Progress, duration
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning, recipe
-from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
-from tinyvit.training.settings import Settings
 from tinyvit.training.starting_point import starting_model
 
 # Settings that may differ when a run is resumed: where to compute, and where the data lie.

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tinyvit.data import image_side
 from tinyvit.model import initialise, preset, with_new_head
-from tinyvit.training.loading import Model, at_resolution
-from tinyvit.training.settings import Settings
+from tinyvit.pretrained.loading import Model, at_resolution
+from tinyvit.runs.settings import Settings
 
 
 def starting_model(settings: Settings, classes: int, weights: Model | None) -> Model:

@@ -10,12 +10,12 @@ import numpy as np
 
 from lessons.drawing import INK, PAPER, QUIET, Sheet
 from tinyvit.analysis.attention_map import class_token_attention
-from tinyvit.analysis.overlay import heat_colours
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.model import forward
-from tinyvit.training.checkpoint import load_checkpoint
-from tinyvit.training.run_folder import RunFolder
+from tinyvit.pictures.attention import heat_colours
+from tinyvit.runs.checkpoint import load_checkpoint
+from tinyvit.runs.folder import RunFolder
 
 FOLDER = Path(__file__).parent
 

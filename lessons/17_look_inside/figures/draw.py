@@ -12,8 +12,8 @@ import numpy as np
 from lessons.drawing import INK, QUIET, Sheet
 from tinyvit.analysis.filters import embedding_filters, filter_pictures
 from tinyvit.model import initialise
-from tinyvit.training.checkpoint import load_checkpoint
-from tinyvit.training.run_folder import RunFolder
+from tinyvit.runs.checkpoint import load_checkpoint
+from tinyvit.runs.folder import RunFolder
 from tinyvit.visualize import main as visualize
 from tinyvit.visualize import parser
 

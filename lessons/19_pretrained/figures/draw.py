@@ -21,7 +21,7 @@ from tinyvit.optim import make_optimizer
 from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.schedule import learning_rate
 from tinyvit.pretrained.resize import at_image_size
-from tinyvit.training.run_folder import RunFolder
+from tinyvit.runs.folder import RunFolder
 
 HERE = Path(__file__).parent
 SHOTS, SEEDS = [1, 5, 25, 100, 400], 3

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tinyvit.data.resample import METHODS, resize_images, resize_matrix
+from tinyvit.ops.resize import METHODS, resize_images, resize_matrix
 
 every_method = pytest.mark.parametrize("method", METHODS)
 

@@ -8,11 +8,11 @@ from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.training.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
-from tinyvit.training.loading import at_resolution, class_names, load_any
-from tinyvit.training.progress import Progress
-from tinyvit.training.run_folder import RunFolder
-from tinyvit.training.settings import Settings
+from tinyvit.pretrained.loading import at_resolution, class_names, load_any
+from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.progress import Progress
 
 
 def assert_same_model(loaded, config, params):

@@ -8,8 +8,8 @@ import pytest
 from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import evaluate, predict, train
 from tinyvit.errors import UserError
-from tinyvit.training.run_folder import RunFolder, latest_run, next_run_path
-from tinyvit.training.settings import Settings
+from tinyvit.runs.folder import RunFolder, latest_run, next_run_path
+from tinyvit.runs.settings import Settings
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from tinyvit.data.download import download
 from tinyvit.errors import UserError
+from tinyvit.files.download import download
 
 CONTENT = bytes(range(256)) * 4000  # 1,024,000 bytes
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()

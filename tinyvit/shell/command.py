@@ -16,7 +16,9 @@ from tinyvit.errors import UserError
 MOST_THREADS = 256
 
 
-def open_door(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int | None]) -> NoReturn:
+def run_command(
+    parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int | None]
+) -> NoReturn:
     """Parse the command line, call main with it, and leave with its exit status (None: 0).
 
     A user's mistake ends in one line and status 2, Ctrl-C in status 130, a closed pipe quietly.

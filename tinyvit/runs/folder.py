@@ -20,11 +20,11 @@ import numpy as np
 
 import tinyvit
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 from tinyvit.model import ViTConfig
-from tinyvit.training.checkpoint import Checkpoint, load_checkpoint
-from tinyvit.training.curves import draw_curves
-from tinyvit.training.settings import Settings
+from tinyvit.pictures.curves import draw_curves
+from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint
+from tinyvit.runs.settings import Settings
 
 
 class RunFolder:

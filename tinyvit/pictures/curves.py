@@ -14,8 +14,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from tinyvit.files import write_atomically
-from tinyvit.training.progress import duration, img_per_second
+from tinyvit.files.atomic import write_atomically
+from tinyvit.shell.progress import duration, img_per_second
 
 WIDTH, HEIGHT = 1200, 480  # of the picture, in pixels
 SCALE = 3  # how much larger it is drawn

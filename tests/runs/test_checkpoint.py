@@ -16,11 +16,12 @@ from tests.tiny_runs import (
     spawn,
     tiny,
 )
-from tinyvit import evaluate, files, predict, train
+from tinyvit import evaluate, predict, train
 from tinyvit.errors import UserError
+from tinyvit.files import atomic as files
 from tinyvit.model import Params, initialise, preset
+from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.training import loop
-from tinyvit.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.training.loop import Trainer
 
 

@@ -13,9 +13,9 @@ from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.resize import at_image_size
-from tinyvit.training.checkpoint import is_checkpoint, load_checkpoint
-from tinyvit.training.progress import Progress
-from tinyvit.training.run_folder import RunFolder
+from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.shell.progress import Progress
 
 Model = tuple[ViTConfig, Params]
 

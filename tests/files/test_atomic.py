@@ -4,9 +4,9 @@ import errno
 
 import pytest
 
-from tinyvit import files
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files import atomic as files
+from tinyvit.files.atomic import write_atomically
 
 
 def listing(folder):

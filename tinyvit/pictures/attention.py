@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 
 SMALLEST_PANEL = 256  # height in pixels: smaller images are enlarged to it at least
 GAP = 8  # between photo and heat map, in pixels

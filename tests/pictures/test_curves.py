@@ -7,8 +7,8 @@ import pytest
 from PIL import Image, ImageColor, ImageDraw
 
 from tinyvit.errors import UserError
-from tinyvit.training import curves
-from tinyvit.training.curves import draw_curves, nice_ticks
+from tinyvit.pictures import curves
+from tinyvit.pictures.curves import draw_curves, nice_ticks
 
 LEFT, RIGHT = slice(60, 545), slice(645, 1130)  # columns of the two panels
 

@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from tinyvit.analysis.filters import filter_pictures
-from tinyvit.analysis.overlay import attention_overlay, heat_colours
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
+from tinyvit.pictures.attention import attention_overlay, heat_colours
 
 HEIGHT = 640  # of each of the three pictures, in pixels
 MARGIN, GAP, HEAD, FOOT = 44, 60, 128, 62  # around them; FOOT holds the scale of the similarity

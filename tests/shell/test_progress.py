@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyvit.training.progress import Progress, duration, figure, img_per_second, percent
+from tinyvit.shell.progress import Progress, duration, figure, img_per_second, percent
 
 ESCAPE_CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 

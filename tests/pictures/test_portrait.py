@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.analysis.overlay import heat_colours
-from tinyvit.analysis.portrait import HEIGHT, attention_panel, filter_panel, save_portrait, similarity_panel
+from tinyvit.pictures.attention import heat_colours
+from tinyvit.pictures.portrait import HEIGHT, attention_panel, filter_panel, save_portrait, similarity_panel
 
 
 def row(colour=(200, 40, 90), grid=(8, 8)):

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
-from tinyvit.data.download import ANEW
 from tinyvit.errors import UserError
+from tinyvit.files.download import ANEW
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:

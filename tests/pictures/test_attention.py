@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from tinyvit.analysis.overlay import GAP, attention_overlay, heat_colours, save_overlays
 from tinyvit.errors import UserError
+from tinyvit.pictures.attention import GAP, attention_overlay, heat_colours, save_overlays
 
 
 def random_image(height, width, seed=5):

@@ -4,8 +4,8 @@ import tarfile
 
 import pytest
 
-from tinyvit.data.archive import unpack
 from tinyvit.errors import UserError
+from tinyvit.files.archive import unpack
 
 CONTENT = {"set/one.bin": bytes(range(256)) * 40, "set/two.bin": b"second" * 1000}
 

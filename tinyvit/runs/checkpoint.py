@@ -18,7 +18,7 @@ import numpy as np
 
 from tinyvit.backend import Array, to_numpy
 from tinyvit.errors import UserError
-from tinyvit.files import write_atomically
+from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig, parameter_shapes
 
 
