@@ -1,3 +1,11 @@
-"""tinyvit: the Vision Transformer in plain NumPy and CuPy, every backward pass written by hand."""
+"""tinyvit: the Vision Transformer in plain NumPy and CuPy, every backward pass written by hand.
 
-__version__ = "0.1.0"
+import tinyvit
+model = tinyvit.load("runs/shapes-1")
+model.predict("photo.jpg")
+"""
+
+from tinyvit.front import Model, load, preset
+from tinyvit.version import __version__
+
+__all__ = ["Model", "__version__", "load", "preset"]

@@ -26,8 +26,8 @@ def main(args: argparse.Namespace) -> None:
     images = getattr(dataset, args.split)
     if images is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
-    engine = make_engine(checkpoint.config, device, threads=args.threads)
-    result = evaluate(engine, checkpoint.params.to(device.xp), images, device)
+    engine = make_engine(checkpoint.config, checkpoint.params.to(device.xp), threads=args.threads)
+    result = evaluate(engine, images)
     width = max(map(len, dataset.classes))
     for name, accuracy in zip(dataset.classes, result.by_class, strict=True):
         print(f"{name:{width}}  {percent(None if np.isnan(accuracy) else accuracy)}")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.errors import UserError
-from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.front import load
+from tinyvit.pretrained.loading import check_has_head
+from tinyvit.pretrained.save import check_free
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
 from tinyvit.shell.progress import Progress
@@ -28,22 +27,13 @@ examples:
 
 def main(args: argparse.Namespace) -> None:
     """Load the model, write it, say where."""
-    out: Path = args.out
-    if out.exists():
-        raise UserError(f"{out} is there already, and is left as it is: give another name.")
-    ending = out.suffix.lower()
-    if ending not in ("", ".npz", ".safetensors"):
-        raise UserError(f"{out} ends in {out.suffix}: expected .npz, .safetensors, or no dot for a folder.")
-    config, params = load_any(args.weights, Progress(), args.heads, args.checkpoint)
-    check_has_head(args.weights, config)
-    config, params = at_resolution(config, params, args.resolution, args.position_resize)
-    if ending == ".npz":
-        save_official(out, config, params)
-    elif ending == ".safetensors":
-        save_safetensors(out, config, params)
-    else:
-        save_hugging_face(out, config, params, class_names(args.weights, config.classes))
-    print(f"wrote {out}: {params.count:,} parameters")
+    report = Progress().download(args.weights)
+    check_free(args.out)  # before anything is downloaded
+    model = load(args.weights, checkpoint=args.checkpoint, heads=args.heads, report=report)
+    check_has_head(args.weights, model)
+    model = model.at_resolution(args.resolution, args.position_resize)
+    model.save(args.out, "official" if args.out.suffix.lower() == ".npz" else None)
+    print(f"wrote {args.out}: {model.params.count:,} parameters")
 
 
 def parser() -> argparse.ArgumentParser:

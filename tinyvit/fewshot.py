@@ -6,11 +6,9 @@ import argparse
 
 import numpy as np
 
-from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
-from tinyvit.backend import Device
 from tinyvit.data import Dataset, load_dataset
-from tinyvit.pretrained.loading import Model, at_resolution, load_any
+from tinyvit.front import Model, load
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags, chosen_device
 from tinyvit.shell.progress import Progress
@@ -31,11 +29,12 @@ examples:
 def main(args: argparse.Namespace) -> None:
     """Load model and images, compute features, fit and judge a probe for each number of shots and seed."""
     progress, device = Progress(), chosen_device(args)
-    model = load_any(args.weights, progress, args.heads)
-    model = at_resolution(*model, args.resolution, args.position_resize)
+    report = progress.download(args.weights)
+    model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
+    model = model.at_resolution(args.resolution, args.position_resize).to(device)
     name, size = args.dataset or "shapes", args.image_size
     if name == "folder" and size is None:
-        size = max(model[0].image_size)
+        size = max(model.config.image_size)
     dataset = load_dataset(name, args.data_dir, size, args.data_url, report=progress.download(name))
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
@@ -45,7 +44,7 @@ def main(args: argparse.Namespace) -> None:
         f"chance is {100 / C:.1f}%",
         flush=True,
     )
-    table = accuracies(model, dataset, shots, args.seeds, device, args.threads)
+    table = accuracies(model, dataset, shots, args.seeds)
     print("shots  images  accuracy")
     for count, found in zip(shots, table, strict=True):
         spread = f" ± {100 * np.std(found, ddof=1):.1f}" if args.seeds > 1 else ""
@@ -54,19 +53,17 @@ def main(args: argparse.Namespace) -> None:
         print(f"mean and standard deviation over {args.seeds} choices of the training images")
 
 
-def accuracies(
-    model: Model, dataset: Dataset, shots: list[int], seeds: int, device: Device, threads: int | None
-) -> np.ndarray:
+def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> np.ndarray:
     """Test accuracy (len(shots), seeds) of probes learned from so many images of each class."""
     C, train, test = len(dataset.classes), dataset.train, dataset.test
     choices = [[choose_shots(train.labels, dataset.classes, n, seed) for seed in range(seeds)] for n in shots]
-    used = np.unique(np.concatenate([places for row in choices for places in row]))
-    known = image_features(*model, train.images[used], device, threads)  # (images used, D)
-    asked = image_features(*model, test.images, device, threads)  # (test images, D)
+    used = np.unique(np.concatenate([indices for row in choices for indices in row]))
+    known = model.features(train.images[used])  # (images used, D)
+    asked = model.features(test.images)  # (test images, D)
     found = np.empty((len(shots), seeds))
     for i, row in enumerate(choices):
-        for seed, places in enumerate(row):
-            probe = fit_probe(known[np.searchsorted(used, places)], train.labels[places], C)
+        for seed, indices in enumerate(row):
+            probe = fit_probe(known[np.searchsorted(used, indices)], train.labels[indices], C)
             found[i, seed] = probe.accuracy(asked, test.labels)
     return found
 

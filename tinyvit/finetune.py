@@ -27,9 +27,9 @@ examples:
 def main(args: argparse.Namespace) -> int:
     """Hand what was given to the training room; returns its exit status."""
     chosen = vars(args)
-    out, resume, data_url = (chosen.pop(name, None) for name in ("out", "resume", "data_url"))
+    apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
     weights = chosen.get("weights")
-    if not weights and not resume:
+    if not weights and not apart["resume"] and not apart["config"]:
         raise UserError(
             "there are no WEIGHTS to start from: name a run folder, a file or a known name (see --help)."
         )
@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
         path = Path(weights)
         is_file = path.suffix.lower() in (".npz", ".safetensors")
         chosen["model"] = path.stem if is_file else path.name or weights
-    return train(chosen, out, resume, data_url)
+    return train(chosen, **apart)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tinyvit.analysis.summary import default_image, presets_table, summary
 from tinyvit.errors import UserError
+from tinyvit.front import load
 from tinyvit.model import SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
-from tinyvit.pretrained.loading import load_any
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
@@ -58,7 +58,7 @@ def _find(
             f"one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
             f"{', '.join(KNOWN)}."
         )
-    config, _ = load_any(model, Progress(), heads)
+    config = load(model, heads=heads, report=Progress().download(model)).config
     size, count = image_size or config.image_size, classes or config.classes
     return replace(config, image_size=size, classes=count), model
 

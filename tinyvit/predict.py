@@ -7,17 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.data import read_image
-from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
+from tinyvit.front import load
 from tinyvit.pictures.attention import save_overlays
-from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.pretrained.loading import check_has_head
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags, chosen_device
 from tinyvit.shell.progress import Progress
-from tinyvit.training.evaluation import predict_probabilities
 
 _EPILOG = """\
 examples:
@@ -41,14 +39,12 @@ def main(args: argparse.Namespace) -> None:
             raise UserError(f"{args.run} is no run folder: if it holds weights, say --weights {args.run}.")
         RunFolder.open(args.run)  # or say that it is none
     source = args.weights or str(args.run)
-    config, params = load_any(source, Progress(), args.heads, args.checkpoint)
-    check_has_head(source, config)
-    classes = class_names(source, config.classes)
-    config, params = at_resolution(config, params, args.resolution, args.position_resize)
-    images = np.stack([read_image(path, config.image_size) for path in paths])  # (n, H, W, 3)
-    params = params.to(device.xp)
-    engine = make_engine(config, device, threads=args.threads)
-    probabilities = predict_probabilities(engine, params, images, device)
+    report = Progress().download(source)
+    model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
+    check_has_head(source, model)
+    model = model.at_resolution(args.resolution, args.position_resize).to(device)
+    images = np.stack([read_image(path, model.config.image_size) for path in paths])  # (n, H, W, 3)
+    classes, probabilities = model.names, model.probabilities(images)
 
     captions = []
     for path, row in zip(paths, probabilities, strict=True):
@@ -58,7 +54,7 @@ def main(args: argparse.Namespace) -> None:
             print(f"  {100 * row[c]:5.1f}%  {classes[c]}")
         captions.append(f"{classes[best[0]]} {100 * row[best[0]]:.1f}%")
     if args.attention:
-        attention = attention_in_batches(params, config, images, device)
+        attention = model.attention_map(images)
         save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
         print(f"wrote {args.attention}")
 

@@ -23,8 +23,8 @@ examples:
 def main(args: argparse.Namespace) -> int:
     """Hand what was given to the training room; returns its exit status."""
     chosen = vars(args)
-    out, resume, data_url = (chosen.pop(name, None) for name in ("out", "resume", "data_url"))
-    return train(chosen, out, resume, data_url)
+    apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    return train(chosen, **apart)
 
 
 def parser() -> argparse.ArgumentParser:

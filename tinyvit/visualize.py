@@ -7,19 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.analysis.filters import embedding_filters
 from tinyvit.analysis.position_similarity import position_similarity
-from tinyvit.backend import Device
 from tinyvit.data import ImageSet
-from tinyvit.engine import make_engine
+from tinyvit.front import Model, load
 from tinyvit.pictures.portrait import Row, save_portrait
-from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
 from tinyvit.shell.progress import Progress
-from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.session import load_data_of_run
 
 
@@ -27,38 +23,33 @@ def main(args: argparse.Namespace) -> None:
     """Load the run's checkpoint and data, draw, say where."""
     run = RunFolder.open(args.run)
     device = chosen_device(args)
-    checkpoint = run.load(args.checkpoint)
+    model = load(args.run, checkpoint=args.checkpoint, threads=args.threads).to(device)
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
     settings = run.settings()
     save_portrait(
-        embedding_filters(checkpoint.params, checkpoint.config),
-        position_similarity(checkpoint.params, checkpoint.config),
-        attention_rows(checkpoint, dataset.classes, shown, device, args.threads),
+        embedding_filters(model.config, model.params),
+        position_similarity(model.config, model.params),
+        attention_rows(model, shown),
         out := args.out or run.path / "inside.png",
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
     )
     print(f"wrote {out}")
 
 
-def attention_rows(
-    checkpoint: Checkpoint, classes: tuple[str, ...], shown: ImageSet, device: Device, threads: int | None
-) -> list[Row]:
+def attention_rows(model: Model, shown: ImageSet) -> list[Row]:
     """Each image with its attention and what the model says of it."""
-    params = checkpoint.params.to(device.xp)
-    engine = make_engine(checkpoint.config, device, threads=threads)
-    probabilities = predict_probabilities(engine, params, shown.images, device)
-    attention = attention_in_batches(params, checkpoint.config, shown.images, device)
+    probabilities, attention = model.probabilities(shown.images), model.attention_map(shown.images)
     captions = []
     for row, label in zip(probabilities, shown.labels, strict=True):
         said = row.argmax()
-        truth = "" if said == label else f", is {classes[label]}"
-        captions.append(f"{classes[said]} {100 * row[said]:.0f}%{truth}")
+        truth = "" if said == label else f", is {model.names[label]}"
+        captions.append(f"{model.names[said]} {100 * row[said]:.0f}%{truth}")
     return list(zip(shown.images, attention, captions, strict=True))
 
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
-    """Places of `count` images: the first of every class, then the second of every class, and so on."""
+    """Indices of `count` images: the first of every class, then the second of every class, and so on."""
     turn = np.empty(len(labels), dtype=int)  # how many of its class came before
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from tinyvit.backend import Array, Device, to_numpy
-from tinyvit.engine.batches import in_batches
+from tinyvit.backend import Array, to_numpy
+from tinyvit.engine import in_batches
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
 
-def class_token_attention(params: Params, config: ViTConfig, images: Array) -> np.ndarray:
+def class_token_attention(config: ViTConfig, params: Params, images: Array) -> np.ndarray:
     """What the class token draws from each patch in the last block, averaged over the heads.
 
     images (B, H, W, 3), normalised; returns (B, gh, gw) for the grid of patches, each image's numbers
     adding up to 1. A mean-pooled model has no class token: there it is the average over all patches that
     ask.
     """
-    _, cache = forward(params, config, images)
+    _, cache = forward(config, params, images)
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
     heads = probabilities.mean(axis=1)  # (B, 1 or N, N)
     drawn = heads[:, 0, 1:] if config.has_token else heads.mean(axis=1)  # (B, T), from the patches alone
@@ -26,7 +24,6 @@ def class_token_attention(params: Params, config: ViTConfig, images: Array) -> n
     return drawn.reshape(len(drawn), *config.grid)
 
 
-def attention_in_batches(params: Params, config: ViTConfig, images: np.ndarray, device: Device) -> np.ndarray:
-    """class_token_attention (n, gh, gw) of any number of uint8 images (n, H, W, 3); params on the device."""
-    look = partial(class_token_attention, params, config)
-    return in_batches(look, config, params, images, device)
+def attention_in_batches(config: ViTConfig, params: Params, images: np.ndarray) -> np.ndarray:
+    """class_token_attention (n, gh, gw) of any number of uint8 images (n, H, W, 3)."""
+    return in_batches(lambda batch: class_token_attention(config, params, batch), config, params, images)

@@ -18,7 +18,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
 
 
-def embedding_filters(params: Params, config: ViTConfig, count: int = 28) -> np.ndarray:
+def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.ndarray:
     """The first count columns of U as images (count, P, P, C), strongest first.
 
     There are min(P*P*C, D) of them: fewer than count come back where that is less. Each has length 1; its

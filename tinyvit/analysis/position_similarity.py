@@ -16,7 +16,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
 
 
-def position_similarity(params: Params, config: ViTConfig) -> np.ndarray:
+def position_similarity(config: ViTConfig, params: Params) -> np.ndarray:
     """Cosine similarity of every patch position with every other: (gh, gw, gh, gw), 1 on the diagonal.
 
     [r, c] is the map for the patch in row r and column c. The class token's position is left out.

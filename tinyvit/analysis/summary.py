@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset, usual_name
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 
 PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
@@ -67,7 +67,7 @@ def _pooling(config: ViTConfig) -> str:
 
 
 def _layers(config: ViTConfig) -> list[str]:
-    shapes = parameter_shapes(config)
+    shapes = {row.name: row.shape for row in layout(config)}
     rows: list[tuple[str, str, str]] = [("parameter", "shape", "numbers")]
     for name, shape in shapes.items():
         _, number, *rest = name.split(".", 2) if name.startswith("blocks.") else (name, None)

@@ -13,10 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from tinyvit import model, ops
 from tinyvit.benchmark.case import Case
+from tinyvit.data import normalise
 from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
 from tinyvit.model import initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW, clip_norm
 
 
@@ -25,14 +29,15 @@ def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
     config = case.config
     params = initialise(config)
     grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
-    batch, labels = (array[:images] for array in case.data())
+    pixels, labels = (array[:images] for array in case.data())
+    batch = normalise(pixels, np.dtype("float32"))
 
     def step(number: int) -> None:
         if case.mode == "infer":
-            model.forward(params, config, batch)
+            model.infer(config, params, batch)
             return
         grads.flat.fill(0)
-        model.loss_and_grads(params, config, batch, labels, grads)
+        loss_and_grads(config, params, batch, labels, grads)
         clip_norm(grads, 1.0)
         optimizer.step(grads, 1e-3, number)
 

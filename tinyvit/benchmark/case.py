@@ -27,9 +27,10 @@ class Case:
         return preset(self.model, self.image_size, CLASSES if self.image_size < 200 else 1000)
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
-        """Random images (B, H, W, 3) float32 and labels (B,): what they show does not change the time."""
+        """Random images (B, H, W, 3) uint8 and labels (B,): what they show does not change the time."""
         rng = np.random.default_rng(0)
-        images = rng.standard_normal((self.batch, self.image_size, self.image_size, 3), dtype=np.float32)
+        shape = (self.batch, self.image_size, self.image_size, 3)
+        images = rng.integers(0, 256, shape, dtype=np.uint8)
         return images, rng.integers(0, self.config.classes, self.batch)
 
     def as_dict(self) -> dict:

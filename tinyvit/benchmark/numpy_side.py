@@ -7,14 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from tinyvit.benchmark.case import Case
-from tinyvit.engine import CpuEngine, ReferenceEngine
+from tinyvit.data import normalise, plan_batch
+from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.model import initialise
-from tinyvit.optim import AdamW, clip_norm
+from tinyvit.optim import AdamW
 
-ENGINES = {
-    "cpu": lambda config, threads: CpuEngine(config, threads=threads),
-    "reference": lambda config, threads: ReferenceEngine(config),  # as many threads as BLAS takes
-}
+ENGINES = ("cpu", "reference")  # the second on as many threads as BLAS takes
 
 
 def make_step(case: Case, variant: str) -> Callable[[], None]:
@@ -22,18 +20,19 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
     config = case.config
     params = initialise(config)
     images, labels = case.data()
-    engine = ENGINES[variant](config, case.threads)
+    training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0)
+    if variant == "cpu":
+        engine = CpuEngine(config, params, training=training, threads=case.threads)
+    else:
+        engine = ReferenceEngine(config, params, training=training)
     if case.mode == "infer":
-        return lambda: engine.logits(params, images)
+        x = normalise(images, np.dtype("float32"))
+        return lambda: engine.logits(x)
 
-    grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
-    steps = iter(range(1, 1_000_000))
+    numbers = iter(range(1, 1_000_000))
 
     def step() -> None:
-        grads.flat.fill(0)
-        loss = engine.loss_and_grads(params, images, labels, grads)
-        clip_norm(grads, 1.0)
-        optimizer.step(grads, 1e-3, next(steps))
+        loss, _ = engine.step(plan_batch(0, next(numbers), np.arange(case.batch)), 1e-3)
         if not np.isfinite(loss):
             raise FloatingPointError("the benchmark's loss is not finite")
 

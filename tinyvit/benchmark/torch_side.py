@@ -54,15 +54,21 @@ class ViT(nn.Module):
         return self.head(self.norm(self.blocks(x)[:, 0]))
 
 
+def normalised(pixels: torch.Tensor) -> torch.Tensor:
+    """Bytes 0..255 to -1..1."""
+    return pixels.float().sub_(127.5).div_(127.5)
+
+
 def make_step(case: Case, variant: str) -> Callable[[], None]:
     """A function that carries out the case once; variant 'eager' or 'compile' (torch.compile)."""
     torch.set_num_threads(case.threads)
     torch.manual_seed(0)
     model = ViT(case.config)
-    images, labels = (torch.from_numpy(array) for array in case.data())
+    pixels, labels = (torch.from_numpy(array) for array in case.data())
     run = torch.compile(model) if variant == "compile" else model
     if case.mode == "infer":
         model.eval()
+        images = normalised(pixels)
 
         def infer() -> None:
             with torch.inference_mode():
@@ -74,7 +80,8 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        loss = F.cross_entropy(run(images), labels)
+        chosen = torch.arange(case.batch)
+        loss = F.cross_entropy(run(normalised(pixels[chosen])), labels[chosen])
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
         optimizer.step()

@@ -9,6 +9,7 @@ import numpy as np
 from tinyvit import model, ops
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import loss_and_grads
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class ModelCheck:
         scratch = params.zeros_like()
 
         def loss() -> float:
-            logits, _ = model.forward(params, config, images, self._noise())
+            logits, _ = model.forward(config, params, images, self._noise())
             return ops.cross_entropy(logits, labels)[0]
 
         grads = params.zeros_like()
-        model.loss_and_grads(params, config, images, labels, grads, noise=self._noise())
+        loss_and_grads(config, params, images, labels, grads, noise=self._noise())
         scratch.flat[...] = numerical_gradient(loss, params.flat)
         return {name: gradient_error(grads[name], scratch[name]) for name in params}
 

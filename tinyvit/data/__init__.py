@@ -8,20 +8,25 @@ from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import Dataset, ImageSet, hold_out
 from tinyvit.data.folder import load_folder, read_image
+from tinyvit.data.plan import BatchPlan, epoch_order, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 
 __all__ = [
     "DATASETS",
+    "BatchPlan",
     "Dataset",
     "ImageSet",
     "crop_and_flip",
     "draw_augmentation",
+    "epoch_order",
     "hold_out",
     "image_side",
     "load_dataset",
+    "make_batch",
     "normalise",
+    "plan_batch",
     "read_image",
     "to_input",
 ]

@@ -22,23 +22,25 @@ from tinyvit.ops.resize import resize_images
 def draw_augmentation(
     rng: np.random.Generator, count: int, padding: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random (dy, dx, flip), each (count,): shifts from -padding to padding, and whether to mirror."""
-    dy, dx = rng.integers(-padding, padding, size=(2, count), endpoint=True)
-    return dy, dx, rng.random(count) < 0.5
+    """Random (down, right, flip), each (count,): shifts from -padding to padding, and whether to mirror."""
+    down, right = rng.integers(-padding, padding, size=(2, count), endpoint=True)
+    return down, right, rng.random(count) < 0.5
 
 
-def crop_and_flip(images: Array, indices: Array, dy: Array, dx: Array, flip: Array) -> Array:
-    """The chosen images, each seen through a window moved down by dy and right by dx, then mirrored if flip.
+def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip: Array) -> Array:
+    """The chosen images, each seen through a window moved down and to the right, then mirrored if flip.
 
-    images: uint8 (n, H, W, 3); indices, dy, dx, flip: (B,) each, in main memory or beside the images; returns
-    uint8 (B, H, W, 3). The shifts must be smaller than the image: |dy| < H, |dx| < W.
+    images: uint8 (n, H, W, 3); indices, down, right, flip: (B,) each, in main memory or beside the images;
+    returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image: |down| < H, |right| < W.
     """
     xp = array_module(images)
-    indices, dy, dx, flip = (xp.asarray(each)[:, None] for each in (indices, dy, dx, flip))  # (B, 1)
+    indices, down, right, flip = (
+        xp.asarray(each)[:, None] for each in (indices, down, right, flip)
+    )  # (B, 1)
     height, width = images.shape[1:3]
     column = xp.arange(width)
-    rows = _reflect(xp.arange(height) + dy, height)  # (B, H)
-    columns = _reflect(xp.where(flip, width - 1 - column, column) + dx, width)  # (B, W)
+    rows = _reflect(xp.arange(height) + down, height)  # (B, H)
+    columns = _reflect(xp.where(flip, width - 1 - column, column) + right, width)  # (B, W)
     pixels = (indices * height + rows)[:, :, None] * width + columns[:, None, :]  # (B, H, W)
     return images.reshape(-1, 3).take(pixels, axis=0)  # (B, H, W, 3)
 

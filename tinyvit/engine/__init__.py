@@ -1,21 +1,33 @@
 """How a training step is carried out: several engines, one interface (ReferenceEngine's), same results."""
 
-from tinyvit.backend import Device
-from tinyvit.engine.batches import logits_in_batches
-from tinyvit.engine.cpu import CpuEngine, available_cores
-from tinyvit.engine.reference import ReferenceEngine
-from tinyvit.model import ViTConfig
-
-Engine = ReferenceEngine | CpuEngine
+from tinyvit.backend import array_module
+from tinyvit.engine.batches import in_batches
+from tinyvit.engine.cores import available_cores
+from tinyvit.engine.cpu import CpuEngine
+from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
 
 
 def make_engine(
-    config: ViTConfig, device: Device, smoothing: float = 0.0, threads: int | None = None
-) -> Engine:
-    """The fastest engine for a device; on the CPU with the given number of threads (None: all cores)."""
-    if device.is_gpu:
-        return ReferenceEngine(config, smoothing)
-    return CpuEngine(config, smoothing, threads)
+    config: ViTConfig,
+    params: Params,
+    objective: Objective = loss_and_grads,
+    training: Training | None = None,
+    threads: int | None = None,
+) -> ReferenceEngine:
+    """The fastest engine where the parameters are; on the CPU with so many threads (None: all cores)."""
+    xp = array_module(params.flat)
+    if xp.__name__ != "numpy":
+        return ReferenceEngine(config, params, objective, training)
+    return CpuEngine(config, params, objective, training, threads)
 
 
-__all__ = ["CpuEngine", "Engine", "ReferenceEngine", "available_cores", "logits_in_batches", "make_engine"]
+__all__ = [
+    "CpuEngine",
+    "ReferenceEngine",
+    "Training",
+    "available_cores",
+    "in_batches",
+    "make_engine",
+]

@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinyvit.backend import Array, Device, to_numpy
+from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.data import to_input
-from tinyvit.engine.cpu import CpuEngine
-from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import activation_bytes
 
@@ -17,24 +15,17 @@ _MOST_BYTES = 2_000_000_000  # of activations, where an engine computes all the 
 _MOST_IMAGES = 500
 
 
-def logits_in_batches(
-    engine: CpuEngine | ReferenceEngine, params: Params, images: np.ndarray, device: Device
-) -> np.ndarray:
-    """Logits (n, C) of uint8 images (n, H, W, 3) of any size, as a NumPy array; params are on the device."""
-    return in_batches(lambda batch: engine.logits(params, batch), engine.config, params, images, device)
-
-
 def in_batches(
-    compute: Callable[[Array], Array], config: ViTConfig, params: Params, images: np.ndarray, device: Device
+    compute: Callable[[Array], Array], config: ViTConfig, params: Params, images: np.ndarray
 ) -> np.ndarray:
-    """What compute makes of uint8 images (n, H, W, 3), as a NumPy array (n, ...).
+    """What compute makes of uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
 
-    compute is given some of them at a time, on the device, as the model takes them, and must treat each by
-    itself: how many there are at a time does not show.
+    compute is given some of them at a time, normalised and resized for the model, on the device of its
+    parameters; it must treat each image by itself: how many there are at a time does not show.
     """
-    size, parts = images_at_a_time(config), []
+    xp, size, parts = array_module(params.flat), images_at_a_time(config), []
     for start in range(0, len(images), size):
-        chosen = device.xp.asarray(images[start : start + size])
+        chosen = xp.asarray(images[start : start + size])
         parts.append(to_numpy(compute(to_input(chosen, params.flat.dtype, config.image_size))))
     return np.concatenate(parts)
 

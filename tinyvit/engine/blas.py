@@ -15,16 +15,21 @@ from pathlib import Path
 import numpy as np
 
 
-@contextlib.contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> contextlib.AbstractContextManager[None]:
     """Within, a matrix product runs on the thread that asks for it, so that several run side by side."""
+    return blas_threads(1)
+
+
+@contextlib.contextmanager
+def blas_threads(count: int) -> Iterator[None]:
+    """Within, a matrix product runs on so many threads."""
     functions = _openblas_thread_functions()
     if functions is None:  # another BLAS (macOS Accelerate, MKL): its own choice stands
         yield
         return
     get_threads, set_threads = functions
     before = get_threads()
-    set_threads(1)
+    set_threads(count)
     try:
         yield
     finally:

@@ -1,46 +1,55 @@
 """The CPU engine: the batch is cut into micro-batches that fit the caches, spread over threads.
 
 NumPy gives up Python's lock inside matrix products and elementwise functions, so threads really run side by
-side, and a thread that works on a few images at a time finds its arrays still in the cache. The first thread
+side, and a thread that works on a few images at a time finds its arrays still in the cache. The first worker
 adds its gradients to the result, each other one to a buffer of its own, and these are added at the end, in a
-fixed order. Which thread takes which images is fixed too: the same batch on the same number of threads gives
+fixed order. Which worker takes which images is fixed too: the same batch on the same number of threads gives
 the same bits every time.
 """
 
 from __future__ import annotations
 
 import math
-import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 
 from tinyvit import model
-from tinyvit.engine.blas import keep_freed_memory, one_blas_thread
+from tinyvit.engine.blas import blas_threads, keep_freed_memory
+from tinyvit.engine.cores import available_cores, available_memory
+from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 
 # Micro-batches are chosen so that the largest array of a block has about this many bytes.
 _TARGET_BYTES = 1_500_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
+_BUFFERS_SHARE = 0.25  # of the machine's memory, at most, for the gradient buffers of the other workers
 
 
-class CpuEngine:
+class CpuEngine(ReferenceEngine):
     """Interface and results of ReferenceEngine, NumPy arrays only, on several threads.
 
-    threads None takes all cores the process may use; micro_batch None is chosen from the model.
+    threads None takes all cores the process may use; micro_batch None is chosen from the model. A model so
+    large that a gradient buffer for each thread would fill the memory gets fewer workers, each with several
+    threads for its matrix products.
     """
 
     def __init__(
         self,
         config: ViTConfig,
-        smoothing: float = 0.0,
+        params: Params,
+        objective: Objective = loss_and_grads,
+        training: Training | None = None,
         threads: int | None = None,
         micro_batch: int | None = None,
     ):
-        self.config, self.smoothing = config, smoothing
+        super().__init__(config, params, objective, training)
         self.threads = threads or available_cores()
+        self.workers = _workers(self.threads, params.flat.nbytes, available_memory())
         self.micro_batch = micro_batch or _fitting_micro_batch(config)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
@@ -48,56 +57,67 @@ class CpuEngine:
         keep_freed_memory()
 
     def loss_and_grads(
-        self,
-        params: Params,
-        images: np.ndarray,
-        targets: np.ndarray,
-        grads: Params,
-        noise: Noise | None = None,
-        share: float = 1.0,
+        self, images: np.ndarray, targets: np.ndarray, noise: Noise | None = None, share: float = 1.0
     ) -> np.ndarray:
         """As ReferenceEngine.loss_and_grads."""
-        if not self._other_grads or self._other_grads[0].flat.dtype != grads.flat.dtype:
-            self._other_grads = [grads.zeros_like() for _ in range(self.threads - 1)]
+        grads = self.grads
+        if not self._other_grads:
+            self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
         for other in self._other_grads:
             other.flat.fill(0)
-        pieces = self._pieces(len(images))
+        pieces = self._pieces(len(images), self.workers)
 
-        def work(thread: int) -> np.ndarray:
-            own = self._other_grads[thread - 1] if thread else grads  # the first thread needs no buffer
+        def work(worker: int) -> np.ndarray:
+            own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
             loss = np.zeros((), dtype=grads.flat.dtype)
-            for piece in pieces[thread :: self.threads]:
+            for piece in pieces[worker :: self.workers]:
                 part = share * len(images[piece]) / len(images)
                 own_noise = noise and Noise(noise.seed, noise.step, noise.first + piece.start)
-                loss = loss + model.loss_and_grads(
-                    params, self.config, images[piece], targets[piece], own, self.smoothing, own_noise, part
+                loss = loss + self.objective(
+                    self.config,
+                    self.params,
+                    images[piece],
+                    targets[piece],
+                    own,
+                    noise=own_noise,
+                    share=part,
                 )
             return loss
 
-        with one_blas_thread():
-            losses = list(self._pool.map(work, range(self.threads)))
+        with blas_threads(max(1, self.threads // self.workers)):
+            losses = list(self._pool.map(work, range(self.workers)))
         for other in self._other_grads:
             grads.flat += other.flat
         return sum(losses[1:], start=losses[0])
 
-    def logits(self, params: Params, images: np.ndarray) -> np.ndarray:
+    def logits(self, images: np.ndarray) -> np.ndarray:
         """As ReferenceEngine.logits."""
-        pieces = self._pieces(len(images))
-        with one_blas_thread():
-            parts = self._pool.map(lambda piece: model.forward(params, self.config, images[piece])[0], pieces)
+        return self._spread(model.infer, images)
+
+    def features(self, images: np.ndarray) -> np.ndarray:
+        """As ReferenceEngine.features."""
+        return self._spread(model.features, images)
+
+    def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
+        """compute(config, params, images) for micro-batches on all threads, put together in order."""
+        pieces = self._pieces(len(images), self.threads)
+        with blas_threads(1):
+            parts = self._pool.map(lambda piece: compute(self.config, self.params, images[piece]), pieces)
             return np.concatenate(list(parts))
 
-    def _pieces(self, count: int) -> list[slice]:
-        """Micro-batches of nearly equal size, as many for each thread where there are enough images."""
-        rounds = max(1, round(count / (self.micro_batch * self.threads)))
-        number = min(count, rounds * self.threads)
+    def _pieces(self, count: int, workers: int) -> list[slice]:
+        """Micro-batches of nearly equal size, as many for each worker where there are enough images."""
+        rounds = max(1, round(count / (self.micro_batch * workers)))
+        number = min(count, rounds * workers)
         cuts = [count * i // number for i in range(number + 1)]
         return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def available_cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
+    """How many threads may have a gradient buffer: all, unless those would fill too much of the memory."""
+    if memory is None:
+        return threads
+    return min(threads, 1 + int(_BUFFERS_SHARE * memory / buffer_bytes))
 
 
 def _fitting_micro_batch(config: ViTConfig) -> int:

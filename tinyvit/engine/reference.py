@@ -2,34 +2,89 @@
 
 from __future__ import annotations
 
-from tinyvit import model, ops
+import math
+from dataclasses import dataclass
+
+from tinyvit import model
 from tinyvit.backend import Array
+from tinyvit.data import BatchPlan, make_batch
 from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
+from tinyvit.ops import Noise
+from tinyvit.optim import Optimizer, clip_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What an engine trains with.
+
+    images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
+    the largest norm of the gradient, infinity for no clipping; accumulate cuts a batch into so many parts,
+    computed one after another, when memory is short.
+    """
+
+    images: Array
+    labels: Array
+    optimizer: Optimizer
+    clip: float = math.inf
+    accumulate: int = 1
 
 
 class ReferenceEngine:
-    """Runs on NumPy and on CuPy arrays: the device follows the data.
+    """A model, and how a step of its training is carried out.
 
-    This is the interface of every engine: `label` names it in a printed line, and the two methods below.
+    Runs on NumPy and on CuPy arrays: the device follows the parameters. This is the interface of every
+    engine: `label` names it in a printed line; step trains, logits and features answer.
     """
 
     label = "reference engine"
 
-    def __init__(self, config: ViTConfig, smoothing: float = 0.0):
-        self.config, self.smoothing = config, smoothing
+    def __init__(
+        self,
+        config: ViTConfig,
+        params: Params,
+        objective: Objective = loss_and_grads,
+        training: Training | None = None,
+    ):
+        self.config, self.params = config, params
+        self.objective, self.training = objective, training
+        self._grads: Params | None = None
+
+    @property
+    def grads(self) -> Params:
+        """The gradients, made when they are first asked for: who only predicts needs none."""
+        if self._grads is None:
+            self._grads = self.params.zeros_like()
+        return self._grads
+
+    def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
+        """One update of the parameters: the mean loss of the planned batch before it, and the gradient's norm.
+
+        Both are arrays without axes: on a GPU nothing waits for them.
+        """
+        t = self.training
+        self.grads.flat.fill(0)
+        loss = 0.0
+        for part in plan.parts(t.accumulate):
+            images, labels = make_batch(
+                t.images, t.labels, part, self.params.flat.dtype, self.config.image_size
+            )
+            share = len(part) / len(plan)
+            loss = loss + self.loss_and_grads(images, labels, part.noise(), share)
+        norm = clip_norm(self.grads, t.clip)
+        t.optimizer.step(self.grads, lr, plan.step)
+        return loss, norm
 
     def loss_and_grads(
-        self,
-        params: Params,
-        images: Array,
-        targets: Array,
-        grads: Params,
-        noise: ops.Noise | None = None,
-        share: float = 1.0,
+        self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
     ) -> Array:
-        """As model.loss_and_grads: the loss times share; the gradients times share are added to grads."""
-        return model.loss_and_grads(params, self.config, images, targets, grads, self.smoothing, noise, share)
+        """The objective's loss for images (B, H, W, 3), times share; the gradients are added to grads."""
+        return self.objective(self.config, self.params, images, targets, self.grads, noise=noise, share=share)
 
-    def logits(self, params: Params, images: Array) -> Array:
+    def logits(self, images: Array) -> Array:
         """Logits (B, C) of images (B, H, W, 3), without dropout."""
-        return model.forward(params, self.config, images)[0]
+        return model.infer(self.config, self.params, images)
+
+    def features(self, images: Array) -> Array:
+        """What the head is given, (B, D) or (B, pre_logits), for images (B, H, W, 3)."""
+        return model.features(self.config, self.params, images)

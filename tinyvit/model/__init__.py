@@ -1,27 +1,34 @@
 """The Vision Transformer: its numbers (config, presets), its parameters, its forward and backward."""
 
+from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.head import with_identity_head, with_new_head
-from tinyvit.model.initialise import initialise, parameter_shapes
+from tinyvit.model.initialise import initialise
+from tinyvit.model.layout import Row, layout, rows_of
+from tinyvit.model.model import Model
 from tinyvit.model.params import Params
 from tinyvit.model.presets import OFFICIAL, SIZES, SMALL, is_preset, preset, usual_name
-from tinyvit.model.vit import attention_maps, backward, forward, loss_and_grads
+from tinyvit.model.vit import Cache, attention_maps, backward, features, forward, infer
 
 __all__ = [
     "OFFICIAL",
     "SIZES",
     "SMALL",
+    "Cache",
+    "Model",
     "Params",
+    "Row",
     "ViTConfig",
     "attention_maps",
     "backward",
+    "block",
+    "block_backward",
+    "features",
     "forward",
+    "infer",
     "initialise",
     "is_preset",
-    "loss_and_grads",
-    "parameter_shapes",
+    "layout",
     "preset",
+    "rows_of",
     "usual_name",
-    "with_identity_head",
-    "with_new_head",
 ]

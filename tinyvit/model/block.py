@@ -13,78 +13,74 @@ layer.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
 
 
+class BlockCache(NamedTuple):
+    """What the backward pass of a block needs, operation by operation."""
+
+    norm1: tuple
+    attention: tuple
+    dropout1: Array | None
+    path1: Array | None
+    norm2: tuple
+    mlp: tuple
+    dropout2: Array | None
+    path2: Array | None
+
+
 def block(
-    params: Params, config: ViTConfig, i: int, x: Array, noise: ops.Noise | None, rows: int | None = None
-) -> tuple[Array, tuple]:
+    config: ViTConfig,
+    params: Params,
+    i: int,
+    x: Array,
+    noise: ops.Noise | None = None,
+    rows: int | None = None,
+) -> tuple[Array, BlockCache]:
     """Block number i: x (B, N, D) to y (B, N, D), and the cache. Noise is given in training only.
 
-    rows R, if given, has only the first R tokens go on, y (B, R, D): all N are still listened to.
+    If rows R is given, only the first R tokens go on, y (B, R, D); all N are still attended to.
     """
-    p = f"blocks.{i}."
-    rate = config.drop_path_rate(i)
+    p, rate = f"blocks.{i}", config.drop_path_rate(i)
 
-    n, norm1 = ops.layer_norm(x, params[p + "norm1.weight"], params[p + "norm1.bias"], config.eps)
-    a, attn = ops.attention(
-        n,
-        params[p + "attn.qkv.weight"],
-        params[p + "attn.qkv.bias"],
-        params[p + "attn.out.weight"],
-        params[p + "attn.out.bias"],
-        config.heads,
-        rows,
-        config.attention_dropout,
-        noise,
+    n, norm1 = ops.layer_norm(x, *params.group(f"{p}.norm1"), config.eps)
+    a, attention = ops.attention(
+        n, *params.group(f"{p}.attn"), config.heads, rows, config.attention_dropout, noise
     )
-    a, drop1 = ops.dropout(a, config.dropout, noise)
+    a, dropout1 = ops.dropout(a, config.dropout, noise)
     a, path1 = ops.drop_path(a, rate, noise)
     x = x[:, :rows] + a  # (B, R, D)                                                         eq. 1
 
-    n, norm2 = ops.layer_norm(x, params[p + "norm2.weight"], params[p + "norm2.bias"], config.eps)
-    m, mlp = ops.mlp(
-        n,
-        params[p + "mlp.fc1.weight"],
-        params[p + "mlp.fc1.bias"],
-        params[p + "mlp.fc2.weight"],
-        params[p + "mlp.fc2.bias"],
-        config.gelu,
-        config.dropout,
-        noise,
-    )
-    m, drop2 = ops.dropout(m, config.dropout, noise)
+    n, norm2 = ops.layer_norm(x, *params.group(f"{p}.norm2"), config.eps)
+    m, mlp = ops.mlp(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise)
+    m, dropout2 = ops.dropout(m, config.dropout, noise)
     m, path2 = ops.drop_path(m, rate, noise)
-    return x + m, (norm1, attn, drop1, path1, norm2, mlp, drop2, path2)  #                   eq. 2
+    y = x + m  # (B, R, D)                                                                   eq. 2
+    return y, BlockCache(norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2)
 
 
-def block_backward(dy: Array, cache: tuple, i: int, grads: Params) -> Array:
+def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:
     """Gradient of block number i: dy (B, R, D) to dx (B, N, D); adds the parameters' gradients to grads."""
-    norm1, attn, drop1, path1, norm2, mlp, drop2, path2 = cache
-    p = f"blocks.{i}."
+    p = f"blocks.{i}"
 
-    dm = ops.drop_path_backward(dy, path2)
-    dm = ops.dropout_backward(dm, drop2)
-    dn, *dweights = ops.mlp_backward(dm, mlp)
-    add_all(grads, p, ("mlp.fc1.weight", "mlp.fc1.bias", "mlp.fc2.weight", "mlp.fc2.bias"), dweights)
-    dmiddle, *dweights = ops.layer_norm_backward(dn, norm2)
-    add_all(grads, p, ("norm2.weight", "norm2.bias"), dweights)
-    dmiddle += dy  # (B, R, D)                                                               eq. 3
+    dm = ops.drop_path_backward(dy, cache.path2)
+    dm = ops.dropout_backward(dm, cache.dropout2)
+    dn, *dmlp = ops.mlp_backward(dm, cache.mlp)
+    grads.add(f"{p}.mlp", *dmlp)
+    dx, *dnorm2 = ops.layer_norm_backward(dn, cache.norm2)
+    grads.add(f"{p}.norm2", *dnorm2)
+    dx += dy  # (B, R, D)                                                                    eq. 3
 
-    da = ops.drop_path_backward(dmiddle, path1)
-    da = ops.dropout_backward(da, drop1)
-    dn, *dweights = ops.attention_backward(da, attn)
-    add_all(grads, p, ("attn.qkv.weight", "attn.qkv.bias", "attn.out.weight", "attn.out.bias"), dweights)
-    dx, *dweights = ops.layer_norm_backward(dn, norm1)
-    add_all(grads, p, ("norm1.weight", "norm1.bias"), dweights)
-    dx[:, : dmiddle.shape[1]] += dmiddle  # (B, N, D)                                        eq. 3
-    return dx
-
-
-def add_all(grads: Params, prefix: str, names: tuple[str, ...], values: list[Array]) -> None:
-    """Add each value to the gradient of prefix + name."""
-    for name, value in zip(names, values, strict=True):
-        grads.add(prefix + name, value)
+    da = ops.drop_path_backward(dx, cache.path1)
+    da = ops.dropout_backward(da, cache.dropout1)
+    dn, *dattention = ops.attention_backward(da, cache.attention)
+    grads.add(f"{p}.attn", *dattention)
+    dall, *dnorm1 = ops.layer_norm_backward(dn, cache.norm1)  # (B, N, D)
+    grads.add(f"{p}.norm1", *dnorm1)
+    dall[:, : dx.shape[1]] += dx  # the first R of N tokens                                   eq. 3
+    return dall

@@ -83,6 +83,13 @@ class ViTConfig:
         """N: patches, and the class token if there is one."""
         return self.grid[0] * self.grid[1] + self.has_token
 
+    def rows_after(self, layer: int) -> int | None:
+        """How many tokens block `layer` has to give: all (None), or of the last one only the class token.
+
+        Nothing else of the last block reaches the logits.
+        """
+        return 1 if self.has_token and layer == self.layers - 1 else None
+
     def drop_path_rate(self, layer: int) -> float:
         """Stochastic-depth rate of block `layer`, counted from 0."""
         return self.drop_path * layer / max(self.layers - 1, 1)

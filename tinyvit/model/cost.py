@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from tinyvit.model import ViTConfig, parameter_shapes
+from tinyvit.model import ViTConfig, layout
 
 
 def parameter_count(config: ViTConfig) -> int:
     """How many numbers a model learns."""
-    return sum(map(prod, parameter_shapes(config).values()))
+    return sum(prod(row.shape) for row in layout(config))
 
 
 def multiply_adds(config: ViTConfig) -> int:
@@ -63,7 +63,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
     Dropout keeps a mask where it acts, and on A also what is left of it; stochastic depth two numbers.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
-    R = 1 if config.has_token and i == config.layers - 1 else N
+    R = config.rows_after(i) or N
     numbers = 2 * N * D + N + 3 * N * D + 2 * R * D + H * R * N + 2 * R * D + R + 3 * R * M
     if config.dropout:
         numbers += R * D + R * M + R * D

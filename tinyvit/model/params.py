@@ -3,96 +3,117 @@
 Every parameter is a view into a single 1-D array. So an optimiser's update is one expression over the
 buffer, the gradient norm one dot product, and a copy to another device one call, whatever the model.
 
-Weight decay acts on matrices only. The buffer holds these first, so that `flat[:decayed]` is what decays.
+Weight decay acts on some parameters only. The buffer holds these first, so that `flat[:decayed]` is what
+decays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
+from tinyvit.model.layout import Row, Shape
 
-Shapes = dict[str, tuple[int, ...]]
 
-
-class Params:
+class Params(Mapping):
     """A table name -> view over one flat array.
 
-    `flat` is the buffer, 1-D; `shapes` the table; `decayed` how many numbers at its start belong to
-    matrices. Read with params[name]; write with params[name] = values (shape checked) or, for gradients,
-    params.add(name, values).
+    `flat` is the buffer, 1-D; `rows` the table (see model.layout); `decayed` how many numbers at the start
+    of the buffer decay. Read with params[name], or a whole part with params.group("blocks.0.attn"); write
+    with params[name] = values (the shape is checked) or, for gradients, params.add(name, values).
     """
 
-    def __init__(self, flat: Array, shapes: Shapes):
-        self.flat, self.shapes = flat, shapes
-        matrices = [name for name in shapes if _is_matrix(name, shapes[name])]
-        others = [name for name in shapes if not _is_matrix(name, shapes[name])]
-        needed = sum(map(prod, shapes.values()))
+    def __init__(self, flat: Array, rows: tuple[Row, ...]):
+        self.flat, self.rows = flat, tuple(rows)
+        needed = sum(prod(row.shape) for row in self.rows)
         if flat.size != needed:
             raise ValueError(f"the buffer has {flat.size:,} numbers, the parameters have {needed:,}")
-        self._views: dict[str, Array] = {}
+        self.decayed = sum(prod(row.shape) for row in self.rows if row.decays)
+        self._views: dict[str, Array] = {row.name: flat for row in self.rows}  # in the order of the table
         start = 0
-        for name in matrices + others:
-            size = prod(shapes[name])
-            self._views[name] = flat[start : start + size].reshape(shapes[name])
-            start += size
-        self.decayed = sum(prod(shapes[name]) for name in matrices)
+        for row in sorted(self.rows, key=lambda row: not row.decays):
+            stop = start + prod(row.shape)
+            self._views[row.name] = flat[start:stop].reshape(row.shape)
+            start = stop
+        self._groups: dict[str, list[Array]] = {}
+        for name, view in self._views.items():
+            words = name.split(".")
+            for i in range(1, len(words) + 1):
+                self._groups.setdefault(".".join(words[:i]), []).append(view)
 
     @classmethod
-    def zeros(cls, shapes: Shapes, dtype: str = "float32", xp=np) -> Params:
-        """All parameters zero, in the array module xp."""
-        return cls(xp.zeros(sum(map(prod, shapes.values())), dtype=dtype), shapes)
+    def zeros(cls, rows: tuple[Row, ...], dtype: str = "float32", xp=np) -> Params:
+        """All parameters of a table zero, in the array module xp."""
+        return cls(xp.zeros(sum(prod(row.shape) for row in rows), dtype=dtype), rows)
 
     def zeros_like(self) -> Params:
         """A second buffer, all zeros, with the same table: for gradients or an optimiser's state."""
-        return Params(array_module(self.flat).zeros_like(self.flat), self.shapes)
+        return Params(array_module(self.flat).zeros_like(self.flat), self.rows)
 
     def astype(self, dtype: str) -> Params:
         """A copy in another dtype."""
-        return Params(self.flat.astype(dtype), self.shapes)
+        return Params(self.flat.astype(dtype), self.rows)
 
     def to(self, xp) -> Params:
         """A copy in the array module xp, numpy or cupy."""
         flat = self.flat
-        return Params(
-            flat.get() if xp is np and array_module(flat) is not np else xp.array(flat), self.shapes
-        )
+        on_host = xp is np and array_module(flat) is not np
+        return Params(flat.get() if on_host else xp.array(flat), self.rows)
 
-    def carried_over(self, shapes: Shapes, without: str) -> Params:
+    def carried_over(self, rows: tuple[Row, ...], without: str) -> Params:
         """Parameters of another table with the values of these; zeros where a name begins with `without`."""
-        result = Params.zeros(shapes, self.flat.dtype, array_module(self.flat))
-        for name in shapes:
+        result = Params.zeros(rows, self.flat.dtype, array_module(self.flat))
+        for name in result:
             if not name.startswith(without):
                 result[name] = self[name]
         return result
 
-    def __getitem__(self, name: str) -> Array:
-        return self._views[name]
+    def group(self, name: str) -> tuple[Array, ...]:
+        """The parameters of a part in table order: group("norm") is (norm.weight, norm.bias)."""
+        return tuple(self._groups[name])
 
-    def __setitem__(self, name: str, values: Array) -> None:
-        if values.shape != self.shapes[name]:
-            raise ValueError(f"{name} has shape {self.shapes[name]}, got {values.shape}")
-        self._views[name][...] = values
+    def add(self, name: str, *values: Array) -> None:
+        """Add one array to each parameter of a part, in table order: how gradients are summed."""
+        for view, value in zip(self._groups[name], values, strict=True):
+            view += value
 
-    def add(self, name: str, values: Array) -> None:
-        """Add values to a parameter, in place: how gradients of several micro-batches are summed."""
-        self._views[name] += values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.shapes)
-
-    def __len__(self) -> int:
-        return len(self.shapes)
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Name -> shape, in table order."""
+        return {row.name: row.shape for row in self.rows}
 
     @property
     def count(self) -> int:
         """How many numbers there are."""
         return self.flat.size
 
+    def __getitem__(self, name: str) -> Array:
+        return self._views[name]
 
-def _is_matrix(name: str, shape: tuple[int, ...]) -> bool:
-    """Matrices of linear layers; the class token, position embedding, norms and biases are not among them."""
-    return name.endswith(".weight") and len(shape) == 2
+    def __setitem__(self, name: str, values: Array) -> None:
+        if values.shape != self._views[name].shape:
+            raise ValueError(f"{name} has shape {self._views[name].shape}, got {values.shape}")
+        self._views[name][...] = values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    # A Mapping compares its values, and arrays have no single truth: two tables are equal if they are one.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple:
+        """Pickled and copied as buffer and table, so that the views of the copy are views of its buffer."""
+        return Params, (self.flat, self.rows)
+
+    def __repr__(self) -> str:
+        names = [f"{row.name} {row.shape}" for row in self.rows]
+        shown = names if len(names) <= 6 else [*names[:4], "...", *names[-2:]]
+        where = "" if array_module(self.flat) is np else " on the GPU"
+        return f"Params({self.count:,} numbers, {self.flat.dtype}{where}: {', '.join(shown)})"

@@ -6,10 +6,11 @@ from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
 
+Optimizer = SGD | Adam  # whatever has step(grads, lr, step) and state
 OPTIMIZERS = ("adamw", "adam", "sgd")
 
 
-def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> SGD | Adam:
+def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> Optimizer:
     """The optimiser called 'adamw', 'adam' or 'sgd'; SGD has no weight decay (paper, Table 4)."""
     if name == "sgd":
         return SGD(params, momentum)
@@ -22,6 +23,7 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Optimizer",
     "clip_norm",
     "learning_rate",
     "make_optimizer",

@@ -7,16 +7,19 @@ The direction stays, a single bad batch cannot throw the parameters far.
 
 from __future__ import annotations
 
+import math
+
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 
 
 def clip_norm(grads: Params, largest: float) -> Array:
-    """Scale all gradients in place so that their joint norm is at most `largest`.
+    """Scale all gradients in place so that their joint norm is at most `largest`, infinity for no limit.
 
     Returns the norm before, an array without axes: on a GPU nothing waits for it.
     """
     xp = array_module(grads.flat)
     norm = xp.sqrt(grads.flat @ grads.flat)
-    grads.flat *= xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #         eq. 1
+    if largest < math.inf:
+        grads.flat *= xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #         eq. 1
     return norm

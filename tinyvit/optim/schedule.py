@@ -4,8 +4,10 @@
     cosine:    peak * (1 + cos(pi * done)) / 2                                             (2)
     linear:    peak * (1 - done)                                                           (3)
 
-with done = (step - warmup) / (total - warmup), from 0 to 1. Warm-up keeps the first steps small, when the
-running means of Adam still rest on a handful of gradients; the decay lets the last ones settle.
+with done = (step - 1 - warmup) / (total - warmup), the share of the decay that lies behind when a step
+begins: from 0 to almost 1, so that the first update and the last one both move the weights. Warm-up keeps the
+first steps small, when the running means of Adam still rest on a handful of gradients; the decay lets the
+last ones settle.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ def learning_rate(step: int, total: int, peak: float, warmup: int, decay: str = 
     """Learning rate of a step, counted from 1 to total; decay is 'cosine', 'linear' or 'constant'."""
     if step <= warmup:
         return peak * step / warmup  #                                                       eq. 1
-    done = (step - warmup) / max(total - warmup, 1)
+    done = (step - 1 - warmup) / (total - warmup)
     return peak * _DECAYS[decay](done)
 
 

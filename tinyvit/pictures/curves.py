@@ -39,7 +39,9 @@ class Series:
     form: str
 
 
-def draw_curves(records: Sequence[Mapping[str, Any]], path: str | os.PathLike[str], title: str) -> None:
+def draw_curves(
+    records: Sequence[Mapping[str, Any]], path: str | os.PathLike[str], title: str, best_epoch=None
+) -> None:
     """Draw a run's training loss and accuracy to a PNG at path, which is replaced in one go.
 
     records are the objects of metrics.jsonl, in order: train_loss, test_accuracy and val_accuracy (0..1)

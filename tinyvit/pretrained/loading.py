@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig
+from tinyvit.files.download import Report
+from tinyvit.model import Model
 from tinyvit.pretrained.description import read_class_names
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
@@ -15,31 +16,33 @@ from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.progress import Progress
-
-Model = tuple[ViTConfig, Params]
 
 
-def load_any(source: str, progress: Progress, heads: int | None = None, checkpoint: str = "best") -> Model:
-    """Model and parameters of a run folder, a checkpoint, a file of weights, or a known name.
+def load_any(
+    source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
+) -> Model:
+    """The model of a run folder, a checkpoint, a file of weights, or a known name, in main memory.
 
-    A known name is downloaded, once. heads is for a file that does not tell how many there are, checkpoint
-    says which one of a run. Raises UserError if the source is none of these, is damaged, is not for images of
-    three channels, or if heads contradicts the shapes of its arrays.
+    A known name is downloaded, once, which report(done_bytes, total_bytes) follows. heads is for a file that
+    does not tell how many there are, checkpoint says which one of a run. Raises UserError if the source is
+    none of these, is damaged, is not for images of three channels, or if heads contradicts the shapes of its
+    arrays.
     """
-    config, params = _load(_weights_within(source), progress, heads, checkpoint)
+    model = _load(_weights_within(source), report, heads, checkpoint)
+    config = model.config
     if heads not in (None, config.heads):
-        raise UserError(f"{source} has {config.heads} heads by its own account: leave --heads away.")
+        raise UserError(f"{source} has {config.heads} heads by its own account: omit --heads.")
     if config.channels != 3:
         raise UserError(f"{source} is for images of {config.channels} channels, tinyvit reads three.")
-    if not np.isfinite(params.flat).all():
+    if not np.isfinite(model.params.flat).all():
         raise UserError(f"{source} holds numbers that are not finite: fetch it, or train it, again.")
-    return config, params
+    model.classes = model.classes or class_names(source, config.classes)
+    return model
 
 
-def check_has_head(source: str, config: ViTConfig) -> None:
+def check_has_head(source: str, model: Model) -> None:
     """Raise UserError for a model without a head (one class): it has features, but names no classes."""
-    if config.classes == 1:
+    if model.config.classes == 1:
         raise UserError(
             f"{source} has no head, and so no classes: fine-tune it with tinyvit.finetune, or ask its "
             "features with tinyvit.fewshot."
@@ -47,23 +50,39 @@ def check_has_head(source: str, config: ViTConfig) -> None:
 
 
 def class_names(source: str, count: int) -> tuple[str, ...]:
-    """What the classes of that source are called: by its config.json, or ImageNet's if there are 1000."""
+    """What the classes of that source are called: by its config.json, ImageNet's if there are 1000, or ()."""
     path, names = Path(source), None
     if path.exists():
         names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
     if names is None and count == 1000:
         names = imagenet_classes()
-    return names or tuple(f"class {c}" for c in range(count))
+    return names or ()
 
 
-def _load(source: str, progress: Progress, heads: int | None, which: str) -> Model:
+def at_resolution(model: Model, resolution: int | None, position_resize: str | None = None) -> Model:
+    """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
+    P = model.config.patch_size
+    if resolution is None:
+        if position_resize:
+            raise UserError("--position-resize says how to get to another --resolution: give one.")
+        return model
+    if resolution % P:
+        below, above = resolution // P * P, (resolution // P + 1) * P
+        raise UserError(
+            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
+            f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
+        )
+    return at_image_size(model, resolution, position_resize or "corners")
+
+
+def _load(source: str, report: Report | None, heads: int | None, which: str) -> Model:
     path = Path(source)
     if not path.is_dir():
-        path = find_weights(source, progress.download(source))
+        path = find_weights(source, report)
     if path.is_dir() or is_checkpoint(path):
         checkpoint = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
-        return checkpoint.config, checkpoint.params
-    return load_weights(path, heads)
+        return Model(checkpoint.config, checkpoint.params, checkpoint.classes)
+    return Model(*load_weights(path, heads))
 
 
 def _weights_within(source: str) -> str:
@@ -79,21 +98,3 @@ def _weights_within(source: str) -> str:
             )
     path = folder / "model.safetensors"
     return str(path) if path.is_file() else source
-
-
-def at_resolution(
-    config: ViTConfig, params: Params, resolution: int | None, position_resize: str | None = None
-) -> Model:
-    """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
-    P = config.patch_size
-    if resolution is None:
-        if position_resize:
-            raise UserError("--position-resize says how to get to another --resolution: give one.")
-        return config, params
-    if resolution % P:
-        below, above = resolution // P * P, (resolution // P + 1) * P
-        raise UserError(
-            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
-            f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
-        )
-    return at_image_size(config, params, resolution, position_resize or "corners")

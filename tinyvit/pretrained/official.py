@@ -15,7 +15,7 @@ import re
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 
 _PREFIXES = ("opt/target/", "target/", "params/")
@@ -65,14 +65,14 @@ def from_official(
         pre_logits=table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
         channels=channels,
     )
-    params = Params.zeros(parameter_shapes(config), dtype)
-    for name, shape in params.shapes.items():
-        if name == "position":
-            params[name] = take_positions(table, _POSITION, config)
-        elif has_head or not name.startswith("head."):
-            parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config)]
-            parts = [part.reshape(*shape[:-1], shape[-1] // len(parts)) for part in parts]
-            params[name] = np.concatenate(parts, axis=-1)
+    params = Params.zeros(layout(config), dtype)
+    for row in params.rows:
+        if row.name == "position":
+            params[row.name] = take_positions(table, _POSITION, config)
+        elif has_head or not row.name.startswith("head."):
+            parts = [table.take(theirs, shape) for theirs, shape in row.official]
+            parts = [part.reshape(*row.shape[:-1], row.shape[-1] // len(parts)) for part in parts]
+            params[row.name] = np.concatenate(parts, axis=-1)
     table.finish()
     return config, params
 
@@ -88,56 +88,16 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             "which means 'tanh' and 1e-06: who reads it would compute something else. Try .safetensors."
         )
     arrays = {}
-    for name, shape in params.shapes.items():
-        sources = _sources(name, shape, config)
-        parts = np.split(params[name], len(sources), axis=-1)
-        for (official_name, official_shape), part in zip(sources, parts, strict=True):
-            arrays[official_name] = np.ascontiguousarray(part).reshape(official_shape)
+    for row in params.rows:
+        parts = np.split(params[row.name], len(row.official), axis=-1)
+        for (official_name, shape), part in zip(row.official, parts, strict=True):
+            arrays[official_name] = np.ascontiguousarray(part).reshape(shape)
     return arrays
 
 
 def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:
     """Whether the position embedding stands where big_vision has it, with no row for the class token."""
     return any(name.split("/")[-1] == "pos_embedding" and "posembed_input" not in name for name in arrays)
-
-
-def _sources(name: str, shape: tuple[int, ...], config: ViTConfig) -> list[tuple[str, tuple[int, ...]]]:
-    """The official arrays, with their shapes, that side by side make up a parameter."""
-    D, H = config.width, config.heads
-    K, P = D // H, config.patch_size
-    top = {
-        "patch.weight": ("embedding/kernel", (P, P, config.channels, D)),
-        "patch.bias": ("embedding/bias", shape),
-        "class_token": ("cls", (1, 1, D)),
-        "position": (_POSITION, (1, *shape)),
-        "norm.weight": ("Transformer/encoder_norm/scale", shape),
-        "norm.bias": ("Transformer/encoder_norm/bias", shape),
-        "pre_logits.weight": ("pre_logits/kernel", shape),
-        "pre_logits.bias": ("pre_logits/bias", shape),
-        "head.weight": ("head/kernel", shape),
-        "head.bias": ("head/bias", shape),
-    }
-    if name in top:
-        return [top[name]]
-    _, number, rest = name.split(".", 2)
-    prefix = _BLOCK.format(number)
-    if rest.startswith("attn.qkv"):
-        part, part_shape = ("kernel", (D, H, K)) if rest.endswith("weight") else ("bias", (H, K))
-        return [(f"{prefix}{_ATTENTION}{which}/{part}", part_shape) for which in ("query", "key", "value")]
-    inside = {
-        "norm1.weight": ("LayerNorm_0/scale", shape),
-        "norm1.bias": ("LayerNorm_0/bias", shape),
-        "attn.out.weight": (_ATTENTION + "out/kernel", (H, K, D)),
-        "attn.out.bias": (_ATTENTION + "out/bias", shape),
-        "norm2.weight": ("LayerNorm_2/scale", shape),
-        "norm2.bias": ("LayerNorm_2/bias", shape),
-        "mlp.fc1.weight": ("MlpBlock_3/Dense_0/kernel", shape),
-        "mlp.fc1.bias": ("MlpBlock_3/Dense_0/bias", shape),
-        "mlp.fc2.weight": ("MlpBlock_3/Dense_1/kernel", shape),
-        "mlp.fc2.bias": ("MlpBlock_3/Dense_1/bias", shape),
-    }
-    official_name, official_shape = inside[rest]
-    return [(prefix + official_name, official_shape)]
 
 
 def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import layout
+from tinyvit.model.model import M
 from tinyvit.ops.resize import resize_images
 
 
@@ -30,13 +31,14 @@ def resize_positions(
     return np.concatenate([token, places.astype(position.dtype)])
 
 
-def at_image_size(
-    config: ViTConfig, params: Params, image_size: tuple[int, int] | int, method: str = "corners"
-) -> tuple[ViTConfig, Params]:
+def at_image_size(model: M, image_size: tuple[int, int] | int, method: str = "corners") -> M:
     """The same model for images of another size: only the position embedding changes."""
+    config, params = model.config, model.params
     new = replace(config, image_size=image_size)
     if new.grid == config.grid:
-        return new, params
-    result = params.carried_over(parameter_shapes(new), without="position")
-    result["position"] = resize_positions(params["position"], config.grid, new.grid, config.has_token, method)
-    return new, result
+        return replace(model, config=new)
+    resized = params.carried_over(layout(new), without="position")
+    resized["position"] = resize_positions(
+        params["position"], config.grid, new.grid, config.has_token, method
+    )
+    return replace(model, config=new, params=resized)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 from tinyvit.pretrained.naming import DINOV2, HUGGING_FACE, TIMM, Naming
 
@@ -78,7 +78,7 @@ def from_torch_names(
         "channels": channels,
     }
     config = ViTConfig(**(inferred | known))
-    params = Params.zeros(parameter_shapes(config), dtype)
+    params = Params.zeros(layout(config), dtype)
     for name, shape in params.shapes.items():
         if name == "position":
             params[name] = take_positions(table, names.position, config)

@@ -1,7 +1,8 @@
 """Checkpoints: one .npz file, plain arrays and one JSON text, nothing that needs unpickling.
 
 config              JSON: the model's ViTConfig
-progress            JSON: where the run stands (see training.loop)
+progress            JSON: where the run stands (see training.state)
+classes             JSON: names of the classes, none where config.json of a run has them
 param/NAME          every parameter
 optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, from which nobody goes on
 """
@@ -19,7 +20,7 @@ import numpy as np
 from tinyvit.backend import Array, to_numpy
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 
 
 @dataclass
@@ -30,14 +31,16 @@ class Checkpoint:
     params: Params
     optimizer: dict[str, Array] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint, all or nothing. Raises UserError if the disk does not let us."""
-    params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.shapes)
+    params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.rows)
     arrays = {
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
         "progress": np.array(json.dumps(checkpoint.progress)),
+        "classes": np.array(json.dumps(list(checkpoint.classes))),
     }
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
@@ -71,26 +74,29 @@ def load_checkpoint(path: Path) -> Checkpoint:
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
+        classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
     except (KeyError, TypeError, ValueError, UserError) as error:
         raise UserError(
             f"{path} is no checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz of a run folder."
         ) from error
-    return Checkpoint(config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress)
+    return Checkpoint(
+        config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress, classes
+    )
 
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:
     """The parameters, each of the shape that the configuration asks for."""
-    shapes, found = parameter_shapes(config), _section(arrays, "param/")
-    for name, shape in shapes.items():
+    rows, found = layout(config), _section(arrays, "param/")
+    for name, shape in ((row.name, row.shape) for row in rows):
         if name not in found or found[name].shape != shape:
             has = f"shape {found[name].shape}" if name in found else "no such parameter"
             raise UserError(
                 f"{path} does not fit its own model: {name} should have shape {shape}, the file has {has}. "
                 "Use another checkpoint, or train again."
             )
-    params = Params.zeros(shapes, found["head.weight"].dtype)
-    for name in shapes:
+    params = Params.zeros(rows, found["head.weight"].dtype)
+    for name in params:
         params[name] = found[name]
     return params
 

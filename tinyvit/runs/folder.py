@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
-import tinyvit
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import ViTConfig
-from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint
 from tinyvit.runs.settings import Settings
+from tinyvit.version import __version__
 
 
 class RunFolder:
@@ -38,13 +37,20 @@ class RunFolder:
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
 
-    def check_free(self) -> None:
-        """Raise UserError if there is a run already."""
-        if self.config_path.exists():
+    @classmethod
+    def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
+        path = out or next(p for n in count(1) if not (p := root / f"{dataset}-{n}").exists())
+        run = cls(path)
+        if run.config_path.exists():
             raise UserError(
-                f"{self.path} holds a run already: add --resume to go on with it, or give a new run "
-                "another name with --out."
+                f"{path} holds a run already: add --resume to go on with it, or give a new run another name with --out."
             )
+        return run
+
+    def lock(self) -> None: ...
+
+    def release(self) -> None:
+        self.discard_if_empty()
 
     def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
         """Make the folder and write its config.json. Raises UserError if the disk does not let us."""
@@ -55,7 +61,7 @@ class RunFolder:
                 f"cannot make the run folder {self.path}: {error.strerror}. Choose another place with --out."
             ) from error
         versions = {
-            "tinyvit": tinyvit.__version__,
+            "tinyvit": __version__,
             "numpy": np.__version__,
             "python": platform.python_version(),
         }
@@ -137,11 +143,10 @@ class RunFolder:
     def _damaged(self, reason: object) -> UserError:
         return UserError(f"{self.config_path} is damaged ({reason}): restore it, or start a new run.")
 
-    def write_metrics(self, records: list[dict[str, Any]], title: str) -> None:
-        """Write all records and draw the curves anew."""
+    def write_metrics(self, records: Sequence[dict[str, Any]]) -> None:
+        """Write all records to metrics.jsonl."""
         text = "".join(json.dumps(record) + "\n" for record in records)
         write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
-        draw_curves(records, self.curves_path, title)
 
 
 def next_run_path(dataset: str, root: Path = Path("runs")) -> Path:

@@ -59,5 +59,11 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=True,
         metavar="RUN",
-        help="go on with RUN, or --out, or the latest run",
+        help="resume RUN, or --out, or the latest run; with --epochs or --steps, make it longer",
+    )
+    run.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="repeat a run from its config.json; other flags override it",
     )

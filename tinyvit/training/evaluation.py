@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyvit.backend import Device
 from tinyvit.data import ImageSet
-from tinyvit.engine import Engine, logits_in_batches
-from tinyvit.model import Params
+from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.ops import cross_entropy, softmax
 
 
@@ -22,9 +20,9 @@ class Evaluation:
     by_class: np.ndarray
 
 
-def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -> Evaluation:
-    """Loss and accuracy of a model on a set of images, in batches, on the parameters' device."""
-    logits = logits_in_batches(engine, params, images.images, device)
+def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
+    """Loss and accuracy of an engine's model on a set of images, in batches."""
+    logits = in_batches(engine.logits, engine.config, engine.params, images.images)
     right = logits.argmax(axis=1) == images.labels
     totals = np.bincount(images.labels, minlength=logits.shape[1])
     hits = np.bincount(images.labels[right], minlength=logits.shape[1])
@@ -34,6 +32,6 @@ def evaluate(engine: Engine, params: Params, images: ImageSet, device: Device) -
     return Evaluation(float(loss), float(right.mean()), by_class)
 
 
-def predict_probabilities(engine: Engine, params: Params, images: np.ndarray, device: Device) -> np.ndarray:
+def predict_probabilities(engine: ReferenceEngine, images: np.ndarray) -> np.ndarray:
     """Class probabilities (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
-    return softmax(logits_in_batches(engine, params, images, device))[0]
+    return softmax(in_batches(engine.logits, engine.config, engine.params, images))[0]

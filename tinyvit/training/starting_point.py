@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tinyvit.data import image_side
-from tinyvit.model import initialise, preset, with_new_head
-from tinyvit.pretrained.loading import Model, at_resolution
+from tinyvit.model import Model, initialise, preset
+from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
 
 
@@ -16,7 +16,6 @@ def starting_model(settings: Settings, classes: int, weights: Model | None) -> M
     if weights is None:
         side = image_side(settings.dataset, settings.image_size)
         config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
-        return config, initialise(config, settings.seed)
-    resized = at_resolution(*weights, settings.resolution, settings.position_resize)
-    config, params = with_new_head(*resized, classes)
-    return replace(config, **regularisation), params
+        return Model(config, initialise(config, settings.seed))
+    model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
+    return replace(model, config=replace(model.config, **regularisation))

@@ -1,0 +1,85 @@
+"""The plan of a batch: everything random about it, decided before any pixel is touched.
+
+Nothing random has a state that must be saved: the order of an epoch's images is drawn from (seed, epoch), a
+batch's augmentation from (seed, step), dropout from (seed, step, image). So a run that is resumed, a batch
+that is cut into parts, and another device all do what they would have done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, to_input
+from tinyvit.ops import Noise
+
+_PURPOSES = {"order": 1, "augmentation": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class BatchPlan:
+    """Which images a batch takes, and what is done to each.
+
+    step counts updates from 1. indices, down, right and flip are (B,): the images of the training set, how
+    far the window of each is moved in pixels, and whether it is mirrored. first is where the plan's first
+    image stands in the whole batch, 0 unless the plan is a part of another one.
+    """
+
+    seed: int
+    step: int
+    indices: np.ndarray
+    down: np.ndarray
+    right: np.ndarray
+    flip: np.ndarray
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def parts(self, count: int) -> list[BatchPlan]:
+        """The plan in `count` parts of nearly equal size, in order."""
+        cuts = np.array_split(np.arange(len(self)), count)
+        return [self._part(slice(cut[0], cut[-1] + 1)) for cut in cuts if len(cut)]
+
+    def noise(self) -> Noise:
+        """The random numbers of dropout and stochastic depth for these images."""
+        return Noise(self.seed, self.step, self.first)
+
+    def _part(self, piece: slice) -> BatchPlan:
+        cut = {name: getattr(self, name)[piece] for name in ("indices", "down", "right", "flip")}
+        return replace(self, first=self.first + int(piece.start), **cut)
+
+
+def epoch_order(seed: int, epoch: int, count: int) -> np.ndarray:
+    """The order (count,) in which an epoch, counted from 0, visits the images of a training set."""
+    return _draws(seed, "order", epoch).permutation(count)
+
+
+def plan_batch(seed: int, step: int, indices: np.ndarray, padding: int = 0, flip: bool = False) -> BatchPlan:
+    """The plan of update number `step`, counted from 1, on the images with these indices (B,).
+
+    padding is how far, in pixels, a window may move; flip mirrors half of the images.
+    """
+    down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), len(indices), padding)
+    return BatchPlan(seed, step, indices, down, right, mirrored & flip)
+
+
+def make_batch(
+    images: Array, labels: Array, plan: BatchPlan, dtype: np.dtype, size: tuple[int, int]
+) -> tuple[Array, Array]:
+    """What a plan asks for, on the device where the training set lies.
+
+    images uint8 (n, H, W, 3) and labels (n,) are the training set, size is (height, width) of the model's
+    images. Returns images (B, height, width, 3), normalised, and labels (B,).
+    """
+    asarray = array_module(images).asarray
+    chosen = asarray(plan.indices)
+    pixels = crop_and_flip(images, chosen, asarray(plan.down), asarray(plan.right), asarray(plan.flip))
+    return to_input(pixels, dtype, size), labels[chosen]
+
+
+def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:
+    """Random numbers of their own for each purpose and each epoch or step, whatever was drawn before."""
+    return np.random.Generator(np.random.Philox((seed, _PURPOSES[purpose], number)))

@@ -1,0 +1,171 @@
+"""The library's front: what `import tinyvit` gives, and what the commands are made of.
+
+model = tinyvit.load("runs/shapes-1")
+model.predict("photo.jpg")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit import model as core
+from tinyvit.analysis.attention_map import attention_in_batches
+from tinyvit.backend import Device, array_module, select_device, to_numpy
+from tinyvit.data import ImageSet, read_image
+from tinyvit.engine import ReferenceEngine, in_batches, make_engine
+from tinyvit.errors import UserError
+from tinyvit.files.download import Report
+from tinyvit.ops import softmax
+from tinyvit.pretrained.loading import at_resolution, load_any
+from tinyvit.pretrained.save import save_model
+from tinyvit.training.fit import fit
+
+Images = np.ndarray | str | Path | Sequence[str | Path]
+
+
+@dataclass(eq=False, repr=False)
+class Model(core.Model):
+    """A Vision Transformer that can be asked, trained and saved.
+
+    config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
+    classes in the order of the logits. threads is how many CPU threads it computes on, None for all cores.
+
+    Wherever images are asked for, they are uint8 pixels, (n, H, W, 3) or (H, W, 3) for one image, of any
+    size; or one image file, or a list of them. tinyvit normalises and resizes them itself. Every answer is a
+    NumPy array with one row an image. UserError is raised for anything else.
+    """
+
+    threads: int | None = None
+
+    def predict(self, images: Images) -> np.ndarray:
+        """The most likely class of each image, by its name: (n,)."""
+        return np.array(self.names)[self.logits(images).argmax(axis=1)]
+
+    def probabilities(self, images: Images) -> np.ndarray:
+        """The probability of each class: (n, C), each row adding up to 1."""
+        return softmax(self.logits(images))[0]
+
+    def logits(self, images: Images) -> np.ndarray:
+        """Unnormalised scores of each class: (n, C)."""
+        engine = self.engine()
+        return in_batches(engine.logits, self.config, self.params, self._pixels(images))
+
+    def features(self, images: Images) -> np.ndarray:
+        """What the head is given: (n, D), D the width of the model, or of its pre_logits if it has any."""
+        engine = self.engine()
+        return in_batches(engine.features, self.config, self.params, self._pixels(images))
+
+    def attention(self, images: Images) -> np.ndarray:
+        """How much each token draws from each: (n, layers, heads, N, N), each row adding up to 1.
+
+        Token 0 is the class token, where there is one; the patches follow row by row.
+        """
+
+        def look(batch):
+            _, cache = core.forward(self.config, self.params, batch, whole=True)
+            return np.stack([to_numpy(layer) for layer in core.attention_maps(cache)], axis=1)
+
+        return in_batches(look, self.config, self.params, self._pixels(images))
+
+    def attention_map(self, images: Images) -> np.ndarray:
+        """What the class token draws from each patch in the last block, over all heads: (n, gh, gw)."""
+        return attention_in_batches(self.config, self.params, self._pixels(images))
+
+    def fit(self, images: Images, labels: Sequence, **settings) -> Model:
+        """Train on images and their labels, in place; returns the model itself.
+
+        labels are (n,): numbers from 0, or names of classes. settings are those of training.fit: epochs,
+        batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
+        """
+        data = ImageSet(np.ascontiguousarray(self._pixels(images)), self._numbers(labels))
+        fit(self.config, self.params, data, threads=self.threads, **settings)
+        return self
+
+    def save(self, path: str | Path, layout: str | None = None) -> None:
+        """Write the model to a file or folder that `tinyvit.load` reads; see pretrained.save for layouts."""
+        save_model(self, Path(path), layout)
+
+    def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
+        """The same model for square images of that side in pixels, its position embedding resized."""
+        return at_resolution(self, side, position_resize)
+
+    def to(self, device: Device | str) -> Model:
+        """The same model on 'cpu' or 'gpu'; where no GPU can be used, on the CPU."""
+        xp = (select_device(device) if isinstance(device, str) else device).xp
+        return self if xp is array_module(self.params.flat) else replace(self, params=self.params.to(xp))
+
+    def engine(self) -> ReferenceEngine:
+        """The fastest engine for this model where its parameters are."""
+        return make_engine(self.config, self.params, threads=self.threads)
+
+    def _pixels(self, images: Images) -> np.ndarray:
+        """uint8 (n, H, W, 3) of whatever was given."""
+        if isinstance(images, str | Path):
+            images = [images]
+        if isinstance(images, list | tuple) and all(isinstance(image, str | Path) for image in images):
+            images = np.array([read_image(Path(image), self.config.image_size) for image in images])
+        pixels = np.asarray(images)
+        if pixels.ndim == 3:
+            pixels = pixels[None]
+        if pixels.size == 0:
+            raise UserError("there are no images: expected at least one.")
+        if pixels.dtype != np.uint8:
+            raise UserError(
+                f"the images are {pixels.dtype}, expected uint8 pixels from 0 to 255: tinyvit normalises "
+                "them itself."
+            )
+        if pixels.ndim != 4 or pixels.shape[3] != 3:
+            raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
+        return pixels
+
+    def _numbers(self, labels: Sequence) -> np.ndarray:
+        """Labels as int64 (n,); names are looked up."""
+        given = np.asarray(labels)
+        if given.dtype.kind in "iu":
+            return given.astype(np.int64)
+        numbers = {name: c for c, name in enumerate(self.names)}
+        if unknown := sorted({str(name) for name in given.tolist()} - numbers.keys()):
+            raise UserError(f"there is no class {unknown[0]!r}: the classes are {', '.join(self.names)}.")
+        return np.array([numbers[str(name)] for name in given.tolist()], dtype=np.int64)
+
+
+def load(
+    source: str | Path,
+    *,
+    checkpoint: str = "best",
+    heads: int | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    report: Report | None = None,
+) -> Model:
+    """The model of a run folder, a file of weights, a folder of Hugging Face's, or a known name.
+
+    Known names, such as "Ti_16-384", are downloaded once, which report(done_bytes, total_bytes) follows.
+    checkpoint is "best" or "last" of a run; heads is for a file that does not tell how many there are.
+    Raises UserError if the source is none of these, is damaged, or is not a plain ViT.
+    """
+    found = load_any(str(source), report, heads, checkpoint)
+    return Model(found.config, found.params, found.classes, threads).to(device)
+
+
+def preset(
+    name: str,
+    image_size: tuple[int, int] | int,
+    classes: int | Sequence[str],
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    **changes,
+) -> Model:
+    """A fresh model by name, such as "nano/4" or "B/16", its parameters drawn from the seed.
+
+    classes is how many there are, or their names. Further keyword arguments replace fields of ViTConfig.
+    Raises UserError if there is no such model, or its patches do not fit the images.
+    """
+    names = () if isinstance(classes, int) else tuple(classes)
+    config = core.preset(name, image_size, classes if isinstance(classes, int) else len(names), **changes)
+    return Model(config, core.initialise(config, seed), names, threads)

@@ -1,0 +1,50 @@
+"""First values of parameters: functions (rng, shape) -> array, drawn as the official code draws them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+First = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+
+
+def zeros(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """All zeros; nothing is drawn."""
+    return np.zeros(shape)
+
+
+def ones(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """All ones; nothing is drawn."""
+    return np.ones(shape)
+
+
+def small_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Normal with standard deviation 0.02: position embeddings."""
+    return rng.normal(0, 0.02, shape)
+
+
+def tiny_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Normal with standard deviation 1e-6: biases of the MLP."""
+    return rng.normal(0, 1e-6, shape)
+
+
+def xavier_uniform(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Uniform with variance 2 / (inputs + outputs) (Glorot and Bengio 2010): keeps sizes both ways."""
+    limit = math.sqrt(6 / (shape[0] + shape[1]))
+    return rng.uniform(-limit, limit, shape)
+
+
+def xavier_uniform_qkv(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """The matrices of q, k and v side by side, (D, 3D), each Xavier-uniform as its own D x D."""
+    D = shape[0]
+    return np.concatenate([xavier_uniform(rng, (D, D)) for _ in range(3)], axis=1)
+
+
+def lecun_normal(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Normal, cut off at two standard deviations, with variance 1 / inputs after the cut."""
+    draw = rng.standard_normal(shape)
+    while (far := np.abs(draw) > 2).any():
+        draw[far] = rng.standard_normal(far.sum())
+    return draw / (0.8796256610342398 * math.sqrt(shape[0]))  # standard deviation of a normal cut at 2

@@ -1,0 +1,139 @@
+"""The one table of parameters. Whatever must know a parameter reads it here.
+
+Each row names a parameter and says what shape it has, how its first values are drawn, whether weight decay
+acts on it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and
+which arrays of an official .npz file make it up. First values, weight decay, cost, checkpoints and the
+official layout all follow from these rows; a new part of a model is one more group of them.
+
+Matrices are stored input-by-output. The letters are those of tinyvit.ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tinyvit.model import distributions as first
+from tinyvit.model.config import ViTConfig
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One parameter.
+
+    official lists (name, shape) of the arrays that, reshaped and put side by side along their last axis,
+    are this parameter in the official layout.
+    """
+
+    name: str
+    shape: Shape
+    first: first.First = first.zeros
+    decays: bool = False
+    hidden: bool = False
+    official: tuple[tuple[str, Shape], ...] = ()
+
+
+def layout(config: ViTConfig) -> tuple[Row, ...]:
+    """All parameters of a model, in the order of its forward pass."""
+    blocks = [row for i in range(config.layers) for row in _block(config, i)]
+    return (*_stem(config), *blocks, *_readout(config))
+
+
+def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:
+    """A table of one's own from names and shapes; matrices whose name ends in .weight decay."""
+    return tuple(
+        Row(name, shape, decays=name.endswith(".weight") and len(shape) == 2)
+        for name, shape in shapes.items()
+    )
+
+
+def _stem(config: ViTConfig) -> list[Row]:
+    """From pixels to tokens."""
+    D, P, N = config.width, config.patch_size, config.tokens
+    rows = [
+        _matrix(
+            "patch.weight",
+            (P * P * config.channels, D),
+            first.lecun_normal,
+            ("embedding/kernel", (P, P, config.channels, D)),
+        ),
+        _vector("patch.bias", D, ("embedding/bias", (D,))),
+    ]
+    if config.has_token:
+        rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
+    position = ("Transformer/posembed_input/pos_embedding", (1, N, D))
+    return [*rows, Row("position", (N, D), first.small_normal, official=(position,))]
+
+
+def _block(config: ViTConfig, i: int) -> list[Row]:
+    """One Transformer block."""
+    D, M, H = config.width, config.mlp_width, config.heads
+    K = D // H
+    ours, theirs = f"blocks.{i}", f"Transformer/encoderblock_{i}"
+    attention, mlp = f"{theirs}/MultiHeadDotProductAttention_1", f"{theirs}/MlpBlock_3"
+    qkv = ("query", "key", "value")
+    return [
+        *_norm(f"{ours}.norm1", D, f"{theirs}/LayerNorm_0"),
+        _matrix(
+            f"{ours}.attn.qkv.weight",
+            (D, 3 * D),
+            first.xavier_uniform_qkv,
+            *((f"{attention}/{part}/kernel", (D, H, K)) for part in qkv),
+            hidden=True,
+        ),
+        _vector(f"{ours}.attn.qkv.bias", 3 * D, *((f"{attention}/{part}/bias", (H, K)) for part in qkv)),
+        _matrix(
+            f"{ours}.attn.out.weight",
+            (D, D),
+            first.xavier_uniform,
+            (f"{attention}/out/kernel", (H, K, D)),
+            hidden=True,
+        ),
+        _vector(f"{ours}.attn.out.bias", D, (f"{attention}/out/bias", (D,))),
+        *_norm(f"{ours}.norm2", D, f"{theirs}/LayerNorm_2"),
+        *_mlp_layer(f"{ours}.mlp.fc1", (D, M), f"{mlp}/Dense_0"),
+        *_mlp_layer(f"{ours}.mlp.fc2", (M, D), f"{mlp}/Dense_1"),
+    ]
+
+
+def _readout(config: ViTConfig) -> list[Row]:
+    """From tokens to logits."""
+    D, C, F = config.width, config.classes, config.pre_logits
+    rows = _norm("norm", D, "Transformer/encoder_norm")
+    if F:
+        rows += [
+            _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),
+            _vector("pre_logits.bias", F, ("pre_logits/bias", (F,))),
+        ]
+    return [
+        *rows,
+        _matrix("head.weight", (F or D, C), first.zeros, ("head/kernel", (F or D, C))),
+        _vector("head.bias", C, ("head/bias", (C,))),
+    ]
+
+
+def _matrix(
+    name: str, shape: Shape, draw: first.First, *official: tuple[str, Shape], hidden: bool = False
+) -> Row:
+    return Row(name, shape, draw, decays=True, hidden=hidden, official=official)
+
+
+def _vector(name: str, width: int, *official: tuple[str, Shape], draw: first.First = first.zeros) -> Row:
+    return Row(name, (width,), draw, official=official)
+
+
+def _norm(name: str, width: int, official: str) -> list[Row]:
+    return [
+        _vector(f"{name}.weight", width, (f"{official}/scale", (width,)), draw=first.ones),
+        _vector(f"{name}.bias", width, (f"{official}/bias", (width,))),
+    ]
+
+
+def _mlp_layer(name: str, shape: Shape, official: str) -> list[Row]:
+    outputs = shape[1]
+    return [
+        _matrix(f"{name}.weight", shape, first.xavier_uniform, (f"{official}/kernel", shape), hidden=True),
+        _vector(f"{name}.bias", outputs, (f"{official}/bias", (outputs,)), draw=first.tiny_normal),
+    ]

@@ -1,0 +1,63 @@
+"""The readout: from the tokens of the last block to logits (ViT eq. 4), forward and backward.
+
+Final LayerNorm, pooling (the class token, or the mean of the patches), perhaps a tanh layer (pre_logits),
+and the head. What the head is given are the features of an image.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tinyvit import ops
+from tinyvit.backend import Array
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.params import Params
+
+
+class FeaturesCache(NamedTuple):
+    """What the backward pass of all but the head needs; the last two are None without pre_logits."""
+
+    norm: tuple
+    pool: tuple
+    pre_logits: tuple | None
+    tanh: Array | None
+
+
+class ReadoutCache(NamedTuple):
+    """What the backward pass of the readout needs."""
+
+    features: FeaturesCache
+    head: tuple
+
+
+def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
+    """Features (B, D), or (B, pre_logits) if there is that layer, of tokens x (B, N, D), and the cache."""
+    x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
+    x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)  # (B, D)           ViT eq. 4
+    if not config.pre_logits:
+        return x, FeaturesCache(norm, pool, None, None)
+    x, pre_logits = ops.linear(x, *params.group("pre_logits"))
+    x, tanh = ops.tanh(x)  # (B, pre_logits)
+    return x, FeaturesCache(norm, pool, pre_logits, tanh)
+
+
+def readout(config: ViTConfig, params: Params, x: Array) -> tuple[Array, ReadoutCache]:
+    """Logits (B, C) of tokens x (B, N, D), and the cache."""
+    x, features = features_of(config, params, x)
+    logits, head = ops.linear(x, *params.group("head"))  # (B, C)
+    return logits, ReadoutCache(features, head)
+
+
+def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, grads: Params) -> Array:
+    """Gradient of readout: dlogits (B, C) to dx (B, N, D); adds the parameters' gradients to grads."""
+    norm, pool, pre_logits, tanh = cache.features
+    dx, *dhead = ops.linear_backward(dlogits, cache.head)
+    grads.add("head", *dhead)
+    if config.pre_logits:
+        dx = ops.tanh_backward(dx, tanh)
+        dx, *dpre_logits = ops.linear_backward(dx, pre_logits)
+        grads.add("pre_logits", *dpre_logits)
+    dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)  # (B, N, D)
+    dx, *dnorm = ops.layer_norm_backward(dx, norm)
+    grads.add("norm", *dnorm)
+    return dx

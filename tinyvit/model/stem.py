@@ -1,0 +1,42 @@
+"""The stem: from the pixels of an image to its tokens (ViT eq. 1), forward and backward."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tinyvit import ops
+from tinyvit.backend import Array
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.params import Params
+
+
+class StemCache(NamedTuple):
+    """What the backward pass of the stem needs, operation by operation."""
+
+    patch: tuple
+    dropout: Array | None
+
+
+def stem(
+    config: ViTConfig, params: Params, images: Array, noise: ops.Noise | None = None
+) -> tuple[Array, StemCache]:
+    """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Noise is given in training only."""
+    x, _ = ops.patchify(images, config.patch_size)  # (B, T, P*P*channels)
+    x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
+    if config.has_token:
+        x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
+    x, _ = ops.position_embedding(x, params["position"])  #                                  ViT eq. 1
+    x, dropout = ops.dropout(x, config.dropout, noise)
+    return x, StemCache(patch, dropout)
+
+
+def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
+    """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
+    dx = ops.dropout_backward(dx, cache.dropout)
+    dx, dposition = ops.position_embedding_backward(dx, None)
+    grads.add("position", dposition)
+    if config.has_token:
+        dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
+        grads.add("class_token", dtoken)
+    _, *dpatch = ops.linear_backward(dx, cache.patch)
+    grads.add("patch", *dpatch)

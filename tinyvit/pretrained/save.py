@@ -1,0 +1,45 @@
+"""One way out for models: the layout follows from the name, or is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tinyvit.errors import UserError
+from tinyvit.model import Model
+from tinyvit.pretrained.hugging_face import save_hugging_face
+from tinyvit.pretrained.load import save_official, save_safetensors
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+
+_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", "": "hugging_face"}
+LAYOUTS = ("tinyvit", "official", "torch", "hugging_face")
+
+
+def save_model(model: Model, path: Path, layout: str | None = None) -> None:
+    """Write a model, never over something that is there.
+
+    layout 'tinyvit' (an .npz file of any model, the names of its classes with it) is for .npz unless said
+    otherwise; 'official' is that of the official .npz files; 'torch' is .safetensors in timm's names, or
+    Hugging Face's if the epsilon is theirs; 'hugging_face' is a folder that from_pretrained opens. Raises
+    UserError if path exists, has another ending, or the layout cannot say what the model computes.
+    """
+    check_free(path)
+    layout = layout or _BY_ENDING[path.suffix.lower()]
+    if layout not in LAYOUTS:
+        raise UserError(f"there is no layout {layout!r}: expected one of {', '.join(LAYOUTS)}.")
+    config, params = model.config, model.params
+    if layout == "tinyvit":
+        save_checkpoint(path, Checkpoint(config, params, classes=model.classes))
+    elif layout == "official":
+        save_official(path, config, params)
+    elif layout == "torch":
+        save_safetensors(path, config, params)
+    else:
+        save_hugging_face(path, config, params, model.names)
+
+
+def check_free(path: Path) -> None:
+    """Raise UserError unless a model can be written under that name."""
+    if path.exists():
+        raise UserError(f"{path} exists already, and is left as it is: give another name.")
+    if path.suffix.lower() not in _BY_ENDING:
+        raise UserError(f"{path} ends in {path.suffix}: expected .npz, .safetensors, or no dot for a folder.")

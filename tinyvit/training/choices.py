@@ -1,0 +1,77 @@
+"""The settings of a run, from what the user chose: new ones, and those of a run that is resumed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tinyvit.backend import Device
+from tinyvit.engine import available_cores
+from tinyvit.errors import UserError
+from tinyvit.model import ViTConfig
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning, recipe
+
+# Settings that may differ when a run is resumed: where to compute, and where the data are.
+_FREE_ON_RESUME = {"device", "threads", "data_dir"}
+
+
+def new_settings(chosen: dict[str, Any], config: Path | None, device: Device) -> Settings:
+    """What the user chose; for the rest, a config file if there is one, or the recipe of the data set."""
+    if config is not None:
+        settings = replace(Settings.load(config), **chosen)
+        if "epochs" in chosen:
+            settings = replace(settings, steps=None)
+    else:
+        dataset = chosen.get("dataset", "shapes")
+        usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+        settings = Settings(**({"dataset": dataset} | usual | chosen))
+    if not device.is_gpu and settings.threads is None:  # with another number the bits are others
+        settings = replace(settings, threads=available_cores())
+    return settings
+
+
+def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
+    """Settings that say what the given model is, and read a folder's images as large as it takes them."""
+    if settings.dataset == "folder" and settings.image_size is None:
+        settings = replace(settings, image_size=settings.resolution or max(config.image_size))
+    return replace(settings, pool=config.pool)
+
+
+def fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> Settings:
+    """Settings in which what the user left open suits so many training images."""
+    if settings.weights:
+        settings = replace(settings, **fitted_fine_tuning(images, chosen))
+    length: float = settings.epochs
+    if settings.steps:
+        length = settings.steps / max(1, images // settings.batch_size)  # in epochs
+        settings = replace(settings, epochs=math.ceil(length))
+    if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
+        settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
+    return settings
+
+
+def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
+    """The run's own settings, perhaps for longer; UserError if the user now asks for others."""
+    settings = run.settings()
+    length = "steps" if settings.steps else "epochs"
+    free = {*_FREE_ON_RESUME, length}
+    for name, value in chosen.items():
+        before = getattr(settings, name)
+        if name == ("epochs" if length == "steps" else "steps"):
+            raise UserError(f"{run.path} counts in {length}: to extend it, give --{length}, not --{name}.")
+        if name not in free and value != before:
+            flag = "WEIGHTS" if name == "weights" else "--" + name.replace("_", "-")
+            raise UserError(
+                f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
+                f"keeps its settings. Omit {flag}, or start a new run with another --out."
+            )
+        if name == length and value < before:
+            raise UserError(
+                f"{run.path} was started for {before:,} {length}: a resumed run can be made longer, not "
+                f"shorter. Omit --{length}, or give more."
+            )
+    return replace(settings, **{name: chosen[name] for name in free if name in chosen})

@@ -1,0 +1,81 @@
+"""Training on arrays in memory: the loop in its barest form, without a run folder.
+
+    for each epoch:  an order of the images
+        for each batch:  its plan, its learning rate, a step
+
+training.loop is the same with everything that a long run needs besides: evaluation, checkpoints, resuming.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+from tinyvit.backend import array_module
+from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.engine import Training, make_engine
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import loss_and_grads
+from tinyvit.optim import learning_rate, make_optimizer
+
+
+def fit(
+    config: ViTConfig,
+    params: Params,
+    data: ImageSet,
+    *,
+    epochs: int = 10,
+    batch_size: int = 64,
+    lr: float = 1e-3,
+    optimizer: str = "adamw",
+    weight_decay: float = 0.05,
+    warmup_epochs: float = 1.0,
+    decay: str = "cosine",
+    clip: float = 1.0,
+    smoothing: float = 0.0,
+    crop_padding: int = 0,
+    flip: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    report: Callable[[int, float], None] | None = None,
+) -> list[float]:
+    """Train the parameters in place, wherever they are; returns the mean training loss of each epoch.
+
+    The settings are those of the train command. The last, smaller batch of an epoch is trained on too.
+    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
+    a label is out of range, or the loss stops being finite.
+    """
+    images, labels = data.images, data.labels
+    count, classes = len(data), config.classes
+    if not count:
+        raise UserError("there are no images to train on: expected at least one.")
+    if labels.min() < 0 or labels.max() >= classes:
+        worst = labels.min() if labels.min() < 0 else labels.max()
+        raise UserError(f"a label is {worst}, expected 0 to {classes - 1} for a model of {classes} classes.")
+    xp = array_module(params.flat)
+    training = Training(
+        xp.asarray(images),
+        xp.asarray(labels),
+        make_optimizer(optimizer, params, weight_decay),
+        clip or math.inf,
+    )
+    engine = make_engine(config, params, partial(loss_and_grads, smoothing=smoothing), training, threads)
+    steps = math.ceil(count / batch_size)
+    total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
+    step, means = 0, []
+    for epoch in range(epochs):
+        order, loss_sum = epoch_order(seed, epoch, count), 0.0
+        for k in range(steps):
+            step += 1
+            indices = order[k * batch_size : (k + 1) * batch_size]
+            plan = plan_batch(seed, step, indices, crop_padding, flip)
+            loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
+            loss_sum = loss_sum + loss * len(indices)
+        means.append(float(loss_sum) / count)
+        if not math.isfinite(means[-1]):
+            raise UserError(f"training has diverged in epoch {epoch + 1}: try a lower lr than {lr:g}.")
+        if report:
+            report(epoch + 1, means[-1])
+    return means

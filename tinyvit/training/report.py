@@ -1,0 +1,35 @@
+"""What a run tells about itself after each epoch: metrics.jsonl and curves.png."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.pictures.curves import draw_curves
+from tinyvit.runs.folder import RunFolder
+
+
+class Report:
+    """Writes both files anew after each epoch.
+
+    A file that cannot be written is said once, through note(text), and costs the run nothing else.
+    """
+
+    def __init__(self, run: RunFolder, title: str, note: Callable[[str], None]):
+        self.run, self.title, self.note = run, title, note
+        self._failed: set[str] = set()
+
+    def write(self, records: Sequence[dict[str, Any]], best_epoch: int) -> None:
+        """Write the records of all epochs so far, and draw them."""
+        self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
+        self._try("curves.png", lambda: draw_curves(records, self.run.curves_path, self.title, best_epoch))
+
+    def _try(self, name: str, write: Callable[[], None]) -> None:
+        try:
+            write()
+            self._failed.discard(name)
+        except (UserError, OSError, ValueError) as error:
+            if name not in self._failed:
+                self._failed.add(name)
+                self.note(f"{name} was not written, training continues: {error}")
