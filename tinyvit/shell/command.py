@@ -1,4 +1,4 @@
-"""What every command-line door shares: how it is opened, and how it ends."""
+"""What every command shares: how its line is parsed, and how it ends."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class _Parser(argparse.ArgumentParser):
         _fail(self, f"{message} (see python -m {self.prog} --help)")
 
 
-def make_parser(door: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser for `python -m tinyvit.DOOR`."""
+def make_parser(name: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+    """A parser for `python -m tinyvit.NAME`."""
     return _Parser(
-        prog=f"tinyvit.{door}",
+        prog=f"tinyvit.{name}",
         description=description,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
