@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from tinyvit.errors import UserError
+from tinyvit.shell.moving_line import MovingLine
 
 MOST_THREADS = 256
 
@@ -69,7 +70,10 @@ def _fail(name: str, message: str) -> NoReturn:
 
 
 def _complain(line: str) -> None:
-    """Print a line on standard error, below whatever standard output still holds; it may be closed."""
+    """Print a line on standard error, below whatever standard output shows; either may be closed."""
+    with contextlib.suppress(OSError):
+        if MovingLine.shown:
+            MovingLine.shown.close()
     _empty(sys.stdout)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
