@@ -1,4 +1,4 @@
-"""What all tests share: the GPU, if there is one, doors and small runs, one setting of hypothesis."""
+"""What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
 import sys
 
@@ -33,8 +33,8 @@ def gpu(request):
 
 @pytest.fixture
 def go(capsys, monkeypatch):
-    """go(DOOR, flags ...) as a user would: exit status, stdout, stderr."""
-    return lambda door, *argv: enter(door, capsys, monkeypatch, *argv)
+    """go(COMMAND, flags ...) as a user would: exit status, stdout, stderr."""
+    return lambda command, *argv: enter(command, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture(scope="session")

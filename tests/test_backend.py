@@ -137,9 +137,9 @@ def test_no_file_but_the_backend_imports_cupy():
     assert importers == {"backend.py"}
 
 
-def test_importing_every_door_of_tinyvit_does_not_import_cupy():
-    doors = ", ".join(f"tinyvit.{path.stem}" for path in PACKAGE.glob("[!_]*.py"))
-    code = f"import sys, {doors}; sys.exit('cupy' in sys.modules)"
+def test_importing_every_command_of_tinyvit_does_not_import_cupy():
+    commands = ", ".join(f"tinyvit.{path.stem}" for path in PACKAGE.glob("[!_]*.py"))
+    code = f"import sys, {commands}; sys.exit('cupy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, check=False).returncode == 0
 
 

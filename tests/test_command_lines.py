@@ -1,4 +1,4 @@
-"""The doors as a user opens them: help, endings, and one line for every mistake."""
+"""The commands as a user runs them: help, endings, and one line for every mistake."""
 
 import argparse
 import re
@@ -11,36 +11,36 @@ from tests.tiny_runs import assert_same_run, spawn, tiny
 from tinyvit import bench, evaluate, export, fewshot, finetune, gradcheck, info, predict, train, visualize
 from tinyvit.shell.command import make_parser, run_command
 
-DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, export, gradcheck, bench)
+COMMANDS = (train, finetune, evaluate, predict, fewshot, visualize, info, export, gradcheck, bench)
 
 
 # Help.
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
-def test_help_explains_every_flag(go, door):
-    status, out, err = go(door, "--help")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_help_explains_every_flag(go, command):
+    status, out, err = go(command, "--help")
     assert (status, err) == (0, "")
-    assert out.startswith(f"usage: {door.__name__} ")
-    for action in door.parser()._actions:
+    assert out.startswith(f"usage: {command.__name__} ")
+    for action in command.parser()._actions:
         assert action.help and action.help != argparse.SUPPRESS, action.option_strings
         assert all(option in out for option in action.option_strings)
 
 
 @pytest.mark.parametrize("name", ["train", "finetune", "evaluate", "predict", "fewshot", "info", "gradcheck"])
-def test_each_door_is_a_program(name):
+def test_each_command_is_a_program(name):
     process = spawn(name, "--help")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert out.startswith(f"usage: tinyvit.{name}")
 
 
-# How a door closes.
+# How a command ends.
 
 
-def a_door(main):
-    """A door without flags that does what main does."""
-    return argparse.Namespace(__name__="door", parser=lambda: make_parser("door", ""), main=main)
+def a_command(main):
+    """A command without flags that does what main does."""
+    return argparse.Namespace(__name__="command", parser=lambda: make_parser("command", ""), main=main)
 
 
 def raising(error):
@@ -53,28 +53,28 @@ def raising(error):
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (PermissionError(13, "Permission denied", "a/b"), "tinyvit.door: error: a/b: Permission denied\n"),
-        (OSError(28, "No space left"), "tinyvit.door: error: No space left\n"),
-        (OSError("odd"), "tinyvit.door: error: odd\n"),
+        (PermissionError(13, "Permission denied", "a/b"), "tinyvit.command: error: a/b: Permission denied\n"),
+        (OSError(28, "No space left"), "tinyvit.command: error: No space left\n"),
+        (OSError("odd"), "tinyvit.command: error: odd\n"),
         (
             MemoryError("Unable to allocate 9 TiB"),
-            "tinyvit.door: error: not enough memory: Unable to allocate 9 TiB. "
+            "tinyvit.command: error: not enough memory: Unable to allocate 9 TiB. "
             "Try a smaller --batch-size, --resolution or model.\n",
         ),
     ],
 )
 def test_what_the_machine_refuses_is_one_line(go, error, line):
-    assert go(a_door(raising(error))) == (2, "", line)
+    assert go(a_command(raising(error))) == (2, "", line)
 
 
 def test_ctrl_c_at_any_time_is_no_traceback(go):
-    assert go(a_door(raising(KeyboardInterrupt()))) == (130, "", "\ntinyvit.door: interrupted\n")
+    assert go(a_command(raising(KeyboardInterrupt()))) == (130, "", "\ntinyvit.command: interrupted\n")
 
 
 def test_a_bug_is_not_hidden(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["door"])
+    monkeypatch.setattr(sys, "argv", ["command"])
     with pytest.raises(ZeroDivisionError):
-        run_command(make_parser("door", ""), raising(ZeroDivisionError()))
+        run_command(make_parser("command", ""), raising(ZeroDivisionError()))
 
 
 def test_what_the_terminal_cannot_show_is_no_reason_to_stop(photos, tmp_path):

@@ -84,8 +84,8 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
 
 def test_a_folder_of_hugging_face_is_no_run(go, trained, tmp_path):
     assert go(export, trained, tmp_path / "model")[0] == 0
-    for door, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):
-        assert_one_line(go(door, *words), "no run folder but a model of Hugging Face's", "--weights")
+    for command, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):
+        assert_one_line(go(command, *words), "no run folder but a model of Hugging Face's", "--weights")
 
 
 def test_the_ending_may_be_in_capitals(go, trained, tmp_path):

@@ -40,12 +40,12 @@ def tiny(photos, out, *more):
     return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + [*map(str, more)]
 
 
-def enter(door, capsys, monkeypatch, *argv):
-    """Go through a door (a module such as tinyvit.train) in this process: exit status, stdout, stderr."""
-    monkeypatch.setattr(sys, "argv", [door.__name__, *map(str, argv)])
+def enter(command, capsys, monkeypatch, *argv):
+    """Run a command (a module such as tinyvit.train) in this process: exit status, stdout, stderr."""
+    monkeypatch.setattr(sys, "argv", [command.__name__, *map(str, argv)])
     capsys.readouterr()
     with pytest.raises(SystemExit) as leaving:
-        run_command(door.parser(), door.main)
+        run_command(command.parser(), command.main)
     return leaving.value.code or 0, *capsys.readouterr()
 
 

@@ -139,7 +139,7 @@ def test_features_on_the_gpu(gpu):
     )
 
 
-# The door.
+# The command.
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def rows(out):
     return {int(n): (int(images), float(acc), spread and float(spread)) for n, images, acc, spread in found}
 
 
-def test_the_door_prints_a_row_for_each_number_of_shots(go, photos, weights):
+def test_the_command_prints_a_row_for_each_number_of_shots(go, photos, weights):
     status, out, err = go(weights, *folder(photos))
     assert (status, err) == (0, "")
     assert "2 classes, 8 test images; chance is 50.0%" in out

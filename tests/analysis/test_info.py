@@ -1,4 +1,4 @@
-"""The door `python -m tinyvit.info`, and the text it prints."""
+"""The command `python -m tinyvit.info`, and the text it prints."""
 
 import pytest
 

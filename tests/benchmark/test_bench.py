@@ -1,4 +1,4 @@
-"""The benchmark: its door, the two processes it talks to, and that its numbers mean what they say."""
+"""The benchmark: its command, the two processes it talks to, and that its numbers mean what they say."""
 
 import importlib.util
 import json

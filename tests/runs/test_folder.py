@@ -34,16 +34,16 @@ def run(go, photos, tmp_path):
 )
 def test_a_damaged_config(go, run, text):
     (run / "config.json").write_text(text)
-    for door, *argv in ((train, "--resume", run), (evaluate, run), (predict, run, "a.png")):
-        assert_one_line(go(door, *argv), "config.json")
+    for command, *argv in ((train, "--resume", run), (evaluate, run), (predict, run, "a.png")):
+        assert_one_line(go(command, *argv), "config.json")
 
 
 @pytest.mark.parametrize(("key", "value"), [("model", {}), ("model", {"width": 3}), ("classes", ["one"])])
 def test_a_config_that_does_not_fit_its_checkpoints(go, run, key, value):
     config = json.loads((run / "config.json").read_text()) | {key: value}
     (run / "config.json").write_text(json.dumps(config))
-    for door, *argv in ((train, "--resume", run), (evaluate, run), (predict, run, "a.png")):
-        assert_one_line(go(door, *argv), "config.json")
+    for command, *argv in ((train, "--resume", run), (evaluate, run), (predict, run, "a.png")):
+        assert_one_line(go(command, *argv), "config.json")
 
 
 def test_a_setting_of_another_version_is_named():
@@ -63,8 +63,8 @@ def test_what_is_no_run(go, tmp_path):
     for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
         with pytest.raises(UserError, match=r"no run folder \(it has no config\.json\)"):
             RunFolder.open(path)
-        for door, *argv in ((train, "--resume", path), (evaluate, path), (predict, path, "a.png")):
-            assert_one_line(go(door, *argv), path, "no run folder")
+        for command, *argv in ((train, "--resume", path), (evaluate, path), (predict, path, "a.png")):
+            assert_one_line(go(command, *argv), path, "no run folder")
 
 
 def test_a_run_whose_checkpoint_is_gone(go, run):

@@ -4,10 +4,8 @@ import io
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tinyvit.shell.progress import Progress, duration, figure, img_per_second, percent
+from tinyvit.shell.progress import Progress
 
 ESCAPE_CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
@@ -99,6 +97,8 @@ def test_moving_lines_never_wrap(columns, monkeypatch):
     report(50_000_000, 170_000_000)
     clock.now += 3
     report(60_000_000, None)
+    clock.now += 3
+    progress.count("photographs")(2_000, 50_000)
     screen(stream.text, columns)
 
 
@@ -189,6 +189,10 @@ def print_everything(progress, clock):
     clock.now += 40
     report(1_000_000, 2_000_000)
     report(2_000_000, 2_000_000)
+    report = progress.count("photos")
+    clock.now += 40
+    report(1, 2)
+    report(2, 2)
     progress.close()
 
 
@@ -280,54 +284,32 @@ def test_nobody_reading_is_let_through():
         progress.note("text")
 
 
+def test_images_worked_through_show_their_number_and_time_left_then_a_line_that_stays():
+    progress, stream, clock = make()
+    report = progress.count("photos")
+    clock.now += 5
+    report(1_250, 5_000)
+    (moving,) = screen(stream.text, 100)
+    assert re.fullmatch(r"photos  ━+╸?─+  1,250/5,000 images   0:15 left", moving)
+    assert moving.count("━") == 7  # a quarter of 28
+    clock.now += 15
+    report(5_000, 5_000)
+    assert screen(stream.text, 100) == ["photos  5,000 images in 0:20   250 img/s", ""]
+
+
+def test_images_counted_before_any_time_has_passed():
+    progress, stream, clock = make()
+    report = progress.count("photos")
+    clock.now += 1
+    report(0, 5_000)
+    assert screen(stream.text, 100)[0].endswith("    0/5,000 images   -:-- left")
+    progress, stream, _ = make(terminal=False)
+    progress.count("photos")(2, 2)
+    assert stream.text == "photos  2 images in 0:00   - img/s\n"
+
+
 def _raise(error):
     def write(text):
         raise error
 
     return write
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.4, "0:00"),
-        (41, "0:41"),
-        (59.7, "1:00"),
-        (725, "12:05"),
-        (3599.6, "1:00:00"),
-        (3729, "1:02:09"),
-        (90_000, "25:00:00"),
-        (-3, "0:00"),
-        (None, "-:--"),
-        (float("inf"), "-:--"),
-        (float("nan"), "-:--"),
-    ],
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("rate", "text"),
-    [(9.4, "9.4 img/s"), (9.96, "10 img/s"), (812.4, "812 img/s"), (12_345, "12,345 img/s")],
-)
-def test_rates(rate, text):
-    assert img_per_second(rate) == text
-
-
-@given(st.floats(min_value=0, max_value=1e90) | st.just(float("nan")) | st.just(float("inf")))
-def test_figure_is_five_columns_wide_and_right(value):
-    text = figure(value)
-    assert len(text) == 5
-    assert float(text) == pytest.approx(value, rel=0.5, abs=0.0005, nan_ok=True)
-
-
-@given(st.none() | st.floats(min_value=0, max_value=1))
-def test_percent_is_five_columns_wide_and_right(share):
-    text = percent(share)
-    assert len(text) == 5
-    assert (
-        text.strip() == "-"
-        if share is None
-        else float(text.rstrip("%")) == pytest.approx(100 * share, abs=0.051)
-    )

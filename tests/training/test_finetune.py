@@ -132,17 +132,19 @@ def test_it_learns(go, base, others, tmp_path):
     assert "test accuracy 100" in out
 
 
-@pytest.mark.parametrize("door", [finetune, train], ids=lambda door: door.__name__)
-def test_stopped_and_resumed_it_ends_with_the_same_bits(go, base, tuned, others, tmp_path, monkeypatch, door):
+@pytest.mark.parametrize("command", [finetune, train], ids=lambda command: command.__name__)
+def test_stopped_and_resumed_it_ends_with_the_same_bits(
+    go, base, tuned, others, tmp_path, monkeypatch, command
+):
     run = tmp_path / "run"
     with interrupted_after(monkeypatch, 8):
         assert go(finetune, base, *onto(others, run))[0] == 128 + signal.SIGINT
     shutil.rmtree(base)  # what it started from is needed no more
-    status, out, err = go(door, "--resume", run)
+    status, out, err = go(command, "--resume", run)
     assert (status, err) == (0, "")
     assert "after step 8 of 12" in out
     assert_same_run(run, tuned)
-    assert "is finished" in go(door, "--resume", run)[1]
+    assert "is finished" in go(command, "--resume", run)[1]
 
 
 def test_stopped_before_the_first_checkpoint_it_starts_anew(go, base, tuned, others, tmp_path):

@@ -1,4 +1,4 @@
-"""Every door with --device gpu: nothing is left behind on the host, and the result is that of NumPy."""
+"""Every command with --device gpu: nothing is left behind on the host, and the result is that of NumPy."""
 
 import re
 import signal
@@ -66,9 +66,9 @@ def test_a_run_is_resumed_there(run, go, photos, tmp_path, monkeypatch):
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-2, atol=2e-3, err_msg=name)
 
 
-def test_every_other_door_takes_it_too(run, gpu, go, photos, tmp_path):
+def test_every_other_command_takes_it_too(run, gpu, go, photos, tmp_path):
     base, image = run("base"), next((photos / "red").iterdir())
-    for door, *words in (
+    for command, *words in (
         (evaluate, base),
         (predict, base, image, "--attention", tmp_path / "a.png"),
         (predict, base, image, "--resolution", "16"),
@@ -76,9 +76,9 @@ def test_every_other_door_takes_it_too(run, gpu, go, photos, tmp_path):
         (fewshot, base, "--dataset", "folder", "--data-dir", photos, "--shots", "2"),
         (gradcheck,),
     ):
-        here, there = go(door, *words, "--device", "cpu"), go(door, *words, *GPU)
-        assert here[0] == there[0] == 0, (door, there)
-        if door in (evaluate, fewshot, predict):
+        here, there = go(command, *words, "--device", "cpu"), go(command, *words, *GPU)
+        assert here[0] == there[0] == 0, (command, there)
+        if command in (evaluate, fewshot, predict):
             assert words_of(here[1]) == words_of(there[1])
             np.testing.assert_allclose(numbers_of(here[1]), numbers_of(there[1]), atol=0.11)
     words = ("--dataset", "folder", "--data-dir", photos, "--steps", "3", "--out", tmp_path / "tuned")
@@ -86,7 +86,7 @@ def test_every_other_door_takes_it_too(run, gpu, go, photos, tmp_path):
 
 
 def words_of(text):
-    """A door's output without its numbers."""
+    """A command's output without its numbers."""
     return re.sub(r"[\d.]+", "#", text)
 
 

@@ -32,15 +32,15 @@ class PowerCut(BaseException):
 
 
 @pytest.fixture
-def door(capsys, monkeypatch):
-    """door(flags ...) is tinyvit.train: exit status, stdout, stderr."""
+def command(capsys, monkeypatch):
+    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
     return lambda *argv: enter(train, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture
-def alone(door, photos, tmp_path):
+def alone(command, photos, tmp_path):
     """A run that was left alone; with dropout and stochastic depth, so that all that is random takes part."""
-    assert door(*noisy(photos, tmp_path / "alone"))[0] == 0
+    assert command(*noisy(photos, tmp_path / "alone"))[0] == 0
     return tmp_path / "alone"
 
 
@@ -51,22 +51,22 @@ def noisy(photos, out):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("step", [1, 3, 4, 5, 8, 11])
 def test_a_signal_stops_after_the_step_and_nothing_is_lost(
-    door, photos, alone, tmp_path, monkeypatch, step, number
+    command, photos, alone, tmp_path, monkeypatch, step, number
 ):
     run = tmp_path / "run"
     with interrupted_after(monkeypatch, step, number):
-        status, out, err = door(*noisy(photos, run))
+        status, out, err = command(*noisy(photos, run))
     assert (status, err) == (128 + number, "")
     assert f"stopped after step {step}, which is saved" in out
     assert f"python -m tinyvit.train --resume {run}" in out
-    status, out, _ = door("--resume", run)
+    status, out, _ = command("--resume", run)
     assert status == 0
     assert f"after step {step} of {STEPS}" in out
     assert_same_run(run, alone)
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_a_power_cut_around_any_write_is_made_good(door, photos, alone, tmp_path, monkeypatch, moved):
+def test_a_power_cut_around_any_write_is_made_good(command, photos, alone, tmp_path, monkeypatch, moved):
     """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
     monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
@@ -87,13 +87,13 @@ def test_a_power_cut_around_any_write_is_made_good(door, photos, alone, tmp_path
         with monkeypatch.context() as patch:
             patch.setattr(files.os, "replace", failing)
             try:
-                door(*noisy(photos, run))
+                command(*noisy(photos, run))
             except PowerCut:
                 pass
             else:
                 break
         again = ("--resume", run) if (run / "config.json").exists() else noisy(photos, run)
-        assert door(*again)[0] == 0
+        assert command(*again)[0] == 0
         (run / "curves.png").write_bytes(b"")
         (alone / "curves.png").write_bytes(b"")
         assert_same_run(run, alone)
@@ -102,9 +102,9 @@ def test_a_power_cut_around_any_write_is_made_good(door, photos, alone, tmp_path
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and its Ctrl-C goes to a whole console")
 @pytest.mark.parametrize("number", [signal.SIGINT, getattr(signal, "SIGKILL", 9)])
-def test_a_process_that_is_stopped_from_outside(door, photos, tmp_path, number):
+def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, number):
     flags = ("--epochs", "8")
-    assert door(*noisy(photos, tmp_path / "alone"), *flags)[0] == 0
+    assert command(*noisy(photos, tmp_path / "alone"), *flags)[0] == 0
     run = tmp_path / "run"
     process = spawn("train", *noisy(photos, run), *flags)
     deadline = time.monotonic() + 60
@@ -118,57 +118,57 @@ def test_a_process_that_is_stopped_from_outside(door, photos, tmp_path, number):
     if process.returncode != 0:  # a very fast machine may have been through
         assert process.returncode == (130 if number == signal.SIGINT else -number)
         assert err == ""
-    assert door("--resume", run)[0] == 0
+    assert command("--resume", run)[0] == 0
     assert_same_run(run, tmp_path / "alone")
 
 
-def test_a_second_ctrl_c_ends_at_once(door, photos, tmp_path, monkeypatch):
+def test_a_second_ctrl_c_ends_at_once(command, photos, tmp_path, monkeypatch):
     def interrupted(self, indices):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Trainer, "take_step", interrupted)
-    status, _, err = door(*noisy(photos, tmp_path / "run"))
+    status, _, err = command(*noisy(photos, tmp_path / "run"))
     assert status == 130
     assert "interrupted" in err
     assert "Traceback" not in err
 
 
-def test_the_handlers_are_put_back(door, photos, tmp_path):
+def test_the_handlers_are_put_back(command, photos, tmp_path):
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    door(*tiny(photos, tmp_path / "run", "--epochs", "1"))
+    command(*tiny(photos, tmp_path / "run", "--epochs", "1"))
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def stop_at(step, door, monkeypatch, *argv):
+def stop_at(step, command, monkeypatch, *argv):
     """Train until that step, then stop as Ctrl-C does."""
     with interrupted_after(monkeypatch, step):
-        assert door(*argv)[0] == 130
+        assert command(*argv)[0] == 130
 
 
-def test_a_run_by_steps_is_resumed_too(door, photos, tmp_path, monkeypatch):
-    assert door(*tiny(photos, tmp_path / "alone", "--steps", "10"))[0] == 0
+def test_a_run_by_steps_is_resumed_too(command, photos, tmp_path, monkeypatch):
+    assert command(*tiny(photos, tmp_path / "alone", "--steps", "10"))[0] == 0
     with interrupted_after(monkeypatch, 9):
-        assert door(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
-    status, out, _ = door("--resume", tmp_path / "run")
+        assert command(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
+    status, out, _ = command("--resume", tmp_path / "run")
     assert status == 0 and "after step 9 of 10" in out
     assert_same_run(tmp_path / "run", tmp_path / "alone")
-    assert "is finished" in door("--resume", tmp_path / "run")[1]
+    assert "is finished" in command("--resume", tmp_path / "run")[1]
 
 
 def contents(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_a_finished_run_says_so_and_stays_as_it_is(door, alone):
+def test_a_finished_run_says_so_and_stays_as_it_is(command, alone):
     before = contents(alone)
-    status, out, err = door("--resume", alone)
+    status, out, err = command("--resume", alone)
     assert (status, err) == (0, "")
     assert out == f"{alone} is finished: all 3 epochs are done, nothing was changed.\n"
     assert contents(alone) == before
 
 
-def test_a_run_without_a_checkpoint_starts_from_the_beginning(door, photos, alone, tmp_path, monkeypatch):
+def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, alone, tmp_path, monkeypatch):
     run = tmp_path / "run"
 
     def cut(*args):
@@ -177,39 +177,39 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(door, photos, alon
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "take_step", cut)
         with pytest.raises(PowerCut):
-            door(*noisy(photos, run))
+            command(*noisy(photos, run))
     assert [path.name for path in run.iterdir()] == ["config.json"]
-    assert door("--resume", run)[0] == 0
+    assert command("--resume", run)[0] == 0
     assert_same_run(run, alone)
 
 
-def test_out_and_resume_go_on_with_that_run(door, photos, alone, tmp_path, monkeypatch):
-    stop_at(5, door, monkeypatch, *noisy(photos, tmp_path / "run"))
-    assert door("--out", tmp_path / "run", "--resume")[0] == 0
+def test_out_and_resume_go_on_with_that_run(command, photos, alone, tmp_path, monkeypatch):
+    stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
+    assert command("--out", tmp_path / "run", "--resume")[0] == 0
     assert_same_run(tmp_path / "run", alone)
 
 
-def test_resume_by_itself_takes_the_latest_run(door, photos, tmp_path, monkeypatch):
+def test_resume_by_itself_takes_the_latest_run(command, photos, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("b", "a", "c"):
-        stop_at(5, door, monkeypatch, *tiny(photos, tmp_path / "runs" / name))
+        stop_at(5, command, monkeypatch, *tiny(photos, tmp_path / "runs" / name))
     for path in (tmp_path / "runs" / "a").iterdir():
         os.utime(path, (2e9, 2e9))
-    status, out, _ = door("--resume")
+    status, out, _ = command("--resume")
     assert status == 0
     assert f"run {os.path.join('runs', 'a')}" in out
     assert [len(metrics(tmp_path / "runs" / name)) for name in "abc"] == [3, 1, 1]
 
 
-def test_resume_where_there_is_no_run(door, tmp_path, monkeypatch):
+def test_resume_where_there_is_no_run(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert_one_line(door("--resume"), "no run in runs", "--resume RUN")
-    assert_one_line(door("--resume", "nowhere"), "nowhere is no run folder", "config.json")
+    assert_one_line(command("--resume"), "no run in runs", "--resume RUN")
+    assert_one_line(command("--resume", "nowhere"), "nowhere is no run folder", "config.json")
     assert not list(tmp_path.iterdir())
 
 
-def test_two_names_for_the_run(door, alone, tmp_path):
-    assert_one_line(door("--resume", alone, "--out", tmp_path / "b"), "name two runs")
+def test_two_names_for_the_run(command, alone, tmp_path):
+    assert_one_line(command("--resume", alone, "--out", tmp_path / "b"), "name two runs")
 
 
 @pytest.mark.parametrize(
@@ -222,73 +222,74 @@ def test_two_names_for_the_run(door, alone, tmp_path):
         (("--dataset", "shapes"), "dataset folder, not shapes"),
     ],
 )
-def test_a_resumed_run_keeps_its_settings(door, photos, tmp_path, monkeypatch, flags, said):
+def test_a_resumed_run_keeps_its_settings(command, photos, tmp_path, monkeypatch, flags, said):
     run = tmp_path / "run"
-    stop_at(5, door, monkeypatch, *tiny(photos, run))
+    stop_at(5, command, monkeypatch, *tiny(photos, run))
     before = contents(run)
-    assert_one_line(door("--resume", run, *flags), said, flags[0].replace("no-", ""))
+    assert_one_line(command("--resume", run, *flags), said, flags[0].replace("no-", ""))
     assert contents(run) == before
 
 
-def test_settings_that_are_the_same_may_be_given_again(door, photos, alone, tmp_path, monkeypatch):
-    stop_at(5, door, monkeypatch, *noisy(photos, tmp_path / "run"))
-    assert door(*noisy(photos, tmp_path / "run"), "--resume")[0] == 0
+def test_settings_that_are_the_same_may_be_given_again(command, photos, alone, tmp_path, monkeypatch):
+    stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
+    assert command(*noisy(photos, tmp_path / "run"), "--resume")[0] == 0
     assert_same_run(tmp_path / "run", alone)
 
 
-def test_where_to_compute_and_where_the_data_lie_may_change(door, photos, tmp_path, monkeypatch):
+def test_where_to_compute_and_where_the_data_lie_may_change(command, photos, tmp_path, monkeypatch):
     moved = photos.rename(photos.with_name("before"))
     try:
-        stop_at(5, door, monkeypatch, *tiny(moved, tmp_path / "run"))
+        stop_at(5, command, monkeypatch, *tiny(moved, tmp_path / "run"))
     finally:
         moved.rename(photos)
-    assert_one_line(door("--resume", tmp_path / "run"), "before is no folder")
+    assert_one_line(command("--resume", tmp_path / "run"), "before is no folder")
     assert (
-        door("--resume", tmp_path / "run", "--data-dir", photos, "--threads", "2", "--device", "cpu")[0] == 0
+        command("--resume", tmp_path / "run", "--data-dir", photos, "--threads", "2", "--device", "cpu")[0]
+        == 0
     )
     assert len(metrics(tmp_path / "run")) == 3
 
 
-def test_an_existing_run_is_not_started_anew(door, photos, alone):
+def test_an_existing_run_is_not_started_anew(command, photos, alone):
     before = contents(alone)
-    assert_one_line(door(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
+    assert_one_line(command(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
     assert contents(alone) == before
 
 
 @pytest.mark.parametrize("torn", ['{"epoch": 1, "st', "", "\x00\x00"])
-def test_torn_metrics_are_written_anew(door, photos, alone, tmp_path, monkeypatch, torn):
+def test_torn_metrics_are_written_anew(command, photos, alone, tmp_path, monkeypatch, torn):
     run = tmp_path / "run"
-    stop_at(6, door, monkeypatch, *noisy(photos, run))
+    stop_at(6, command, monkeypatch, *noisy(photos, run))
     (run / "metrics.jsonl").write_text(torn)
-    assert door("--resume", run)[0] == 0
+    assert command("--resume", run)[0] == 0
     assert_same_run(run, alone)
 
 
-def test_seconds_count_all_sittings(door, photos, tmp_path, monkeypatch):
+def test_seconds_count_all_sittings(command, photos, tmp_path, monkeypatch):
     run = tmp_path / "run"
-    stop_at(6, door, monkeypatch, *tiny(photos, run))
+    stop_at(6, command, monkeypatch, *tiny(photos, run))
     before = json.loads(str(arrays(run / "last.npz")["progress"]))["seconds"]
     assert before > 0
-    door("--resume", run)
+    command("--resume", run)
     records = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert records[0]["seconds"] < before < records[1]["seconds"] < records[2]["seconds"]
 
 
-def test_a_checkpoint_of_another_optimiser_is_refused(door, photos, tmp_path, monkeypatch):
+def test_a_checkpoint_of_another_optimiser_is_refused(command, photos, tmp_path, monkeypatch):
     for name in ("adam", "sgd"):
-        stop_at(6, door, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
+        stop_at(6, command, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
     (tmp_path / "sgd" / "last.npz").replace(tmp_path / "adam" / "last.npz")
-    assert_one_line(door("--resume", tmp_path / "adam"), "another model, optimiser", "restore")
+    assert_one_line(command("--resume", tmp_path / "adam"), "another model, optimiser", "restore")
 
 
-def test_data_that_have_changed_are_refused(door, photos, tmp_path, monkeypatch):
+def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypatch):
     data, run = tmp_path / "data", tmp_path / "run"
     shutil.copytree(photos, data)
-    stop_at(6, door, monkeypatch, *tiny(data, run))
+    stop_at(6, command, monkeypatch, *tiny(data, run))
     for i in range(20):
         shutil.copy(data / "red" / f"{i}.png", data / "red" / f"copy{i}.png")
     before = contents(run)
-    assert_one_line(door("--resume", run), "amount of data", "start a new run")
+    assert_one_line(command("--resume", run), "amount of data", "start a new run")
     (data / "red").rename(data / "pink")
-    assert_one_line(door("--resume", run), "other classes", "--data-dir")
+    assert_one_line(command("--resume", run), "other classes", "--data-dir")
     assert contents(run) == before

@@ -1,1 +1,1 @@
-"""What the doors share: parsing, endings, flags."""
+"""What all commands share: parsing, flags, endings, progress."""

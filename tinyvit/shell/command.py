@@ -1,4 +1,4 @@
-"""What every command-line door shares: how it is opened, and how it ends."""
+"""What every command shares: how its line is parsed, and how it ends."""
 
 from __future__ import annotations
 
@@ -6,48 +6,90 @@ import argparse
 import contextlib
 import math
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from tinyvit.errors import UserError
+from tinyvit.shell.moving_line import MovingLine
 
 MOST_THREADS = 256
 
+_CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
+
 
 def run_command(
-    parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int | None]
+    parser: argparse.ArgumentParser,
+    main: Callable[[argparse.Namespace], int | None],
+    words: Sequence[str] | None = None,
 ) -> NoReturn:
-    """Parse the command line, call main with it, and leave with its exit status (None: 0).
+    """Parse the command line, call main with the result, and leave with its exit status (None: 0).
 
-    A user's mistake ends in one line and status 2, Ctrl-C in status 130, a closed pipe quietly.
+    words are those of the command line, sys.argv[1:] if they are not given. See `ending` for what happens
+    when main fails.
+    """
+    with ending(parser.prog):
+        status = main(parser.parse_args(words)) or 0
+    sys.exit(status)
+
+
+@contextlib.contextmanager
+def ending(name: str) -> Iterator[None]:
+    """Within, a program of this name ends as a user expects: no mistake of theirs shows a traceback.
+
+    A user's mistake, and whatever the machine refuses, is one line on standard error and status 2; Ctrl-C is
+    status 130; a closed pipe, as in `... | head -1`, ends quietly with status 0. Only a bug is left as it is.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to stop
     try:
-        status = main(parser.parse_args()) or 0
-        sys.stdout.flush()
-        sys.exit(status)
+        yield
+        print(end="", flush=True)  # here, where an error can still be reported
     except BrokenPipeError:  # the reader, head or a pager, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except UserError as error:
-        _fail(parser, str(error))
+        _fail(name, str(error))
     except OSError as error:
-        _fail(parser, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        _fail(name, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except MemoryError as error:
-        _fail(parser, f"not enough memory: {error}. Try a smaller --batch-size, --resolution or model.")
+        _fail(name, f"not enough memory: {error}. Try a smaller --batch-size, --resolution or model.")
     except KeyboardInterrupt:
-        print(f"\n{parser.prog}: interrupted", file=sys.stderr)
+        _complain(f"\n{name}: interrupted")
         sys.exit(130)
+    finally:
+        _empty(sys.stdout)
+        _empty(sys.stderr)
 
 
-def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
-    with contextlib.suppress(OSError):  # nobody reads on
-        sys.stdout.flush()
-    parser.exit(2, f"{parser.prog}: error: {' '.join(message.splitlines())}\n")
+def _fail(name: str, message: str) -> NoReturn:
+    _complain(f"{name}: error: {' '.join(message.splitlines())}")
+    sys.exit(2)
+
+
+def _complain(line: str) -> None:
+    """Print a line on standard error, below whatever standard output shows; either may be closed."""
+    with contextlib.suppress(OSError):
+        if MovingLine.shown:
+            MovingLine.shown.close()
+    _empty(sys.stdout)
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
+
+
+def _empty(stream: TextIO | None) -> None:
+    """Write what a stream still holds; if nobody reads it, to nowhere, or Python complains while it exits."""
+    if stream is None:  # a program without a console
+        return
+    try:
+        stream.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,18 +99,25 @@ class _Parser(argparse.ArgumentParser):
         return self.parse_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        _fail(self, f"{message} (see python -m {self.prog} --help)")
+        _fail(self.prog, f"{message} (see --help)")
 
 
-def make_parser(door: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser for `python -m tinyvit.DOOR`."""
+def make_parser(name: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
+    """A parser for `python -m tinyvit.NAME`; of a module's docstring, its summary is the description."""
     return _Parser(
-        prog=f"tinyvit.{door}",
-        description=description,
+        prog=f"tinyvit.{name}",
+        description=summary(description),
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def summary(docstring: str | None) -> str:
+    """What the first line of a command's docstring says after "`python -m tinyvit.NAME`: ", as a sentence."""
+    line = (docstring or "").strip().partition("\n")[0]
+    line = _CALL.sub("", line)
+    return line[:1].upper() + line[1:]
 
 
 # Types for argparse: each turns the text of a flag into a number, or says what was expected.

@@ -1,4 +1,4 @@
-"""Flags that several doors have, spelled and explained alike."""
+"""Flags that several commands have, spelled and explained alike."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_source_flags(parser: argparse._ActionsContainer) -> None:
 
 
 def add_weights_flags(parser: argparse._ActionsContainer) -> None:
-    """How the weights that a door is given are taken: --resolution, --position-resize and --heads."""
+    """How the weights given to a command are read: --resolution, --position-resize and --heads."""
     parser.add_argument(
         "--resolution",
         type=positive_int,

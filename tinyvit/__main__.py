@@ -1,0 +1,90 @@
+"""`python -m tinyvit COMMAND`, or `tinyvit COMMAND` where it is installed: run a command, or list them all.
+
+A command is a module of this package whose docstring begins with the line to run it by and says, after a
+colon, what it does; that sentence is also the description in its --help. So a new command is found here
+without being entered in any list, and the list is made without importing one.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from typing import NoReturn
+
+import tinyvit
+from tinyvit.errors import UserError
+from tinyvit.shell.command import ending, run_command, summary
+
+_USAGE = """\
+usage: {call} COMMAND [FLAGS]
+       {call} --help | --version
+
+The Vision Transformer, trained, examined and used from the command line. The commands:
+
+{commands}
+
+{call} COMMAND --help explains a command and all its flags. To begin with, train a small model on
+built-in pictures, which needs no download and takes about a minute:
+
+  {call} train
+"""
+
+
+def main() -> NoReturn:
+    """Run the command that the first word names; without any word, list the commands."""
+    words = sys.argv[1:]
+    with ending("tinyvit"):
+        if words in ([], ["-h"], ["--help"]):
+            print(_overview(), end="")
+        elif words == ["--version"]:
+            print(f"tinyvit {tinyvit.__version__}")
+        else:
+            module = importlib.import_module(f"tinyvit.{_checked(words[0])}")
+            run_command(module.parser(), module.main, words[1:])
+    sys.exit(0)
+
+
+def commands() -> dict[str, str]:
+    """All commands in alphabetical order: name and what it does, in one sentence."""
+    found = {}
+    for module in pkgutil.iter_modules(tinyvit.__path__):
+        spec = importlib.util.find_spec(f"tinyvit.{module.name}")
+        source = None if module.ispkg else spec.loader.get_source(spec.name)
+        docstring = source and ast.get_docstring(ast.parse(source))
+        if docstring and docstring.startswith(f"`python -m {spec.name}"):
+            found[module.name] = summary(docstring)
+    return dict(sorted(found.items()))
+
+
+def _overview() -> str:
+    listed = commands()
+    width = max(map(len, listed))
+    rows = "\n".join(f"  {name:{width}}  {sentence}" for name, sentence in listed.items())
+    return _USAGE.format(call=_call(), commands=rows)
+
+
+def _call() -> str:
+    """How the user called this: by the installed command, or through Python."""
+    return "python -m tinyvit" if sys.argv[0].endswith("__main__.py") else "tinyvit"
+
+
+def _checked(word: str) -> str:
+    """The word if it names a command; if not, UserError suggests the nearest."""
+    listed = commands()
+    if word in listed:
+        return word
+    if word.startswith("-"):
+        raise UserError(
+            f"expected a command before {word}, as in {_call()} train {word}: one of {', '.join(listed)}."
+        )
+    nearest = difflib.get_close_matches(word.lower(), listed, n=1)
+    hint = f"did you mean {nearest[0]}? The commands are" if nearest else "expected one of"
+    raise UserError(f"{word} is not a command: {hint} {', '.join(listed)}.")
+
+
+if __name__ == "__main__":
+    main()
