@@ -31,7 +31,7 @@ def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip
     """The chosen images, each seen through a window moved down and to the right, then mirrored if flip.
 
     images: uint8 (n, H, W, 3); indices, down, right, flip: (B,) each, in main memory or beside the images;
-    returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image: |down| < H, |right| < W.
+    returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image.
     """
     xp = array_module(images)
     indices, down, right, flip = (

@@ -58,7 +58,7 @@ class ReferenceEngine:
         return self._grads
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
-        """One update of the parameters: the mean loss of the planned batch before it, and the gradient's norm.
+        """One update; returns the mean loss of the planned batch before it, and the gradient's norm.
 
         Both are arrays without axes: on a GPU nothing waits for them.
         """

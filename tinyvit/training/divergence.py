@@ -1,33 +1,40 @@
-"""Training that has left all bounds: recognised, and said with what to do."""
+"""Training that has left all bounds: recognised, and reported with what to do."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from pathlib import Path
 
 from tinyvit.errors import UserError
-from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 
 _WORST = 20  # a loss so many times that of blind guessing is past recovery
 
 
-def check_loss(loss: float, classes: int, step: int, run: RunFolder, settings: Settings) -> None:
-    """Raise UserError if the loss of a step is far beyond that of blind guessing, or not a number."""
-    guess = math.log(max(classes, 2))
-    if not loss < _WORST * guess:
-        raise _diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}", step, run, settings)
+@dataclass(frozen=True)
+class Guard:
+    """Raises UserError where training has diverged; it names the last good checkpoint and the remedy."""
 
+    classes: int
+    checkpoint: Path
+    lr: float
 
-def check_finite(what: str, value: float, step: int, run: RunFolder, settings: Settings) -> None:
-    """Raise UserError if a number that stands for `what` is infinite or not a number."""
-    if not math.isfinite(value):
-        raise _diverged(f"{what} is not finite", step, run, settings)
+    def check_loss(self, loss: float, step: int) -> None:
+        """The loss of a step must not be far beyond that of blind guessing, and must be a number."""
+        guess = math.log(max(self.classes, 2))
+        if not loss < _WORST * guess:
+            raise self._diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}", step)
 
+    def check_finite(self, what: str, value: float, step: int) -> None:
+        """A number that stands for `what` must be finite."""
+        if not math.isfinite(value):
+            raise self._diverged(f"{what} is not finite", step)
 
-def _diverged(symptom: str, step: int, run: RunFolder, settings: Settings) -> UserError:
-    path = run.last_path
-    kept = f"The last good checkpoint is kept in {path}." if path.exists() else "No checkpoint was kept."
-    return UserError(
-        f"training has diverged: after step {step:,} {symptom}. {kept} "
-        f"Try a lower --lr than {settings.lr:g}, or more --warmup-epochs."
-    )
+    def _diverged(self, symptom: str, step: int) -> UserError:
+        kept = "No checkpoint was kept."
+        if self.checkpoint.exists():
+            kept = f"The last good checkpoint is kept in {self.checkpoint}."
+        return UserError(
+            f"training has diverged: after step {step:,} {symptom}. {kept} "
+            f"Try a lower --lr than {self.lr:g}, or more --warmup-epochs."
+        )

@@ -1,4 +1,4 @@
-"""What a run tells about itself after each epoch: metrics.jsonl and curves.png."""
+"""What a run tells about itself after each epoch: its record, metrics.jsonl and curves.png."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any
 from tinyvit.errors import UserError
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
+from tinyvit.training.evaluation import Evaluation
+
+
+def accuracies(held_out: Evaluation | None, test: Evaluation | None) -> dict[str, float | None]:
+    """The losses and accuracies of an epoch's record: of the test images, and of those held out, if any."""
+    record: dict[str, float | None] = {}
+    if held_out:
+        record |= {"val_loss": held_out.loss, "val_accuracy": held_out.accuracy}
+    return record | {"test_loss": test and test.loss, "test_accuracy": test and test.accuracy}
 
 
 class Report:
-    """Writes both files anew after each epoch.
+    """Writes both files again after each epoch.
 
-    A file that cannot be written is said once, through note(text), and costs the run nothing else.
+    A file that cannot be written is reported once, through note(text), and costs the run nothing else.
     """
 
     def __init__(self, run: RunFolder, title: str, note: Callable[[str], None]):

@@ -114,9 +114,8 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
         if _length(settings) != _length(before):
             run.create(settings, model.config, dataset.classes, model.params.count)
             progress.note(
-                f"extended from {_length(before)} to {_length(settings)}: from here on the learning rate "
-                f"follows the schedule of the longer run, {trainer.learning_rate(trainer.state.step + 1):.2g} "
-                "at the next step"
+                f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
+                f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
             )
         return _fit(trainer, device, progress)
     finally:
@@ -126,7 +125,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
 def _trainer(
     run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, progress: Progress
 ) -> Trainer:
-    """A trainer with everything on the device: parameters, optimiser, and the training set once and for all."""
+    """A trainer with everything on the device: parameters, optimiser, training set."""
     _check_fit(settings, dataset)
     params = model.params.to(device.xp)
     training = Training(

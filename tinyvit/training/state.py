@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from tinyvit.backend import array_module
+from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
+from tinyvit.errors import UserError
 from tinyvit.runs.checkpoint import Checkpoint
 
 
@@ -26,31 +28,38 @@ class State:
 
 
 def restored(
-    checkpoint: Checkpoint, engine: ReferenceEngine, steps_per_epoch: int, total_steps: int
-) -> State | None:
-    """The state of a checkpoint, its arrays copied into the engine; None if it is not of this run.
+    checkpoint: Checkpoint, path: Path, engine: ReferenceEngine, steps_per_epoch: int, total_steps: int
+) -> State:
+    """The state of a checkpoint from path, its arrays copied into the engine.
 
-    A last epoch that was cut short, of a run that is now to be longer, counts as under way.
+    A last epoch that was cut short, of a run that is now to be longer, counts as under way. Raises UserError
+    if the checkpoint is not one of this run.
     """
     mine, saved = engine.training.optimizer.state, checkpoint.optimizer
     try:
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
             state.records.pop()
-        done = len(state.records) * steps_per_epoch
+        done = min(len(state.records) * steps_per_epoch, total_steps)
         fits = (
             checkpoint.config == engine.config
-            and {name: array.shape for name, array in mine.items()}
-            == {name: array.shape for name, array in saved.items()}
-            and min(done, total_steps) <= state.step <= done + steps_per_epoch
-            and (not state.records or state.records[-1]["step"] == min(done, total_steps))
+            and _shapes(mine) == _shapes(saved)
+            and done <= state.step <= done + steps_per_epoch
+            and (not state.records or state.records[-1]["step"] == done)
         )
     except (TypeError, KeyError):
-        return None
+        fits = False
     if not fits:
-        return None
+        raise UserError(
+            f"{path} is a checkpoint of another model, optimiser or amount of data than this run has: "
+            "restore the run folder and its data, or start a new run."
+        )
     asarray = array_module(engine.params.flat).asarray
     engine.params.flat[...] = asarray(checkpoint.params.flat)
     for name, array in mine.items():
         array[...] = asarray(saved[name])
     return state
+
+
+def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in arrays.items()}
