@@ -20,7 +20,11 @@ class StemCache(NamedTuple):
 def stem(
     config: ViTConfig, params: Params, images: Array, noise: ops.Noise | None = None
 ) -> tuple[Array, StemCache]:
-    """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Noise is given in training only."""
+    """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Noise is given in training only.
+
+    Raises ValueError if the images are not normalised, of another size than the model's, or none at all.
+    """
+    _check(config, images)
     x, _ = ops.patchify(images, config.patch_size)  # (B, T, P*P*channels)
     x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
     if config.has_token:
@@ -40,3 +44,17 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
         grads.add("class_token", dtoken)
     _, *dpatch = ops.linear_backward(dx, cache.patch)
     grads.add("patch", *dpatch)
+
+
+def _check(config: ViTConfig, images: Array) -> None:
+    expected = (*config.image_size, config.channels)
+    if images.shape[1:] != expected or not len(images):
+        raise ValueError(
+            f"images have shape {images.shape}, expected (B, {', '.join(map(str, expected))}) with at least "
+            "one image"
+        )
+    if images.dtype.kind in "uib":
+        raise ValueError(
+            f"images are {images.dtype}, expected normalised pixels in floating point: see "
+            "tinyvit.data.normalise"
+        )

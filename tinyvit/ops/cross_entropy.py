@@ -18,6 +18,8 @@ Neither exp nor log is left: what was predicted minus what was right.
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 
 
@@ -25,7 +27,9 @@ def cross_entropy(logits: Array, targets: Array, smoothing: float = 0.0) -> tupl
     """Mean loss over the batch, in nats.
 
     logits (B, C); targets integer labels (B,) or rows of probabilities (B, C); smoothing in [0, 1). Returns
-    the loss, an array without axes (on a GPU it stays there until somebody reads it), and the cache.
+    the loss, an array without axes (on a GPU it stays there until somebody reads it), and the cache. Raises
+    ValueError for targets of another shape, and in main memory, where looking costs nothing, for labels out
+    of range.
     """
     xp = array_module(logits)
     t = _distributions(targets, logits, smoothing)  # (B, C)
@@ -45,8 +49,12 @@ def cross_entropy_backward(cache: tuple) -> Array:
 def _distributions(targets: Array, logits: Array, smoothing: float) -> Array:
     """Targets as one distribution a row, (B, C), in the dtype of the logits."""
     xp = array_module(logits)
-    C = logits.shape[1]
+    B, C = logits.shape
+    if targets.shape not in ((B,), (B, C)) or B == 0:
+        raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C}), B at least 1")
     if targets.ndim == 1:
+        if xp is np and not 0 <= targets.min() <= targets.max() < C:
+            raise ValueError(f"labels are from {targets.min()} to {targets.max()}, expected 0 to {C - 1}")
         t = (targets[:, None] == xp.arange(C)).astype(logits.dtype)
     else:
         t = targets.astype(logits.dtype)

@@ -1,0 +1,110 @@
+"""ViTClassifier keeps scikit-learn's conventions, whether or not it is installed."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from tests.test_front import dark_and_light
+from tinyvit import ViTClassifier
+from tinyvit.errors import UserError
+
+NAMES = np.array(["moon", "sun"])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    images, labels = dark_and_light(60, np.random.default_rng(0))
+    return ViTClassifier(epochs=2, batch_size=20, threads=1).fit(images, NAMES[labels])
+
+
+def test_it_learns_labels_of_any_kind(fitted):
+    images, labels = dark_and_light(40, np.random.default_rng(1))
+    assert fitted.classes_.tolist() == ["moon", "sun"]
+    assert fitted.predict(images).tolist() == NAMES[labels].tolist()
+    assert fitted.score(images, NAMES[labels]) == 1
+    assert fitted.score(images, NAMES[1 - labels]) == 0
+
+
+def test_probabilities_belong_to_the_classes_in_their_order(fitted):
+    images, labels = dark_and_light(40, np.random.default_rng(1))
+    p = fitted.predict_proba(images)
+    assert p.shape == (40, 2)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert (p.argmax(axis=1) == labels).all()
+
+
+def test_small_data_are_passed_over_until_there_were_enough_updates(fitted):
+    assert fitted.n_iter_ == len(fitted.losses_) == 67  # of 3 steps: the first that make 200
+    assert fitted.losses_[-1] < fitted.losses_[0]
+
+
+@pytest.mark.parametrize(("features", "shape"), [(64, (8, 8)), (192, (8, 8)), (10, (1, 10)), (2, (1, 2))])
+def test_rows_of_pixels_are_laid_out_as_images(features, shape):
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 2
+    X = rng.normal(size=(40, features)) + 4 * labels[:, None]
+    classifier = ViTClassifier(epochs=1, batch_size=20, threads=1).fit(X, labels)
+    assert classifier.model_.config.image_size == shape
+    assert classifier.n_features_in_ == features
+    assert classifier.score(X, labels) == 1
+
+
+def test_the_same_random_state_gives_the_same_model():
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+
+    def scores(seed):
+        settings = {"epochs": 1, "batch_size": 1, "threads": 1, "random_state": seed}
+        return ViTClassifier(**settings).fit(images, labels).predict_proba(images)
+
+    np.testing.assert_array_equal(scores(1), scores(1))
+    assert (scores(1) != scores(2)).any()
+
+
+def test_settings_are_read_and_set_by_name():
+    classifier = ViTClassifier(model="micro", lr=0.01)
+    assert classifier.get_params()["model"] == "micro"
+    assert classifier.set_params(epochs=3) is classifier
+    assert classifier.epochs == 3
+    assert ViTClassifier(**classifier.get_params()).get_params() == classifier.get_params()
+    assert repr(classifier) == "ViTClassifier(model='micro', epochs=3, lr=0.01)"
+    with pytest.raises(ValueError, match="'epoch'"):
+        classifier.set_params(epoch=3)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "complaint"),
+    [
+        (np.zeros((2, 8, 8, 3), np.uint8), [0], "2 images, y has 1"),
+        (np.zeros((2, 8, 8, 3), np.uint8), [1, 1], "only one class"),
+        (np.full((2, 8, 8, 3), np.nan), [0, 1], "NaN"),
+        (np.zeros((0, 8, 8, 3), np.uint8), [], "0 sample"),
+        (np.zeros((2, 8, 8, 4), np.uint8), [0, 1], "expected"),
+        (np.zeros((2, 8, 8, 3), np.uint8), [0.5, 0.7], "not measurements"),
+    ],
+)
+def test_what_cannot_be_learned_is_a_value_error(X, y, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        ViTClassifier(threads=1).fit(X, y)
+
+
+def test_asking_before_fitting_and_asking_about_other_images(fitted):
+    with pytest.raises((UserError, ValueError), match="not fitted"):
+        ViTClassifier().predict(np.zeros((1, 8, 8, 3), np.uint8))
+    with pytest.raises(ValueError, match="is expecting 192 features"):
+        fitted.predict(np.zeros((1, 16, 16, 3), np.uint8))
+
+
+def test_a_copy_is_one_of_its_own(fitted):
+    images, _ = dark_and_light(4, np.random.default_rng(1))
+    twin = copy.deepcopy(fitted)
+    twin.model_.params.flat[...] = 0
+    assert fitted.predict(images).tolist() == ["moon", "sun"] * 2
+
+
+def test_scikit_learn_finds_nothing_to_object_to():
+    """By hand, where scikit-learn is installed: its own checks, all of them."""
+    checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
+    results = checks.check_estimator(ViTClassifier(threads=1), on_fail=None, on_skip=None)
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert not failed

@@ -1,0 +1,200 @@
+"""The library as a Python user meets it: `import tinyvit` and a few lines."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import tinyvit
+from tinyvit.data import normalise
+from tinyvit.errors import UserError
+from tinyvit.model import attention_maps, features, forward
+from tinyvit.objectives import loss_and_grads
+
+CLASSES = ("dark", "light")
+
+
+def dark_and_light(count, rng, side=8):
+    """uint8 images (count, side, side, 3), half of them dark and half light, and labels (count,)."""
+    labels = np.arange(count) % 2
+    return rng.integers(0, 100, (count, side, side, 3)).astype(np.uint8) + np.uint8(140) * labels[
+        :, None, None, None
+    ].astype(np.uint8), labels
+
+
+@pytest.fixture
+def model():
+    """A model of two classes whose head is not zero."""
+    made = tinyvit.preset("nano/4", 8, CLASSES, seed=1, threads=1)
+    made.params["head.weight"] = np.random.default_rng(2).normal(size=(64, 2))
+    return made
+
+
+@pytest.fixture
+def images():
+    return dark_and_light(6, np.random.default_rng(3))[0]
+
+
+def test_answers_are_those_of_the_forward_pass(model, images):
+    x = normalise(images, np.dtype("float32"))
+    logits, _ = forward(model.config, model.params, x)
+    np.testing.assert_allclose(model.logits(images), logits, rtol=1e-5, atol=1e-6)
+    exp = np.exp(logits - logits.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(model.probabilities(images), exp / exp.sum(axis=1, keepdims=True), rtol=1e-4)
+    assert model.predict(images).tolist() == [CLASSES[c] for c in logits.argmax(axis=1)]
+    np.testing.assert_allclose(
+        model.features(images), features(model.config, model.params, x), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_attention_is_that_of_every_layer_head_and_token(model, images):
+    x = normalise(images, np.dtype("float32"))
+    _, cache = forward(model.config, model.params, x, whole=True)
+    found = model.attention(images)
+    assert found.shape == (6, 4, 4, 5, 5)
+    for layer, expected in enumerate(attention_maps(cache)):
+        np.testing.assert_allclose(found[:, layer], expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-5)
+    drawn = found[:, -1, :, 0, 1:].mean(axis=1)
+    np.testing.assert_allclose(
+        model.attention_map(images).reshape(6, 4), drawn / drawn.sum(axis=1, keepdims=True), rtol=1e-4
+    )
+
+
+def test_one_image_a_file_and_a_list_of_files_are_images_too(model, images, tmp_path):
+    paths = []
+    for i in range(2):
+        paths.append(tmp_path / f"{i}.png")
+        Image.fromarray(images[i]).save(paths[-1])
+    expected = model.logits(images[:2])
+    np.testing.assert_allclose(model.logits(images[0]), expected[:1], rtol=1e-5)
+    np.testing.assert_allclose(model.logits(str(paths[0])), expected[:1], rtol=1e-5)
+    np.testing.assert_allclose(model.logits(paths), expected, rtol=1e-5)
+
+
+def test_training_on_arrays_learns_and_returns_the_model():
+    rng = np.random.default_rng(0)
+    images, labels = dark_and_light(200, rng)
+    fresh = tinyvit.preset("nano/4", 8, CLASSES, threads=1)
+    trained = fresh.fit(images, labels, epochs=3, batch_size=20)
+    assert trained is fresh
+    more, truth = dark_and_light(50, rng)
+    assert (trained.predict(more) == np.array(CLASSES)[truth]).mean() == 1
+
+
+def test_labels_may_be_names():
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    by_number, by_name = (tinyvit.preset("nano/4", 8, CLASSES, threads=1) for _ in range(2))
+    by_number.fit(images, labels, epochs=1, batch_size=10)
+    by_name.fit(images, [CLASSES[c] for c in labels], epochs=1, batch_size=10)
+    np.testing.assert_array_equal(by_number.params.flat, by_name.params.flat)
+    with pytest.raises(UserError, match=r"no class 'grey'.*dark, light"):
+        by_name.fit(images, ["grey"] * 20)
+
+
+def test_training_tells_of_each_epoch_and_includes_the_last_small_batch(monkeypatch):
+    images, labels = dark_and_light(25, np.random.default_rng(0))
+    told = []
+    model = tinyvit.preset("nano/4", 8, 2, threads=1)
+    model.fit(images, labels, epochs=2, batch_size=10, report=lambda *args: told.append(args))
+    assert [epoch for epoch, _ in told] == [1, 2]
+    assert told[0][1] == pytest.approx(np.log(2), rel=0.5)
+
+
+def test_training_works_outside_the_main_thread():
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    model, failures = tinyvit.preset("nano/4", 8, 2, threads=1), []
+
+    def work():
+        try:
+            model.fit(images, labels, epochs=1, batch_size=10)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not failures
+    assert model.params["head.weight"].any()
+
+
+@pytest.mark.parametrize("name", ["model.npz", "folder"])
+def test_a_saved_model_is_the_same_when_loaded(model, images, tmp_path, name):
+    model.save(tmp_path / name)
+    again = tinyvit.load(tmp_path / name, threads=1)
+    assert again.classes == CLASSES
+    np.testing.assert_allclose(again.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
+
+
+def test_saving_never_overwrites(model, tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"precious")
+    with pytest.raises(UserError, match="exists already"):
+        model.save(tmp_path / "a.npz")
+    assert (tmp_path / "a.npz").read_bytes() == b"precious"
+
+
+def test_a_run_is_loaded_by_its_folder(trained, photos):
+    model = tinyvit.load(trained)
+    assert model.classes == ("blue", "red")
+    files = sorted((photos / "red").iterdir())
+    assert (model.predict(files) == "red").mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("images", "complaint"),
+    [
+        (np.zeros((0, 8, 8, 3), np.uint8), "there are no images"),
+        (np.zeros((2, 8, 8, 3), np.float32), "are float32, expected uint8 pixels"),
+        (np.zeros((2, 8, 8, 4), np.uint8), r"shape \(2, 8, 8, 4\)"),
+        ([], "there are no images"),
+    ],
+)
+def test_what_are_not_images_is_said_clearly(model, images, complaint):
+    with pytest.raises(UserError, match=complaint):
+        model.predict(images)
+
+
+@pytest.mark.parametrize("labels", [[0, 2], [-1, 0]])
+def test_labels_out_of_range_are_said_clearly(model, labels):
+    with pytest.raises(UserError, match=r"a label is (2|-1), expected 0 to 1"):
+        model.fit(np.zeros((2, 8, 8, 3), np.uint8), labels)
+
+
+def test_the_functions_below_refuse_what_would_be_silently_wrong(model, images):
+    x, grads = normalise(images, np.dtype("float32")), model.params.zeros_like()
+    with pytest.raises(ValueError, match=r"uint8, expected normalised pixels"):
+        forward(model.config, model.params, images)
+    with pytest.raises(ValueError, match="at least one image"):
+        forward(model.config, model.params, x[:0])
+    for labels in ([0, 1, 2, 0, 0, 0], [0, -1, 0, 0, 0, 0]):
+        with pytest.raises(ValueError, match="expected 0 to 1"):
+            loss_and_grads(model.config, model.params, x, np.array(labels), grads)
+    with pytest.raises(ValueError, match="targets have shape"):
+        loss_and_grads(model.config, model.params, x, np.array([0, 1]), grads)
+
+
+def test_a_model_copied_or_pickled_is_one_of_its_own(model, images):
+    before = model.logits(images)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(twin.logits(images), before)
+        twin.params["head.bias"] += 1
+        np.testing.assert_array_equal(twin.params.flat[-2:], twin.params["head.bias"])
+    np.testing.assert_array_equal(model.logits(images), before)
+
+
+def test_repr_tells_what_it_is(model):
+    assert repr(model) == (
+        "Model(4 layers, width 64, 4 heads, patches of 4 x 4, images of 8 x 8, 2 classes, "
+        f"{model.params.count:,} parameters)"
+    )
+
+
+def test_another_resolution_is_another_model(model):
+    larger = model.at_resolution(16)
+    assert (larger.config.image_size, model.config.image_size) == ((16, 16), (8, 8))
+    assert larger.predict(np.zeros((1, 16, 16, 3), np.uint8)).shape == (1,)
+    assert isinstance(larger, tinyvit.Model)
+    assert larger.classes == CLASSES

@@ -1,0 +1,251 @@
+"""A Vision Transformer with the manners of scikit-learn, which need not be installed.
+
+from tinyvit import ViTClassifier
+classifier = ViTClassifier(epochs=20).fit(images, labels)
+classifier.score(more_images, their_labels)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from tinyvit.errors import UserError
+from tinyvit.front import Model, preset
+
+_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that leaves at least 7 x 7 patches is taken
+_ENOUGH = 7
+_FEWEST_STEPS = 200  # small data sets are passed over more often than `epochs` says
+
+
+class ViTClassifier:
+    """Classifies images with a Vision Transformer that is trained from scratch.
+
+    X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features), which are
+    laid out as squares where they can be (grey or RGB), and as one line otherwise. Pixels of dtype uint8 are
+    taken as they are; of any other dtype, the range of the training images is scaled to 0..255. y are class
+    labels of any kind.
+
+    model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None suits the
+    images. epochs is how often each image is seen, or more often where that would be fewer than 200 updates.
+    The other settings are those of Model.fit; random_state None draws a seed.
+
+    After fit: classes_ (the labels, sorted), model_ (the trained tinyvit.Model), n_features_in_ (numbers in
+    an image), losses_ (mean training loss of each epoch), n_iter_ (passes over the images).
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        model: str = "nano",
+        patch_size: int | None = None,
+        epochs: int = 10,
+        batch_size: int = 50,
+        lr: float = 2e-3,
+        weight_decay: float = 0.05,
+        smoothing: float = 0.0,
+        crop_padding: int = 0,
+        flip: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        threads: int | None = None,
+    ):
+        self.model = model
+        self.patch_size = patch_size
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.smoothing = smoothing
+        self.crop_padding = crop_padding
+        self.flip = flip
+        self.random_state = random_state
+        self.threads = threads
+
+    def fit(self, X: np.ndarray, y: Sequence) -> ViTClassifier:
+        """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
+        X, y = _numbers(X), _labels(y)
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} images, y has {len(y)} labels: expected as many.")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y has only one class: expected at least two to tell apart.")
+        self.n_features_in_ = int(np.prod(X.shape[1:]))
+        self._shape = X.shape[1:]
+        self._range = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
+        images = self._images(X)
+        height, width = images.shape[1:3]
+        patch = self.patch_size or next(
+            p
+            for p in _PATCHES
+            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
+        )
+        steps = -(-len(images) // self.batch_size)
+        self.n_iter_ = max(self.epochs, -(-_FEWEST_STEPS // steps))
+        seed = self._seed()
+        names = [str(label) for label in self.classes_]
+        model = preset(
+            f"{self.model}/{patch}",
+            (height, width),
+            names if len(set(names)) == len(names) else len(names),
+            seed=seed,
+            threads=self.threads,
+        )
+        self.losses_ = []
+        model.fit(
+            images,
+            codes,
+            epochs=self.n_iter_,
+            batch_size=self.batch_size,
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            smoothing=self.smoothing,
+            crop_padding=self.crop_padding,
+            flip=self.flip,
+            seed=seed,
+            report=lambda epoch, loss: self.losses_.append(loss),
+        )
+        self.model_: Model = model
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The most likely label of each image: (n,), of the kind of those in y."""
+        scores = self.predict_proba(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """The probability of each label in classes_: (n, classes), float64, each row adding up to 1."""
+        if not hasattr(self, "model_"):
+            raise _not_fitted(self)
+        X = _numbers(X)
+        if int(np.prod(X.shape[1:])) != self.n_features_in_:
+            raise ValueError(
+                f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        p = self.model_.probabilities(self._images(X.reshape(-1, *self._shape))).astype(np.float64)
+        return p / p.sum(axis=1, keepdims=True)
+
+    def score(self, X: np.ndarray, y: Sequence) -> float:
+        """The share of images X whose predicted label is that of y."""
+        return float((self.predict(X) == np.asarray(y)).mean())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings given to the constructor, by name."""
+        return {name: getattr(self, name) for name in _setting_names()}
+
+    def set_params(self, **settings: Any) -> ViTClassifier:
+        """Change settings by name; returns the classifier itself. Raises ValueError for an unknown one."""
+        for name, value in settings.items():
+            if name not in _setting_names():
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}: expected one of "
+                    f"{', '.join(_setting_names())}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = ViTClassifier().get_params()
+        changed = [
+            f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name]
+        ]
+        return f"ViTClassifier({', '.join(changed)})"
+
+    def __sklearn_tags__(self):
+        """What scikit-learn asks an estimator about itself; called only by scikit-learn."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=True, three_d_array=True),
+        )
+
+    def _images(self, X: np.ndarray) -> np.ndarray:
+        """uint8 images (n, H, W, 3) of whatever X is."""
+        if self._range is not None:
+            low, high = self._range
+            scaled = (X.astype(np.float64) - low) * (255 / max(high - low, 1e-300))
+            X = scaled.round().clip(0, 255).astype(np.uint8)
+        if X.ndim == 2:
+            X = _laid_out(X)
+        if X.ndim == 3:
+            X = np.repeat(X[..., None], 3, axis=3)
+        return np.ascontiguousarray(X)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        draw = self.random_state or np.random
+        return int(draw.randint(2**31 - 1))
+
+
+def _laid_out(rows: np.ndarray) -> np.ndarray:
+    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as lines (n, 1, F)."""
+    n, F = rows.shape
+    if isqrt(F) ** 2 == F:
+        return rows.reshape(n, isqrt(F), isqrt(F))
+    if F % 3 == 0 and isqrt(F // 3) ** 2 * 3 == F and F > 3:
+        return rows.reshape(n, isqrt(F // 3), isqrt(F // 3), 3)
+    return rows.reshape(n, 1, F)
+
+
+def _numbers(X: Any) -> np.ndarray:
+    """X as an array of finite real numbers with at least one image."""
+    if hasattr(X, "toarray"):
+        raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
+    X = np.asarray(X)
+    if X.dtype.kind == "O":
+        X = X.astype(np.float64)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers, expected real ones.")
+    if X.dtype.kind not in "uifb":
+        raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
+    if X.ndim == 1:
+        raise ValueError("X has one axis, expected images or rows of pixels. Reshape your data.")
+    if X.ndim not in (2, 3, 4) or (X.ndim == 4 and X.shape[3] != 3):
+        raise ValueError(f"X has shape {X.shape}, expected (n, H, W, 3), (n, H, W) or (n, features).")
+    if len(X) == 0:
+        raise ValueError("Found array with 0 sample(s): expected at least one image.")
+    if 0 in X.shape:
+        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if not np.isfinite(X).all():
+        raise ValueError("X contains NaN or infinity: expected finite numbers.")
+    return X
+
+
+def _labels(y: Any) -> np.ndarray:
+    """y as a 1-D array of labels."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity: expected labels.")
+        if (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
+    return y
+
+
+def _not_fitted(classifier: ViTClassifier) -> Exception:
+    """scikit-learn's own error where it is installed, so that its tools recognise it."""
+    message = f"this {type(classifier).__name__} is not fitted yet: call fit(X, y) first."
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return UserError(message)
+    return NotFittedError(message)
+
+
+def _setting_names() -> list[str]:
+    return [name for name in inspect.signature(ViTClassifier.__init__).parameters if name != "self"]
