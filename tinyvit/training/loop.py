@@ -26,6 +26,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops import Noise
 from tinyvit.optim import clip_norm, learning_rate, make_optimizer
+from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -117,7 +118,9 @@ class Trainer:
             for epoch in range(len(self.state.records), self.settings.epochs):
                 self._train_epoch(epoch, stop)
                 self.state.records.append(self._finish_epoch(epoch))
-                self.run.write_metrics(self.state.records, f"{self.settings.dataset}, {self.settings.model}")
+                self.run.write_metrics(self.state.records)
+                title = f"{self.settings.dataset}, {self.settings.model}"
+                draw_curves(self.state.records, self.run.curves_path, title)
                 self._save(self.run.last_path)
 
     def _train_epoch(self, epoch: int, stop: list[int]) -> None:

@@ -15,7 +15,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, usual_name
 from tinyvit.pretrained.loading import Model, load_any
 from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder, latest_run, next_run_path
+from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress, duration
 from tinyvit.training.loop import Interrupted, Trainer
@@ -37,14 +37,24 @@ def train(
     """
     if resume:
         run = RunFolder.open(_run_to_resume(out, resume))
+        run.lock()
+    else:
+        run = RunFolder.claim(out, chosen.get("dataset", "shapes"))
+    try:
+        return _train(run, chosen, bool(resume), data_url)
+    finally:
+        run.release()
+
+
+def _train(run: RunFolder, chosen: dict[str, Any], resume: bool, data_url: str | None) -> int:
+    """Train into a folder that is ours; returns the exit status."""
+    if resume:
         settings = _resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
             print(f"{run.path} is finished: all {settings.epochs} epochs are done, nothing was changed.")
             return 0
     else:
-        run = RunFolder(out or next_run_path(chosen.get("dataset", "shapes")))
-        run.check_free()
         settings, checkpoint = _new_settings(chosen), None
 
     progress, device = Progress(), select_device(settings.device)
@@ -88,9 +98,6 @@ def _fit(trainer: Trainer, progress: Progress) -> int:
         print(f"stopped after step {state.step:,}, which is saved. Go on with:")
         print(f"  python -m tinyvit.train --resume {quote(str(run.path))}")
         return 128 + signal.number
-    except Exception:
-        run.discard_if_empty()
-        raise
     finally:
         progress.close()
     chosen_by = "validation" if trainer.dataset.validation else "test"
