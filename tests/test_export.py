@@ -66,7 +66,7 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", ".safetensors")
     assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "write an .npz file", "neither timm's")
     assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
-    assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is no run folder")
+    assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is not a run folder")
     assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot make the folder")
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "there.npz").read_text() == "mine"
@@ -85,7 +85,7 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
 def test_a_folder_of_hugging_face_is_no_run(go, trained, tmp_path):
     assert go(export, trained, tmp_path / "model")[0] == 0
     for command, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):
-        assert_one_line(go(command, *words), "no run folder but a model of Hugging Face's", "--weights")
+        assert_one_line(go(command, *words), "is not a run folder but a Hugging Face model", "--weights")
 
 
 def test_the_ending_may_be_in_capitals(go, trained, tmp_path):

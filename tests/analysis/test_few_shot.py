@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tinyvit.analysis.features import image_features
 
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import fewshot
-from tinyvit.analysis.features import image_features
 from tinyvit.analysis.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.backend import select_device
 from tinyvit.data import normalise

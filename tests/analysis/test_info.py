@@ -79,7 +79,7 @@ def test_mistakes_are_one_line(go, tmp_path):
     assert_one_line(go("huge/4"), "huge/4 is no model", "SIZE/PATCH", "Ti_16-384")
     assert_one_line(go("mini/7"), "patches of 7 x 7 do not divide")
     assert_one_line(go(tmp_path / "a.npz"), "a.npz")
-    assert_one_line(go(tmp_path), "no run folder")
+    assert_one_line(go(tmp_path), "not a run folder")
     assert_one_line(go("--classes", "3"), "name one")
     assert_one_line(go("B/16", "--image-size", "0"), "--image-size")
 

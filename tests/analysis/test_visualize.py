@@ -39,7 +39,7 @@ def test_out_names_another_place(run, tmp_path):
 def test_a_missing_checkpoint_or_run_is_a_users_mistake(run, tmp_path):
     with pytest.raises(UserError, match=r"last\.npz"):
         main(parser().parse_args([str(run.path), "--checkpoint", "last", "--device", "cpu"]))
-    with pytest.raises(UserError, match="no run folder"):
+    with pytest.raises(UserError, match="not a run folder"):
         main(parser().parse_args([str(tmp_path / "nothing")]))
 
 

@@ -1,10 +1,14 @@
 import gzip
 import io
+import os
+import shutil
 import tarfile
+import time
 
 import pytest
 
 from tinyvit.errors import UserError
+from tinyvit.files import locks
 from tinyvit.files.archive import unpack
 
 CONTENT = {"set/one.bin": bytes(range(256)) * 40, "set/two.bin": b"second" * 1000}
@@ -105,6 +109,46 @@ def test_a_web_page_instead_of_an_archive_is_one_clear_error(tmp_path):
     (tmp_path / "a.tar.gz").write_text("<html>Too many requests</html>")
     with pytest.raises(UserError, match="cannot be unpacked"):
         unpack(tmp_path / "a.tar.gz", CONTENT.keys(), tmp_path / "out")
+
+
+def test_two_at_once_unpack_the_same_archive(tmp_path, monkeypatch):
+    """The second starts, and finishes, while the first has unpacked one of two files."""
+    packed = make_archive(tmp_path / "a.tar.gz", CONTENT)
+    copy, inner = shutil.copyfileobj, []
+
+    def copy_and_unpack_again(source, target):
+        copy(source, target)
+        if not inner:
+            inner.append("begun")
+            unpack(packed, CONTENT.keys(), tmp_path / "out")
+            inner.append(everything_below(tmp_path / "out"))
+
+    monkeypatch.setattr(shutil, "copyfileobj", copy_and_unpack_again)
+    unpack(packed, CONTENT.keys(), tmp_path / "out")
+    assert {"set", "set/one.bin", "set/two.bin"} <= set(inner[1])
+    assert everything_below(tmp_path / "out") == ["set", "set/one.bin", "set/two.bin"]
+    for name, content in CONTENT.items():
+        assert (tmp_path / "out" / name).read_bytes() == content
+
+
+@pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
+def test_what_a_crash_left_is_cleared_away(tmp_path):
+    left = tmp_path / "out" / ".a.tar.gz.123-0123abcd.unpacking"
+    (left / "set").mkdir(parents=True)
+    (left / "set" / "one.bin").write_bytes(b"half")
+    unpack(make_archive(tmp_path / "a.tar.gz", CONTENT), CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == ["set", "set/one.bin", "set/two.bin"]
+
+
+@pytest.mark.parametrize(("age", "left"), [(3000, True), (4000, False)])
+def test_without_locks_only_what_is_an_hour_old_is_cleared_away(tmp_path, monkeypatch, age, left):
+    monkeypatch.setattr(locks, "fcntl", None)
+    old = tmp_path / ".a.tar.gz.123-0123abcd.unpacking"
+    old.mkdir()
+    os.utime(old, (time.time() - age, time.time() - age))
+    unpack(make_archive(tmp_path / "a.tar.gz", CONTENT), CONTENT.keys(), tmp_path)
+    assert old.exists() == left
+    assert (tmp_path / "set/one.bin").read_bytes() == CONTENT["set/one.bin"]
 
 
 def test_a_missing_file_is_named(tmp_path):

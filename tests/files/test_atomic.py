@@ -1,12 +1,21 @@
 """A file is written whole or not at all, and nothing is left beside it."""
 
 import errno
+import os
+import stat
+import subprocess
+import sys
+import time
 
 import pytest
 
+from tests.tiny_runs import REPOSITORY
 from tinyvit.errors import UserError
 from tinyvit.files import atomic as files
+from tinyvit.files import locks
 from tinyvit.files.atomic import write_atomically
+
+needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
 
 def listing(folder):
@@ -59,8 +68,152 @@ def test_a_folder_that_is_missing_or_a_file(tmp_path):
     assert listing(tmp_path) == ["file"]
 
 
-def test_what_a_crash_left_beside_is_cleared_away(tmp_path):
-    (tmp_path / ".a.txt.writing").write_bytes(b"half of something long")
+def test_a_file_gets_the_permissions_of_any_new_file(tmp_path):
+    (tmp_path / "usual").write_bytes(b"")
     write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_two_writers_of_the_same_path_do_not_disturb_one_another(tmp_path):
+    """One writes all of its file while the other is in the middle of its own."""
+    path = tmp_path / "a.txt"
+
+    def slowly(file):
+        file.write(b"first ")
+        write_atomically(path, lambda other: other.write(b"another one"))
+        assert path.read_bytes() == b"another one"
+        file.write(b"and last")
+
+    write_atomically(path, slowly)
+    assert path.read_bytes() == b"first and last"
     assert listing(tmp_path) == ["a.txt"]
+
+
+def test_a_writer_that_fails_leaves_the_file_of_another_alone(tmp_path):
+    path = tmp_path / "a.txt"
+
+    def write_while_another_fails(file):
+        file.write(b"first ")
+        with pytest.raises(ZeroDivisionError):
+            write_atomically(path, lambda other: 1 / 0)
+        file.write(b"and last")
+
+    write_atomically(path, write_while_another_fails)
+    assert path.read_bytes() == b"first and last"
+    assert listing(tmp_path) == ["a.txt"]
+
+
+def test_the_folder_is_flushed_after_the_file_is_in_place(tmp_path, monkeypatch):
+    flushed, fsync = [], os.fsync
+
+    def watched(descriptor):
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        flushed.append(("folder" if is_folder else "file", (tmp_path / "a.txt").exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", watched)
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert flushed == [("file", False)] + ([] if os.name == "nt" else [("folder", True)])
+
+
+def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def unsupported(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", unsupported)
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert (tmp_path / "a.txt").read_bytes() == b"new"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tinyvit.files.atomic import write_atomically
+
+def half(file):
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    sys.stdin.readline()
+    file.write(b" and half")
+
+write_atomically(Path("a.txt"), half)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A process of its own, halfway through a.txt, that goes on when it gets a line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "writing\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@needs_locks
+def test_what_a_killed_process_left_is_cleared_away(tmp_path, writer):
+    assert len(listing(tmp_path)) == 1
+    writer.kill()
+    writer.wait()
+    write_atomically(tmp_path / "b.txt", lambda file: file.write(b"another path"))
+    assert len(listing(tmp_path)) == 2
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert listing(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_what_a_living_process_is_writing_is_left_alone(tmp_path, writer):
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert (tmp_path / "a.txt").read_bytes() == b"new"
+    assert len(listing(tmp_path)) == 2
+    writer.communicate("go\n")
+    assert writer.returncode == 0
+    assert (tmp_path / "a.txt").read_bytes() == b"half and half"
+    assert listing(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize(("age", "left"), [(3000, True), (4000, False)])
+def test_without_locks_only_what_is_an_hour_old_is_cleared_away(tmp_path, monkeypatch, age, left):
+    monkeypatch.setattr(locks, "fcntl", None)
+    old = tmp_path / ".a.txt.123-0123abcd.writing"
+    old.write_bytes(b"half")
+    then = time.time() - age
+    os.utime(old, (then, then))
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert listing(tmp_path) == [old.name] * left + ["a.txt"]
+
+
+def test_files_of_other_names_are_left_alone(tmp_path):
+    others = [".a.txt.writing", ".b.txt.123-0123abcd.writing", "a.txt.123-0123abcd.writing"]
+    for name in others:
+        (tmp_path / name).write_bytes(b"not ours")
+        os.utime(tmp_path / name, (0, 0))
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert listing(tmp_path) == sorted([*others, "a.txt"])
+
+
+def test_a_file_cleared_away_before_it_was_locked_is_made_again(tmp_path, monkeypatch):
+    """The moment between making the file and locking it, in which another process takes it for abandoned."""
+    lock, cleared = locks.lock, []
+
+    def late(descriptor):
+        if not cleared:
+            cleared.extend(tmp_path.iterdir())
+            cleared[0].unlink()
+        return lock(descriptor)
+
+    monkeypatch.setattr(files, "lock", late)
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert cleared and listing(tmp_path) == ["a.txt"]
     assert (tmp_path / "a.txt").read_bytes() == b"new"

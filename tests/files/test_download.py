@@ -1,23 +1,29 @@
 import hashlib
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from tinyvit.errors import UserError
+from tinyvit.files import download as module
+from tinyvit.files import locks
 from tinyvit.files.download import download
+
+needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
 CONTENT = bytes(range(256)) * 4000  # 1,024,000 bytes
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
 HALF = len(CONTENT) // 2
 
 
-class Server(HTTPServer):
+class Server(ThreadingHTTPServer):
     """Serves CONTENT; the tests switch its habits and read what it was asked."""
 
     heeds_range = True
     tells_length = True
     breaks_after = None  # bytes of a response
+    holds_after = None  # bytes of a response, after which it waits for the event `go`
     ranges: list  # the Range header of every request, None where there was none
 
 
@@ -38,7 +44,12 @@ class Handler(BaseHTTPRequestHandler):
         if server.tells_length:
             self.send_header("Content-Length", str(len(CONTENT) - start))
         self.end_headers()
-        self.wfile.write(CONTENT[start:][: server.breaks_after])
+        if server.holds_after is None:
+            self.wfile.write(CONTENT[start:][: server.breaks_after])
+        else:
+            self.wfile.write(CONTENT[start:][: server.holds_after])
+            assert server.go.wait(60)
+            self.wfile.write(CONTENT[start:][server.holds_after : server.breaks_after])
 
     def log_message(self, *arguments):
         """Keep the test's output clean."""
@@ -47,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     with Server(("127.0.0.1", 0), Handler) as server:
-        server.ranges = []
+        server.ranges, server.go = [], threading.Event()
         server.url = f"http://127.0.0.1:{server.server_port}/file"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -94,7 +105,7 @@ def test_a_server_that_does_not_tell_the_length_will_do(server, target):
     assert reports[-1] == (len(CONTENT), None)
 
 
-def test_a_broken_download_is_kept_and_gone_on_with(server, target):
+def test_a_broken_download_is_kept_and_resumed(server, target):
     server.breaks_after = HALF
     with pytest.raises(UserError, match="broke after 512,000 of 1,024,000 bytes; run again"):
         download(server.url, target, len(CONTENT), SHA256)
@@ -108,7 +119,7 @@ def test_a_broken_download_is_kept_and_gone_on_with(server, target):
     assert reports[-1] == (len(CONTENT), len(CONTENT))
 
 
-def test_a_server_that_ignores_the_range_sends_the_file_anew(server, target, part):
+def test_a_server_that_ignores_the_range_sends_the_whole_file(server, target, part):
     part.write_bytes(CONTENT[:HALF])
     server.heeds_range = False
     download(server.url, target, len(CONTENT), SHA256)
@@ -160,7 +171,7 @@ def test_a_server_that_is_not_there_says_how_else_to_get_the_file(target):
         download("http://127.0.0.1:1/file", target)
 
 
-def test_an_address_that_is_none_is_a_users_mistake(target):
+def test_a_malformed_address_is_a_users_mistake(target):
     with pytest.raises(UserError, match="cannot download somewhere"):
         download("somewhere", target)
 
@@ -168,3 +179,108 @@ def test_an_address_that_is_none_is_a_users_mistake(target):
 def test_the_last_sentence_can_be_chosen(target):
     with pytest.raises(UserError, match=r"Ask Alice\.$"):
         download("http://127.0.0.1:1/file", target, otherwise="Ask Alice.")
+
+
+# Several at once.
+
+
+def start(server, target, results, reports=None, **keywords):
+    """A download on a thread of its own: a file lock keeps threads apart as it does processes."""
+    report = None if reports is None else lambda *numbers: reports.append(numbers)
+
+    def work():
+        try:
+            download(server.url, target, report=report, **keywords)
+            results.append(target.read_bytes() == CONTENT)
+        except UserError as error:
+            results.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(module, "POLL", 0.005)
+
+
+@needs_locks
+def test_a_second_download_of_the_same_file_waits_for_the_first_and_uses_it(server, target, quick):
+    server.holds_after = HALF
+    results, reports, part = [], [], target.with_name("file.tar.gz.part")
+    threads = [start(server, target, results)]
+    wait_until(lambda: part.exists() and part.stat().st_size == module.CHUNK)
+    threads += [start(server, target, results, reports, size=len(CONTENT)) for _ in range(2)]
+    wait_until(lambda: len(reports) > 10)
+    assert set(reports) == {(module.CHUNK, len(CONTENT))}  # the progress of the first one
+    server.go.set()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 3
+    assert server.ranges == [None]
+    assert list(target.parent.iterdir()) == [target]
+
+
+@needs_locks
+def test_a_second_download_resumes_what_the_first_did_not_finish(server, target, quick):
+    server.holds_after, server.breaks_after = HALF - 1000, HALF
+    results, reports = [], []
+    first = start(server, target, results)
+    wait_until(lambda: len(server.ranges) == 1)
+    second = start(server, target, results, reports, checksum=SHA256)
+    wait_until(lambda: reports)
+    server.go.set()
+    first.join()
+    server.breaks_after = None
+    second.join()
+    assert "broke after 512,000 of 1,024,000 bytes" in results[0]
+    assert results[1:] == [True]
+    assert server.ranges == [None, f"bytes={HALF}-"]
+
+
+@needs_locks
+def test_another_process_that_makes_no_progress_is_not_waited_for_forever(server, target, quick, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    target.parent.mkdir()
+    with open(target.with_name("file.tar.gz.part"), "wb") as file:
+        file.write(CONTENT[:HALF])
+        file.flush()
+        assert locks.lock(file.fileno())
+        with pytest.raises(UserError, match=r"no progress for 0\.05 seconds; stop that process"):
+            download(server.url, target)
+    assert target.with_name("file.tar.gz.part").read_bytes() == CONTENT[:HALF]
+    download(server.url, target, checksum=SHA256)
+    assert server.ranges == [f"bytes={HALF}-"]
+
+
+def test_without_locks_each_download_has_a_file_of_its_own(server, target, monkeypatch):
+    monkeypatch.setattr(locks, "fcntl", None)
+    server.holds_after = HALF
+    results = []
+    threads = [start(server, target, results, checksum=SHA256) for _ in range(2)]
+    wait_until(lambda: len(server.ranges) == 2)
+    server.go.set()
+    for thread in threads:
+        thread.join()
+    assert results == [True, True]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_without_locks_a_broken_download_is_resumed_too(server, target, monkeypatch):
+    monkeypatch.setattr(locks, "fcntl", None)
+    server.breaks_after = HALF
+    with pytest.raises(UserError, match="run again to continue from there"):
+        download(server.url, target)
+    assert [path.name for path in target.parent.iterdir()] == ["file.tar.gz.part"]
+    server.breaks_after = None
+    download(server.url, target, checksum=SHA256)
+    assert server.ranges == [None, f"bytes={HALF}-"]
+    assert list(target.parent.iterdir()) == [target]

@@ -58,7 +58,7 @@ def test_a_checkpoint_holds_no_pickles(run):
         assert all(array.dtype.kind in "fU" for array in arrays(run / name).values())
 
 
-def test_every_bit_that_matters_is_watched(tmp_path):
+def test_every_bit_that_matters_is_checked(tmp_path):
     """One byte changed anywhere: either an error for the user, or the very same content."""
     written = example()
     save_checkpoint(tmp_path / "a.npz", written)
@@ -90,13 +90,13 @@ def test_a_file_that_is_cut_short(go, run, share):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"hello", b"\x93NUMPY\x01\x00"])
-def test_a_file_that_is_no_checkpoint(tmp_path, content):
+def test_a_file_that_is_not_a_checkpoint(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
     with pytest.raises(UserError, match=r"a\.npz cannot be read"):
         load_checkpoint(tmp_path / "a.npz")
 
 
-def test_other_arrays_are_no_checkpoint(tmp_path):
+def test_other_arrays_are_not_a_checkpoint(tmp_path):
     np.save(tmp_path / "one.npy", np.ones(3))
     np.savez(tmp_path / "many.npz", a=np.ones(3))
     np.savez(tmp_path / "objects.npz", config=np.array([{}], dtype=object))
@@ -118,7 +118,7 @@ def test_no_file_or_a_folder(tmp_path):
 def test_a_model_description_that_makes_no_sense(run, config):
     content = arrays(run / "last.npz") | {"config": np.array(config)}
     np.savez(run / "last.npz", **content)
-    with pytest.raises(UserError, match=r"last\.npz is no checkpoint"):
+    with pytest.raises(UserError, match=r"last\.npz is not a checkpoint"):
         load_checkpoint(run / "last.npz")
 
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_of_another_model(go, photos, run, tmp_path):
     for name in ("last.npz", "best.npz"):
         (tmp_path / "other" / name).replace(run / name)
     for result in (go(evaluate, run), go(predict, run, "a.png"), go(train, "--resume", run)):
-        assert_one_line(result, "another model", "config.json", "restore")
+        assert_one_line(result, "does not hold the model", "config.json", "restore")
 
 
 def no_space(*args):
@@ -248,7 +248,7 @@ def test_parameters_keep_their_dtype(tmp_path):
 
 
 def test_nothing_is_unpickled(tmp_path):
-    """An archive with a pickle in the place of a parameter is turned down before it can act."""
+    """An archive with a pickle in the place of a parameter is refused before it can act."""
     buffer = io.BytesIO()
     np.savez(buffer, config=np.array("{}"), **{"param/norm.bias": np.array([print], dtype=object)})
     (tmp_path / "a.npz").write_bytes(buffer.getvalue())

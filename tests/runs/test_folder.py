@@ -1,14 +1,16 @@
-"""A run folder that somebody has damaged says so; the place of the next run and of the latest is found."""
+"""A run folder that somebody has damaged says so; metrics are read back; the latest run is found."""
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from tests.tiny_runs import assert_one_line, tiny
-from tinyvit import evaluate, predict, train
+from tinyvit import evaluate, predict, runs, train
 from tinyvit.errors import UserError
-from tinyvit.runs.folder import RunFolder, latest_run, next_run_path
+from tinyvit.model import preset
+from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 
 
@@ -46,25 +48,13 @@ def test_a_config_that_does_not_fit_its_checkpoints(go, run, key, value):
         assert_one_line(go(command, *argv), "config.json")
 
 
-def test_a_setting_of_another_version_is_named():
-    values = Settings("shapes", "nano/4").as_dict()
-    assert Settings.from_dict(values) == Settings("shapes", "nano/4")
-    with pytest.raises(UserError, match=r"does not know: colour, taste\. Use the version"):
-        Settings.from_dict(values | {"taste": 1, "colour": 2})
-    with pytest.raises(UserError, match="lacks the settings model"):
-        Settings.from_dict({"dataset": "shapes"})
-    with pytest.raises(UserError, match="has 'ten' for the setting epochs"):
-        Settings.from_dict(values | {"epochs": "ten"})
-    assert Settings.from_dict(values | {"lr": 1}).lr == 1
-
-
-def test_what_is_no_run(go, tmp_path):
+def test_what_is_not_a_run(go, tmp_path):
     (tmp_path / "file").write_text("text")
     for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(UserError, match=r"no run folder \(it has no config\.json\)"):
+        with pytest.raises(UserError, match=r"is not a run folder \(it has no config\.json\)"):
             RunFolder.open(path)
         for command, *argv in ((train, "--resume", path), (evaluate, path), (predict, path, "a.png")):
-            assert_one_line(go(command, *argv), path, "no run folder")
+            assert_one_line(go(command, *argv), path, "run folder")
 
 
 def test_a_run_whose_checkpoint_is_gone(go, run):
@@ -72,15 +62,61 @@ def test_a_run_whose_checkpoint_is_gone(go, run):
     assert_one_line(go(evaluate, run), "there is no checkpoint", run / "best.npz")
 
 
-def test_runs_are_numbered_and_the_latest_is_found(tmp_path):
-    assert next_run_path("shapes", tmp_path) == tmp_path / "shapes-1"
-    with pytest.raises(UserError, match="no run in"):
+def test_the_latest_run_is_the_one_whose_checkpoint_was_written_last(tmp_path):
+    with pytest.raises(UserError, match="there is no run in"):
         latest_run(tmp_path)
     for i, name in enumerate(("shapes-1", "shapes-2", "folder-1")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}")
+        create(tmp_path / name)
         os.utime(tmp_path / name / "config.json", (1000 - i, 1000 - i))
-    assert next_run_path("shapes", tmp_path) == tmp_path / "shapes-3"
     assert latest_run(tmp_path) == tmp_path / "shapes-1"
     (tmp_path / "shapes-2" / "last.npz").write_bytes(b"")
     assert latest_run(tmp_path) == tmp_path / "shapes-2"
+    (tmp_path / "folder-1" / "notes.txt").write_text("written later, but not a checkpoint")
+    assert latest_run(tmp_path) == tmp_path / "shapes-2"
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"hidden_size": 8}'])
+def test_a_folder_that_is_only_claimed_or_not_of_a_run_is_not_the_latest_run(tmp_path, text):
+    create(tmp_path / "a")
+    os.utime(tmp_path / "a" / "config.json", (1000, 1000))
+    RunFolder.claim(tmp_path / "b", "shapes")
+    if text is not None:
+        (tmp_path / "b" / "config.json").write_text(text)
+    assert latest_run(tmp_path) == tmp_path / "a"
+
+
+def create(path):
+    run = RunFolder(path)
+    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+    return run
+
+
+def test_metrics_are_read_as_they_were_written(tmp_path):
+    run = create(tmp_path / "run")
+    assert run.metrics() == []
+    records = [{"epoch": 1, "train_loss": 0.5}, {"epoch": 2, "train_loss": 0.25, "test_accuracy": None}]
+    for count in (1, 2):
+        run.write_metrics(records[:count])
+        assert run.metrics() == records[:count]
+    assert sorted(path.name for path in run.path.iterdir()) == ["config.json", "metrics.jsonl"]
+
+
+@pytest.mark.parametrize("line", ['{"epoch": 2, "tr', "", "[1, 2]", "\x00", "7"])
+def test_a_damaged_line_of_the_metrics_is_named(tmp_path, line):
+    run = create(tmp_path / "run")
+    run.metrics_path.write_text(f'{{"epoch": 1}}\n{line}\n{{"epoch": 3}}\n')
+    with pytest.raises(UserError, match=r"metrics\.jsonl is damaged: line 2 is not a JSON object"):
+        run.metrics()
+
+
+def test_metrics_that_are_not_text_are_a_users_problem(tmp_path):
+    run = create(tmp_path / "run")
+    run.metrics_path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"metrics\.jsonl cannot be read"):
+        run.metrics()
+
+
+def test_the_room_of_runs_draws_no_pictures():
+    """Reading a run needs no drawing kit; whoever wants curves draws them from the metrics."""
+    sources = Path(runs.__file__).parent.glob("*.py")
+    assert not [path.name for path in sources if "tinyvit.pictures" in path.read_text("utf-8")]

@@ -21,6 +21,7 @@ from tests.tiny_runs import (
 )
 from tinyvit import train
 from tinyvit.files import atomic as files
+from tinyvit.runs.claim import Claim
 from tinyvit.training import loop
 from tinyvit.training.loop import Trainer
 
@@ -68,7 +69,7 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_power_cut_around_any_write_is_made_good(command, photos, alone, tmp_path, monkeypatch, moved):
     """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
-    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
     replace = os.replace
     (alone / "curves.png").unlink()
@@ -176,6 +177,7 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "take_step", cut)
+        patch.setattr(Claim, "delete_what_was_made", lambda self: None)  # no time for that either
         with pytest.raises(PowerCut):
             command(*noisy(photos, run))
     assert [path.name for path in run.iterdir()] == ["config.json"]
@@ -204,7 +206,7 @@ def test_resume_by_itself_takes_the_latest_run(command, photos, tmp_path, monkey
 def test_resume_where_there_is_no_run(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_one_line(command("--resume"), "no run in runs", "--resume RUN")
-    assert_one_line(command("--resume", "nowhere"), "nowhere is no run folder", "config.json")
+    assert_one_line(command("--resume", "nowhere"), "nowhere is not a run folder", "config.json")
     assert not list(tmp_path.iterdir())
 
 

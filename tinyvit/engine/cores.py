@@ -1,15 +1,77 @@
-"""How many cores and how much memory this process may use."""
+"""How many cores and how much memory this process may use: the machine's, or less in a container.
+
+A container sees all of the machine, but its control groups (cgroups) allow it a share: cores as a quota of
+time for each period, memory as a number of bytes. A group lies within others, and the tightest limit counts.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 
-def available_cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def available_cores(root: Path = Path("/")) -> int:
+    """Cores this process may keep busy, at least 1.
+
+    That is how many it may run on, or its quota of processor time where that is less, rounded up. root is
+    where proc/ and sys/ are.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for quota in _cpu_quotas(root):
+        cores = min(cores, math.ceil(quota))
+    return max(cores, 1)
 
 
-def available_memory() -> int | None:
-    """Bytes of memory, None where unknown."""
-    return None
+def available_memory(root: Path = Path("/")) -> int | None:
+    """Bytes of main memory this process may use, by the machine's size and its limits; None if unknown."""
+    limits = list(_memory_limits(root))
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # not on this system
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min((limit for limit in limits if limit > 0), default=None)
+
+
+def _cpu_quotas(root: Path) -> Iterator[float]:
+    """The quotas of all groups, in cores."""
+    for folder in _groups(root, "cpu"):
+        with contextlib.suppress(OSError, ValueError):  # version 2: 'QUOTA PERIOD', or 'max PERIOD' for none
+            quota, period = map(int, (folder / "cpu.max").read_text().split())
+            yield quota / period
+        with contextlib.suppress(OSError, ValueError):  # version 1, where -1 stands for none
+            quota = int((folder / "cpu.cfs_quota_us").read_text())
+            period = int((folder / "cpu.cfs_period_us").read_text())
+            if quota > 0:
+                yield quota / period
+
+
+def _memory_limits(root: Path) -> Iterator[int]:
+    """The limits of all groups, in bytes."""
+    for folder in _groups(root, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):  # version 2 ('max' for none), version 1
+            with contextlib.suppress(OSError, ValueError):
+                yield int((folder / name).read_text())
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's groups, from the innermost out, that may limit what controller governs.
+
+    A line of proc/self/cgroup is NUMBER:CONTROLLERS:PATH; version 2 has no controllers there, and one tree
+    for all. A container may see the path as it is on the machine, but its own group as the top of the tree:
+    so the top is looked at as well, and folders that do not exist are left to the reader.
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except (OSError, ValueError):  # not on Linux
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        # version 1 has a tree for each set of controllers, under the set's name, mostly also under each one's
+        for tree in {controllers, controller} if controllers else {"", "unified"}:
+            inner = PurePosixPath(path.lstrip("/"))
+            for group in (inner, *inner.parents):
+                if ".." not in group.parts:
+                    yield root / "sys/fs/cgroup" / tree / group

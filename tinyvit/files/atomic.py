@@ -9,28 +9,64 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tinyvit.errors import UserError
+from tinyvit.files.locks import Taken, leads_to, lock
+from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Call write on a file beside path, flush it to the disk, then move it into place.
 
-    If anything fails, path is as it was and nothing is left beside it. Raises UserError where the disk is
-    full or the place not writable.
+    If anything fails, path is as it was and nothing is left beside it. Processes that write the same path at
+    the same time do not disturb one another: the last one to finish wins. Raises UserError if the disk is
+    full or the folder is missing or not writable.
     """
-    beside = path.with_name(f".{path.name}.writing")
+    clear_abandoned(path, "writing")
     try:
-        with open(beside, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except FileNotFoundError as error:
-        raise UserError(f"cannot write {path}: there is no folder {path.parent}. Make it first.") from error
+        beside, file = _open_beside(path)
+        try:
+            with file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+                if (
+                    os.name == "nt"
+                ):  # an open file cannot be moved there; elsewhere it stays locked until it is
+                    file.close()
+                os.replace(beside, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not os.path.isdir(path.parent):
+            raise UserError(
+                f"cannot write {path}: there is no folder {path.parent}. Make it first."
+            ) from error
         raise UserError(
             f"cannot write {path}: {error.strerror or error}. What was there before is untouched; make "
-            "room, or choose another place."
+            "room, or choose another folder."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):  # it was moved, or never made
-            beside.unlink()
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut, where the system offers that."""
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):  # some network file systems cannot; the file itself is in place
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
+    """A new, locked file beside path, with the permissions of any new file."""
+    while True:
+        beside = temporary_path(path, "writing")
+        file = open(beside, "xb")  # noqa: SIM115 - the caller closes it
+        with contextlib.suppress(Taken):
+            if not lock(file.fileno()) or leads_to(beside, file.fileno()):
+                return beside, file
+        file.close()  # before it was locked, another process took it for abandoned: the next one

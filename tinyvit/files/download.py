@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import os
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tinyvit.errors import UserError
+from tinyvit.files.atomic import flush_folder
+from tinyvit.files.locks import Taken, leads_to, lock
+from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 Report = Callable[[int, int | None], None]  # bytes so far, bytes in all if known
 
 TIMEOUT = 30  # seconds without a single byte
 CHUNK = 1 << 18  # bytes between two reports
-ANEW = "Delete it and run again to download it anew, or point --data-dir at a complete copy."
+PATIENCE = 4 * TIMEOUT  # seconds without a single byte from another process that downloads the same file
+POLL = 0.5  # seconds between two looks at that process
+ANEW = "Delete it and run again to download it again, or point --data-dir at a complete copy."
 OTHERWISE = (
-    "Fetch it by other means and point --data-dir at its folder, or name another address with --data-url."
+    "Fetch it by other means and point --data-dir at its folder, or give another address with --data-url."
 )
 
 
@@ -32,25 +41,88 @@ def download(
 ) -> None:
     """Fetch url into the file target, whose folder is made if need be.
 
-    The bytes are collected in target with '.part' added to its name. What a broken download left there is
-    gone on with, if the server can. At the end the size in bytes and the checksum, 'sha256:...' or 'md5:...'
-    in hexadecimal, are compared, and the file is moved into place. report(done, total) is called every now
-    and then; total is None where the server does not tell.
+    The bytes are collected in target with '.part' added to its name; a partial download is resumed, if the
+    server can do that. At the end the size in bytes and the checksum, 'sha256:...' or 'md5:...' in
+    hexadecimal, are compared, and the file is moved into place. report(done, total) is called every now and
+    then; total is None where the server does not say. If another process is downloading the same file, its
+    download is waited for and used.
 
-    Raises UserError if the network fails (the part is kept for the next attempt) or the content is not as
-    expected (the part is deleted); otherwise is the last sentence of its message: how else to come by the
-    file.
+    Raises UserError if the network fails (the part is kept for the next attempt), if the content is not as
+    expected (the part is deleted), or if the other process makes no progress. otherwise is the last sentence
+    of its message: how else to come by the file.
     """
-    part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if size is None or _size(part) != size:
-            _fetch(url, part, report)
+        with _part_of(target, size, report) as part:
+            if part is None:
+                return
+            if size is None or _size(part) != size:
+                _fetch(url, part, report)
+            _check(url, part, size, checksum, otherwise)
+            os.replace(part, target)
+            flush_folder(target.parent)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        # OSError covers URLError and time-outs; ValueError is urllib's word on an address that is none
+        # OSError covers URLError and time-outs; ValueError is what urllib raises for a malformed address
         raise UserError(f"cannot download {url}: {_reason(error)}. {otherwise}") from error
-    _check(url, part, size, checksum, otherwise)
-    os.replace(part, target)
+
+
+@contextmanager
+def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[Path | None]:
+    """The file to collect the bytes in, locked; None if another process has made target in the meantime."""
+    part, existed = target.with_name(target.name + ".part"), target.exists()
+    file = _open_locked(part, size, report)
+    if file is None:
+        with _part_without_lock(target, part) as own:
+            yield own
+        return
+    with file:
+        try:
+            yield None if target.exists() and not existed else part
+        finally:
+            if leads_to(part, file.fileno()) and _size(part) == 0:
+                part.unlink()
+
+
+def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryIO | None:
+    """The part, opened and locked, once no other process is at work on it; None where there are no locks."""
+    seen, since = None, 0.0
+    while True:
+        file = open(part, "ab")  # noqa: SIM115 - the caller closes it
+        try:
+            if not lock(file.fileno()):
+                file.close()
+                return None
+            if leads_to(
+                part, file.fileno()
+            ):  # not if another process has just completed it, or thrown it away
+                return file
+        except Taken:
+            done = _size(part)
+            if done != seen:
+                seen, since = done, time.monotonic()
+            elif time.monotonic() - since > PATIENCE:
+                raise TimeoutError(
+                    f"another process is downloading it, but has made no progress for {PATIENCE} seconds; "
+                    "stop that process and run again"
+                ) from None
+            if report:
+                report(done, size)
+            time.sleep(POLL)
+        file.close()
+
+
+@contextmanager
+def _part_without_lock(target: Path, part: Path) -> Iterator[Path]:
+    """Where there are no locks: a file that no other process knows, with what an earlier attempt left."""
+    clear_abandoned(target, "part")
+    own = temporary_path(target, "part")
+    with contextlib.suppress(OSError):  # another process was faster
+        os.replace(part, own)
+    try:
+        yield own
+    finally:
+        with contextlib.suppress(OSError):  # complete, and in its place; or not as expected, and deleted
+            os.replace(own, part)
 
 
 def _fetch(url: str, part: Path, report: Report | None) -> None:
@@ -62,7 +134,7 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
             raise
         if error.headers.get("Content-Range") == f"bytes */{_size(part)}":
             return
-        part.unlink()
+        os.truncate(part, 0)  # not deleted: it is locked
         response = _open(url, start=0)
     with response:
         resumed = response.status == 206  # any other status: the server sends the file from its beginning
@@ -75,9 +147,11 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
                 done += len(chunk)
                 if report:
                     report(done, total)
+            file.flush()
+            os.fsync(file.fileno())
     if total is not None and done < total:
         raise OSError(
-            f"the connection broke after {done:,} of {total:,} bytes; run again to go on from there"
+            f"the connection broke after {done:,} of {total:,} bytes; run again to continue from there"
         )
 
 
@@ -97,7 +171,7 @@ def _check(url: str, part: Path, size: int | None, checksum: str | None, otherwi
     else:
         return
     part.unlink()
-    raise UserError(f"{url} gave {wrong}: it is another file, or was damaged on the way. {otherwise}")
+    raise UserError(f"{url} gave {wrong}: it is a different file, or was damaged on the way. {otherwise}")
 
 
 def _checksum(path: Path, algorithm: str) -> str:

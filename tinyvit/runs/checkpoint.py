@@ -4,7 +4,7 @@ config              JSON: the model's ViTConfig
 progress            JSON: where the run stands (see training.state)
 classes             JSON: names of the classes, none where config.json of a run has them
 param/NAME          every parameter
-optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, from which nobody goes on
+optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, which is never resumed
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinyvit.model import Params, ViTConfig, layout
 
 @dataclass
 class Checkpoint:
-    """A model and, for going on with its training, the optimiser's state and the progress made."""
+    """A model and, to resume its training, the optimiser's state and the progress made."""
 
     config: ViTConfig
     params: Params
@@ -35,7 +35,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, all or nothing. Raises UserError if the disk does not let us."""
+    """Write a checkpoint, all or nothing. Raises UserError if it cannot be written."""
     params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.rows)
     arrays = {
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
@@ -48,7 +48,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a file is a checkpoint of tinyvit's, not weights in the layout of others."""
+    """Whether a file is one of tinyvit's checkpoints, not weights in somebody else's layout."""
     try:
         with zipfile.ZipFile(path) as file:
             return "progress.npy" in file.namelist()
@@ -57,7 +57,7 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, cut short or not ours."""
+    """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, damaged or something else."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -68,8 +68,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
         ) from None
     except Exception as error:  # a damaged archive may fail in any way at all
         raise UserError(
-            f"{path} cannot be read as a checkpoint ({error}): the file is damaged or no checkpoint. Use "
-            "the other one of last.npz and best.npz, or train again."
+            f"{path} cannot be read as a checkpoint ({error}): the file is damaged or not a "
+            "checkpoint. Use the other one of last.npz and best.npz, or train again."
         ) from error
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
@@ -77,7 +77,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
     except (KeyError, TypeError, ValueError, UserError) as error:
         raise UserError(
-            f"{path} is no checkpoint of tinyvit.train: its model description is missing or unreadable. "
+            f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz of a run folder."
         ) from error
     return Checkpoint(

@@ -4,6 +4,9 @@ config.json     settings and model, and the versions they were run with
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 curves.png      loss and accuracy over the epochs
+
+A process claims the folder of a new run before it loads anything, and locks that of a run it resumes: so no
+two processes train into the same folder.
 """
 
 from __future__ import annotations
@@ -20,14 +23,16 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
+from tinyvit.files.locks import Taken
 from tinyvit.model import ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint
+from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
 from tinyvit.version import __version__
 
 
 class RunFolder:
-    """Paths and small files of a run."""
+    """Paths and small files of a run, and the right to train into it."""
 
     def __init__(self, path: Path):
         self.path = Path(path)
@@ -36,30 +41,47 @@ class RunFolder:
         self.last_path = self.path / "last.npz"
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
+        self._claim = Claim(self.path)
 
     @classmethod
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
-        path = out or next(p for n in count(1) if not (p := root / f"{dataset}-{n}").exists())
-        run = cls(path)
-        if run.config_path.exists():
-            raise UserError(
-                f"{path} holds a run already: add --resume to go on with it, or give a new run another name with --out."
-            )
-        return run
+        """A folder for a new run, which belongs to this process alone until release.
 
-    def lock(self) -> None: ...
-
-    def release(self) -> None:
-        self.discard_if_empty()
+        It is out, or else the first of root/DATASET-1, root/DATASET-2, ... that does not exist. Folders are
+        made as needed. Raises UserError if out holds a run or another process is training into it, or if a
+        folder cannot be made.
+        """
+        if out is not None:
+            run = cls(out)
+            run._claim.make()
+            run.lock()
+            try:
+                run._check_free()
+            except UserError:
+                run.release()
+                raise
+            return run
+        for number in count(1):
+            run = cls(root / f"{dataset}-{number}")
+            if run._claim.make():
+                with contextlib.suppress(Taken):  # by a process that was given this very name
+                    run._claim.lock()
+                    return run
 
     def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
-        """Make the folder and write its config.json. Raises UserError if the disk does not let us."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(
-                f"cannot make the run folder {self.path}: {error.strerror}. Choose another place with --out."
-            ) from error
+        """Write config.json, in a folder that is made if need be. Raises UserError if that fails."""
+        self._claim.make()
+        self._check_free()  # again: where there are no locks, another process may have been faster
+        self._write_config(settings, model, classes, parameters)
+        self._claim.add(self.config_path)
+
+    def extend(self, settings: Settings) -> None:
+        """Write config.json again with settings for a longer run; all else in it stays."""
+        self._write_config(settings, self._model(), self.classes(), self._config("parameters", int))
+
+    def _write_config(
+        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int
+    ) -> None:
         versions = {
             "tinyvit": __version__,
             "numpy": np.__version__,
@@ -73,18 +95,26 @@ class RunFolder:
             "versions": versions,
         }
         text = json.dumps(record, indent=2) + "\n"
-        try:
-            write_atomically(self.config_path, lambda file: file.write(text.encode()))
-        except UserError:
-            self.discard_if_empty()
-            raise
+        write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
-    def discard_if_empty(self) -> None:
-        """Take away what create made, if no checkpoint has joined it."""
+    def lock(self) -> None:
+        """Keep other processes from training into this folder, until release or the end of this process.
+
+        Raises UserError if another process is training into it.
+        """
+        try:
+            self._claim.lock()
+        except Taken:
+            raise UserError(
+                f"{self.path} is in use: another process is training into it. Wait until it has finished, "
+                "stop it, or start a new run with another --out."
+            ) from None
+
+    def release(self) -> None:
+        """Unlock the folder; if it has no checkpoint, first delete what this process made, nothing else."""
         if not (self.last_path.exists() or self.best_path.exists()):
-            self.config_path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # what else lies there is not ours
-                self.path.rmdir()
+            self._claim.delete_what_was_made()
+        self._claim.unlock()
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -92,19 +122,19 @@ class RunFolder:
         run = cls(path)
         if not run.config_path.is_file():
             raise UserError(
-                f"{path} is no run folder (it has no config.json): expected one that tinyvit.train made."
+                f"{path} is not a run folder (it has no config.json): expected one that tinyvit.train made."
             )
         has_checkpoint = run.best_path.exists() or run.last_path.exists()
         if (run.path / "model.safetensors").is_file() and not has_checkpoint:
             raise UserError(
-                f"{path} is no run folder but a model of Hugging Face's: predict --weights, finetune, "
-                "fewshot, info and export take it."
+                f"{path} is not a run folder but a Hugging Face model: predict --weights, finetune, fewshot, "
+                "info and export take it."
             )
         return run
 
     def settings(self) -> Settings:
         """The settings the run was started with."""
-        return Settings.from_dict(self._config("settings", dict))
+        return Settings.from_dict(self._config("settings", dict), self.config_path)
 
     def classes(self) -> tuple[str, ...]:
         """Names of the classes, in the order of the logits."""
@@ -115,15 +145,42 @@ class RunFolder:
         path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
         if other.exists() and not path.exists():
             raise UserError(
-                f"there is no checkpoint {path}, but {other.name} is there: say --checkpoint {other.stem}."
+                f"there is no checkpoint {path}, but {other.name} is there: add --checkpoint {other.stem}."
             )
         checkpoint, described = load_checkpoint(path), self._model()
         if checkpoint.config != described or described.classes != len(self.classes()):
             raise UserError(
-                f"{path} is a checkpoint of another model than {self.config_path} describes: restore the "
-                "run folder, or start a new run."
+                f"{path} does not hold the model that {self.config_path} describes: restore the run folder, "
+                "or start a new run."
             )
         return checkpoint
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The records of the finished epochs; none before the first. Raises UserError for a damaged line."""
+        try:
+            lines = self.metrics_path.read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self.metrics_path} cannot be read ({error}): restore the file.") from error
+        return [self._record(number, line) for number, line in enumerate(lines, 1)]
+
+    def write_metrics(self, records: list[dict[str, Any]]) -> None:
+        """Write the records of all finished epochs."""
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
+
+    def _record(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise UserError(
+                f"{self.metrics_path} is damaged: line {number} is not a JSON object. Restore the file, or "
+                "delete that line."
+            )
+        return record
 
     def _model(self) -> ViTConfig:
         try:
@@ -143,20 +200,41 @@ class RunFolder:
     def _damaged(self, reason: object) -> UserError:
         return UserError(f"{self.config_path} is damaged ({reason}): restore it, or start a new run.")
 
-    def write_metrics(self, records: Sequence[dict[str, Any]]) -> None:
-        """Write all records to metrics.jsonl."""
-        text = "".join(json.dumps(record) + "\n" for record in records)
-        write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
-
-
-def next_run_path(dataset: str, root: Path = Path("runs")) -> Path:
-    """The first of runs/DATASET-1, runs/DATASET-2, ... that does not exist."""
-    return next(path for n in count(1) if not (path := root / f"{dataset}-{n}").exists())
+    def _check_free(self) -> None:
+        """Raise UserError if there is a run already, or something that a run would overwrite."""
+        if not self.path.is_dir():
+            raise UserError(f"{self.path} is not a folder: choose another one with --out.")
+        if _is_run(self.path):
+            raise UserError(
+                f"{self.path} holds a run already: add --resume to continue it, or choose another folder "
+                "with --out."
+            )
+        for path in (self.config_path, self.metrics_path, self.last_path, self.best_path, self.curves_path):
+            if path.exists():
+                raise UserError(
+                    f"{self.path} holds a file {path.name}, which a run would overwrite: choose another "
+                    "folder with --out."
+                )
 
 
 def latest_run(root: Path = Path("runs")) -> Path:
     """The run folder whose checkpoint was written last. Raises UserError if there is none."""
-    runs = [path.parent for path in root.glob("*/config.json")]
+    runs = [path.parent for path in sorted(root.glob("*/config.json")) if _is_run(path.parent)]
     if not runs:
-        raise UserError(f"there is no run in {root}/ to resume: say which with --resume RUN, or start one.")
-    return max(runs, key=lambda run: max(path.stat().st_mtime for path in run.iterdir()))
+        raise UserError(f"there is no run in {root}/ to resume: name one with --resume RUN, or start one.")
+    return max(runs, key=_last_written)
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a folder has a readable config.json of a run; one that is only claimed has none yet."""
+    try:
+        config = json.loads((path / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and "settings" in config
+
+
+def _last_written(path: Path) -> float:
+    """When the newest checkpoint of a run was written, or its config.json if it has none yet."""
+    checkpoints = [file for file in (path / "last.npz", path / "best.npz") if file.exists()]
+    return max(file.stat().st_mtime for file in checkpoints or [path / "config.json"])

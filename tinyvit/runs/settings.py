@@ -1,11 +1,17 @@
-"""Everything that fixes a training run, in one flat record: config.json holds it, --resume reads it."""
+"""Everything that fixes a training run, in one flat record: config.json holds it, --resume follows it."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
+from tinyvit.ops.resize import METHODS
+from tinyvit.optim import DECAYS, OPTIMIZERS
 
 
 @dataclass(frozen=True)
@@ -58,18 +64,82 @@ class Settings:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """Settings(**values); raises UserError for a name or a type that is not one of a setting."""
+    def load(cls, path: Path) -> Settings:
+        """The settings in a run's config.json, or in any JSON file that holds an object of settings.
+
+        Raises UserError for anything else.
+        """
+        wanted = "expected the config.json of a run, or a JSON object of settings"
+        if Path(path).is_dir():
+            raise UserError(f"{path} is a folder, {wanted}: name the file, {Path(path) / 'config.json'}.")
+        try:
+            values = json.loads(Path(path).read_text("utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"there is no file {path}, {wanted}.") from None
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} cannot be read as JSON ({error}), {wanted}.") from error
+        if isinstance(values, dict) and "settings" in values:
+            values = values["settings"]
+        if not isinstance(values, dict) or not values.keys() & get_type_hints(cls).keys():
+            raise UserError(f"{path} holds no settings of a run, {wanted}.")
+        return cls.from_dict(values, path)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], source: Path | str = "config.json") -> Settings:
+        """Settings(**values), checked; source is the file they come from.
+
+        Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
+        """
         types = get_type_hints(cls)
-        remedy = "Use the version of tinyvit that wrote it, or start a new run."
+        remedy = "Use the version of tinyvit that wrote it, or correct the file."
         if unknown := sorted(values.keys() - types.keys()):
             raise UserError(
-                f"config.json has settings this version does not know: {', '.join(unknown)}. {remedy}"
+                f"{source} has settings that this version of tinyvit does not know: {', '.join(unknown)}. "
+                f"{remedy}"
             )
         needed = {field.name for field in fields(cls) if field.default is MISSING}
         if missing := sorted(needed - values.keys()):
-            raise UserError(f"config.json lacks the settings {', '.join(missing)}. {remedy}")
+            raise UserError(f"{source} lacks the settings {', '.join(missing)}. {remedy}")
         for name, value in values.items():
-            if not isinstance(value, types[name] | int if types[name] is float else types[name]):
-                raise UserError(f"config.json has {value!r} for the setting {name}. {remedy}")
+            kinds = get_args(types[name]) or (types[name],)
+            fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
+            if not _is_a(value, kinds) or not (value is None or fits(value)):
+                raise UserError(
+                    f"{source} has {value!r} for the setting {name}, expected {expected}. {remedy}"
+                )
         return cls(**values)
+
+
+def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether value is of one of these types; a whole number is a float too, but true is not a number."""
+    if isinstance(value, bool):
+        return bool in kinds
+    return isinstance(value, (*kinds, int) if float in kinds else kinds)
+
+
+_KINDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
+_Rule = tuple[Callable[[Any], bool], str]
+
+
+def _one_of(names: Collection[str]) -> _Rule:
+    return lambda value: value in names, f"one of {', '.join(names)}"
+
+
+_COUNT: _Rule = (lambda value: value >= 1, "a whole number, 1 or more")
+_NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
+_AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
+_RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
+_COUNTS = ("image_size", "epochs", "steps", "batch_size", "accumulate", "heads", "resolution", "threads")
+
+# What a setting may be, beyond its type: what the flags of the commands allow, too.
+_RULES: dict[str, _Rule] = {
+    **dict.fromkeys(_COUNTS, _COUNT),
+    **dict.fromkeys(("validation", "crop_padding", "seed"), _NATURAL),
+    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
+    **dict.fromkeys(("smoothing", "dropout", "drop_path"), _RATE),
+    "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "optimizer": _one_of(OPTIMIZERS),
+    "decay": _one_of(DECAYS),
+    "device": _one_of(("auto", "cpu", "gpu")),
+    "position_resize": _one_of(METHODS),
+}

@@ -112,7 +112,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
         if checkpoint:
             trainer.restore(checkpoint)
         if _length(settings) != _length(before):
-            run.create(settings, model.config, dataset.classes, model.params.count)
+            run.extend(settings)
             progress.note(
                 f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
                 f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"

@@ -1,0 +1,329 @@
+"""No two processes train into the same folder, and a run that never got anywhere leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import REPOSITORY, assert_one_line, metrics, spawn, tiny
+from tinyvit import train
+from tinyvit.errors import UserError
+from tinyvit.files import locks
+from tinyvit.model import preset
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+
+needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
+
+# For each line on its standard input, claims that folder, or a numbered one, and keeps it to its end.
+CLAIMANT = """
+import sys
+from pathlib import Path
+from tinyvit.errors import UserError
+from tinyvit.runs.folder import RunFolder
+
+print("ready", flush=True)
+kept = []
+for line in sys.stdin:
+    try:
+        kept.append(RunFolder.claim(Path(line.strip()) if line.strip() else None, "shapes"))
+        print(kept[-1].path, flush=True)
+    except UserError as error:
+        print("refused:", error, flush=True)
+"""
+
+
+class Claimant:
+    """A process of its own that claims folders in folder."""
+
+    def __init__(self, folder):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CLAIMANT],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        )
+        assert self.answer() == "ready"
+
+    def claim(self, name=""):
+        self.process.stdin.write(f"{name}\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        return self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def claimants(tmp_path):
+    """Three processes, ready to go."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Claimant(tmp_path)) for _ in range(3)]
+
+
+def all_at_once(claimants, name=""):
+    for claimant in claimants:
+        claimant.claim(name)
+    return [claimant.answer() for claimant in claimants]
+
+
+def create(run):
+    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
+
+
+def without_out(photos):
+    """The flags of a tiny run that takes a numbered folder."""
+    flags = tiny(photos, "unused")
+    assert flags[-2] == "--out"
+    return flags[:-2]
+
+
+def everything_below(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+# Several processes at once.
+
+
+def test_three_processes_at_once_get_three_folders_every_time(claimants, tmp_path):
+    rounds = 20
+    claimed = [path for _ in range(rounds) for path in all_at_once(claimants)]
+    assert sorted(claimed) == sorted(os.path.join("runs", f"shapes-{n}") for n in range(1, 3 * rounds + 1))
+    assert len(everything_below(tmp_path / "runs")) == 3 * rounds
+
+
+@needs_locks
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_named_folder_goes_to_exactly_one_of_three(claimants, tmp_path, existing):
+    for number in range(20):
+        name = f"run{number}"
+        if existing:
+            (tmp_path / name).mkdir()
+        answers = all_at_once(claimants, name)
+        assert answers.count(name) == 1, answers
+        assert sum(f"{name} is in use: another process" in answer for answer in answers) == 2, answers
+
+
+def test_three_trainings_started_at_once_are_three_good_runs(tmp_path):
+    """They take a while to read their data, so that none has written anything when the last one starts."""
+    large = Image.effect_noise((500, 500), 50).convert("RGB")
+    for name in ("red", "blue"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for i in range(20):
+            large.save(tmp_path / "photos" / name / f"{i}.png", compress_level=1)
+    flags = [*without_out(tmp_path / "photos"), "--epochs", "1"]
+    processes = [spawn("train", *flags, cwd=tmp_path) for _ in range(3)]
+    for process in processes:
+        _, err = process.communicate(timeout=100)
+        assert (process.returncode, err) == (0, "")
+    runs = [tmp_path / "runs" / f"folder-{n}" for n in (1, 2, 3)]
+    assert sorted((tmp_path / "runs").iterdir()) == runs
+    for run in runs:
+        assert len(metrics(run)) == 1
+        assert RunFolder.open(run).load("last").progress["step"] == 4
+
+
+@needs_locks
+def test_the_lock_of_a_process_that_is_killed_is_gone(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    with Claimant(tmp_path) as claimant:
+        claimant.claim("run")
+        assert claimant.answer() == "run"
+        with pytest.raises(UserError, match="is in use: another process is training into it"):
+            run.lock()
+    run.lock()
+    run.release()
+
+
+@needs_locks
+def test_a_run_that_is_being_trained_cannot_be_resumed_as_well(go, photos, tmp_path):
+    assert go(train, *tiny(photos, tmp_path / "run", "--epochs", "1"))[0] == 0
+    other = RunFolder.open(tmp_path / "run")
+    other.lock()
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    assert_one_line(go(train, "--resume", tmp_path / "run"), tmp_path / "run", "is in use", "Wait until")
+    assert_one_line(go(train, *tiny(photos, tmp_path / "run")), tmp_path / "run", "is in use", "--out")
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()} == before
+    other.release()
+    assert go(train, "--resume", tmp_path / "run")[0] == 0
+
+
+def test_locking_twice_and_releasing_twice_does_no_harm(tmp_path):
+    run = RunFolder.claim(tmp_path / "run", "shapes")
+    run.lock()
+    run.release()
+    run.release()
+    RunFolder.claim(tmp_path / "run", "shapes").release()
+
+
+# Which folders may be claimed.
+
+
+def test_the_first_number_that_is_free(tmp_path):
+    (tmp_path / "shapes-2").mkdir()
+    (tmp_path / "shapes-3").write_text("a file")
+    taken = [RunFolder.claim(None, "shapes", tmp_path).path.name for _ in range(3)]
+    assert taken == ["shapes-1", "shapes-4", "shapes-5"]
+    assert RunFolder.claim(None, "cifar10", tmp_path / "a" / "b").path == tmp_path / "a" / "b" / "cifar10-1"
+
+
+def test_a_folder_that_holds_a_run_is_refused(tmp_path):
+    create(RunFolder(tmp_path / "run"))
+    with pytest.raises(UserError, match="holds a run already: add --resume"):
+        RunFolder.claim(tmp_path / "run", "shapes")
+    assert everything_below(tmp_path) == ["run", "run/config.json"]
+
+
+@pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"])
+def test_a_folder_with_a_file_that_a_run_would_overwrite_is_refused(tmp_path, name):
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(UserError, match=f"holds a file {name}, which a run would overwrite"):
+        RunFolder.claim(tmp_path, "shapes")
+    assert (tmp_path / name).read_text() == "precious"
+
+
+def test_a_folder_with_other_files_may_be_used_and_keeps_them(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    run = RunFolder.claim(tmp_path, "shapes")
+    create(run)
+    run.release()
+    assert everything_below(tmp_path) == ["notes.txt"]
+
+
+def test_a_file_cannot_be_claimed(tmp_path):
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(UserError, match="is not a folder"):
+        RunFolder.claim(tmp_path / "run", "shapes")
+    with pytest.raises(UserError, match="cannot make the run folder"):
+        RunFolder.claim(tmp_path / "run" / "deeper", "shapes")
+    assert (tmp_path / "run").read_text() == "a file"
+
+
+def test_a_folder_that_cannot_be_made_is_a_users_problem(tmp_path, monkeypatch):
+    mkdir = Path.mkdir
+
+    def closed(path, *args, **keywords):
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        mkdir(path, *args, **keywords)
+
+    monkeypatch.setattr(Path, "mkdir", closed)
+    for out, root in ((tmp_path / "closed" / "run", None), (None, tmp_path / "closed")):
+        with pytest.raises(UserError, match=r"cannot make the run folder .*: Permission denied"):
+            RunFolder.claim(out, "shapes", root)
+        assert everything_below(tmp_path) == []
+
+
+# What is left when nothing came of it.
+
+
+@pytest.mark.parametrize("created", [False, True])
+def test_release_deletes_what_was_made(tmp_path, created):
+    run = RunFolder.claim(tmp_path / "a" / "b" / "run", "shapes")
+    if created:
+        create(run)
+    run.release()
+    assert everything_below(tmp_path) == []
+
+
+def test_release_leaves_what_was_there(tmp_path):
+    (tmp_path / "a" / "run").mkdir(parents=True)
+    run = RunFolder.claim(tmp_path / "a" / "run", "shapes")
+    create(run)
+    run.release()
+    assert everything_below(tmp_path) == ["a", "a/run"]
+
+
+def test_release_leaves_what_others_put_there(tmp_path):
+    run = RunFolder.claim(tmp_path / "a" / "run", "shapes")
+    create(run)
+    (tmp_path / "a" / "run" / "notes.txt").write_text("mine")
+    run.release()
+    assert everything_below(tmp_path) == ["a", "a/run", "a/run/notes.txt"]
+
+
+@pytest.mark.parametrize("checkpoint", ["last.npz", "best.npz"])
+def test_release_leaves_a_run_with_a_checkpoint(tmp_path, checkpoint):
+    run = RunFolder.claim(tmp_path / "run", "shapes")
+    create(run)
+    (tmp_path / "run" / checkpoint).write_bytes(b"")
+    run.release()
+    assert everything_below(tmp_path) == sorted(["run", f"run/{checkpoint}", "run/config.json"])
+
+
+def test_a_resumed_run_without_a_checkpoint_is_not_deleted(tmp_path):
+    create(RunFolder(tmp_path / "run"))
+    run = RunFolder.open(tmp_path / "run")
+    run.lock()
+    run.release()
+    assert everything_below(tmp_path) == ["run", "run/config.json"]
+
+
+@pytest.mark.parametrize("flags", [("--data-dir", "nowhere"), ("--batch-size", "1000"), ("--model", "giant")])
+def test_a_mistake_leaves_no_folder(go, photos, tmp_path, monkeypatch, flags):
+    monkeypatch.chdir(tmp_path)
+    for out in ("new/run", None):
+        words = ("--out", out) if out else ()
+        assert_one_line(go(train, *without_out(photos), *words, *flags))
+        assert everything_below(tmp_path) == []
+
+
+def test_an_interruption_before_the_first_checkpoint_leaves_no_folder(go, photos, tmp_path, monkeypatch):
+    decode = Image.open
+
+    def interrupted(*args, **keywords):
+        signal.raise_signal(signal.SIGINT)
+        return decode(*args, **keywords)
+
+    monkeypatch.setattr(Image, "open", interrupted)
+    assert go(train, *tiny(photos, tmp_path / "run"))[0] == 130
+    assert everything_below(tmp_path) == []
+
+
+# Where there are no locks.
+
+
+@pytest.fixture
+def no_locks(monkeypatch):
+    monkeypatch.setattr(locks, "fcntl", None)
+
+
+def test_without_locks_numbered_folders_still_differ(no_locks, tmp_path):
+    taken = [RunFolder.claim(None, "shapes", tmp_path).path.name for _ in range(3)]
+    assert taken == ["shapes-1", "shapes-2", "shapes-3"]
+
+
+def test_without_locks_the_second_run_in_a_folder_is_refused_when_it_writes(no_locks, tmp_path):
+    one, other = (RunFolder.claim(tmp_path / "run", "shapes") for _ in range(2))
+    create(one)
+    with pytest.raises(UserError, match="holds a run already"):
+        create(other)
+    other.release()
+    assert everything_below(tmp_path) == ["run", "run/config.json"]
+
+
+def test_without_locks_training_and_resuming_work(no_locks, go, photos, tmp_path):
+    assert go(train, *tiny(photos, tmp_path / "run", "--epochs", "1"))[0] == 0
+    assert go(train, "--resume", tmp_path / "run")[0] == 0
+
+
+@needs_locks
+def test_a_file_system_without_locks_does_not_stop_training(go, photos, tmp_path, monkeypatch):
+    def unsupported(*args):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(locks.fcntl, "flock", unsupported)
+    assert go(train, *tiny(photos, tmp_path / "run", "--epochs", "1"))[0] == 0

@@ -1,0 +1,98 @@
+"""Settings are read back as they were written; whatever else a file holds is named."""
+
+import json
+import re
+
+import pytest
+
+from tinyvit.errors import UserError
+from tinyvit.model import preset
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+
+SETTINGS = Settings("cifar10", "micro/4", epochs=3, steps=70, lr=0.01, flip=True, weights="B/16", threads=2)
+
+
+def written(path, value):
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def test_settings_of_a_run_are_loaded_from_its_config(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.create(SETTINGS, preset("nano/4", 8, 2), ["a", "b"], 7)
+    assert Settings.load(run.config_path) == run.settings() == SETTINGS
+
+
+def test_settings_are_loaded_from_a_bare_object(tmp_path):
+    assert Settings.load(written(tmp_path / "a.json", SETTINGS.as_dict())) == SETTINGS
+    few = {"dataset": "shapes", "model": "nano/4", "lr": 1, "threads": None}
+    assert Settings.load(written(tmp_path / "b.json", few)) == Settings("shapes", "nano/4", lr=1.0)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", "7", "{}", {"hidden_size": 8}, {"settings": {}}, {"settings": 3}]
+)
+def test_a_file_without_settings_says_what_was_expected(tmp_path, content):
+    path = written(tmp_path / "a.json", content)
+    with pytest.raises(UserError, match=rf"{re.escape(str(path))} .*expected the config\.json of a run"):
+        Settings.load(path)
+
+
+def test_a_file_that_cannot_be_read_says_so(tmp_path):
+    with pytest.raises(UserError, match=r"there is no file .*nowhere"):
+        Settings.load(tmp_path / "nowhere")
+    (tmp_path / "a.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"a\.json cannot be read as JSON"):
+        Settings.load(tmp_path / "a.json")
+    with pytest.raises(UserError, match=r"is a folder, .*: name the file, .*config\.json"):
+        Settings.load(tmp_path)
+
+
+def test_a_mistake_names_the_file(tmp_path):
+    path = written(tmp_path / "a.json", {"dataset": "shapes", "model": "nano/4", "colour": 1})
+    with pytest.raises(UserError, match=re.escape(f"{path} has settings that this version")):
+        Settings.load(path)
+
+
+def test_names_that_are_unknown_or_missing_are_listed():
+    values = SETTINGS.as_dict()
+    with pytest.raises(UserError, match=r"config\.json has settings .* does not know: colour, taste\. Use"):
+        Settings.from_dict(values | {"taste": 1, "colour": 2})
+    with pytest.raises(UserError, match=r"lacks the settings model\. "):
+        Settings.from_dict({"dataset": "shapes"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("epochs", "ten", "a whole number, 1 or more"),
+        ("epochs", 2.5, "a whole number, 1 or more"),
+        ("epochs", True, "a whole number, 1 or more"),
+        ("epochs", 0, "a whole number, 1 or more"),
+        ("epochs", None, "a whole number, 1 or more"),
+        ("steps", -1, "a whole number, 1 or more"),
+        ("batch_size", 0, "a whole number, 1 or more"),
+        ("validation", -1, "a whole number, 0 or more"),
+        ("lr", 0, "a number above 0"),
+        ("lr", float("nan"), "a number above 0"),
+        ("lr", "1e-3", "a number above 0"),
+        ("clip", float("inf"), "a number, 0 or more"),
+        ("dropout", 1, "a number from 0 to below 1"),
+        ("flip", 1, "true or false"),
+        ("model", 7, "a text"),
+        ("data_dir", False, "a text"),
+        ("optimizer", "adan", "one of adamw, adam, sgd"),
+        ("decay", "linearly", "one of "),
+        ("device", "tpu", "one of auto, cpu, gpu"),
+        ("position_resize", "nearest", "one of "),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have_is_named(name, value, expected):
+    message = re.escape(f"config.json has {value!r} for the setting {name}, expected {expected}")
+    with pytest.raises(UserError, match=message):
+        Settings.from_dict(SETTINGS.as_dict() | {name: value})
+
+
+def test_a_whole_number_will_do_where_any_number_may_stand():
+    assert Settings.from_dict(SETTINGS.as_dict() | {"lr": 1, "weight_decay": 0}).lr == 1
