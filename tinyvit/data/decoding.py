@@ -1,9 +1,9 @@
 """From an image file of any kind to upright, opaque pixels in 8-bit RGB.
 
-A JPEG decoder can give 1/2, 1/4 or 1/8 of the size at once, several times faster than the whole and in up to 64
-times less memory. Where that does not divide the sides of the image, the last row or column of pixels belongs to
-the image only in part: so an image comes with its frame, a box in fractions of pixels that holds all of it and
-nothing else.
+A JPEG decoder can give 1/2, 1/4 or 1/8 of the size at once, several times faster than the whole and in up
+to 64 times less memory. Where that does not divide the sides of the image, the last row or column of pixels
+belongs to the image only in part: so an image comes with its frame, a box in fractions of pixels that holds
+all of it and nothing else.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels
 
 WHITE = (255, 255, 255)  # what is seen through transparent pixels
 
+_JPEGS = ("JPEG", "MPO")  # MPO: a JPEG that more images follow, as some phones write it
 _ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; below, what turns such an image upright
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -40,9 +41,9 @@ _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # those that move th
 def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
     """The image in a file, upright and in mode RGB, and its frame; of an animation, the first picture.
 
-    most_reduced(width, height) is told the size of the upright image and returns by how much it may be reduced at
-    most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in full size. Raises
-    UserError if there is no such file, Pillow cannot decode it, or it has more than twice
+    most_reduced(width, height) is told the size of the upright image and returns by how much it may be
+    reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in full
+    size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
     PIL.Image.MAX_IMAGE_PIXELS pixels.
     """
     try:
@@ -56,13 +57,15 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
         raise UserError(f"{path} does not exist, expected an image file.") from error
     except Image.DecompressionBombError as error:
         raise UserError(
-            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the most that are read; save it smaller."
+            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the most that are read: "
+            "save it in a smaller size."
         ) from error
     except MemoryError:
         raise
-    except Exception as error:  # on damaged files, Pillow's decoders raise almost any
+    except Exception as error:  # Pillow's decoders raise all kinds on damaged files
         raise UserError(
-            f"{path} cannot be read as an image ({_reason(error)}); remove it, or save it again as PNG or JPEG."
+            f"{path} cannot be read as an image ({_reason(error)}); "
+            "remove it, or save it again as PNG or JPEG."
         ) from error
     return rgb, _frame(rgb, reduced, orientation)
 
@@ -80,8 +83,8 @@ def without_warnings() -> Iterator[None]:
 
 
 def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tuple[float, float] | None:
-    """Have a JPEG decoded at a fraction of its size: returns its exact width and height then; None for others."""
-    if image.format not in ("JPEG", "MPO"):  # MPO: a JPEG with more images after it, as some phones write them
+    """Have a JPEG decoded at a fraction of its size; returns its exact width and height then, else None."""
+    if image.format not in _JPEGS:
         return None
     width, height = image.size
     most = most_reduced(*(image.size[::-1] if _orientation(image) in _SIDEWAYS else image.size))
