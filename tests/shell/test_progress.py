@@ -331,3 +331,38 @@ def test_percent_is_five_columns_wide_and_right(share):
         if share is None
         else float(text.rstrip("%")) == pytest.approx(100 * share, abs=0.051)
     )
+
+
+def test_a_count_moves_and_is_erased_at_the_end():
+    progress, stream, clock = make()
+    report = progress.counting("reading images")
+    clock.now += 3
+    report(300, 1200)
+    assert re.fullmatch(r"reading images  ━+╸?─+    300/1,200   0:09 left", screen(stream.text, 100)[0])
+    report(1200, 1200)
+    assert screen(stream.text, 100) == [""]
+
+
+def test_a_count_says_nothing_of_the_time_left_before_the_first():
+    progress, stream, clock = make()
+    report = progress.counting("reading images")
+    clock.now += 3
+    report(0, 12)
+    assert screen(stream.text, 100)[0].endswith(" 0/12   -:-- left")
+
+
+def test_a_count_in_a_pipe_is_a_plain_line_now_and_then():
+    progress, stream, clock = make(terminal=False)
+    report = progress.counting("reading images")
+    for done in range(71):
+        clock.now += 1
+        report(done, 70)
+    assert stream.text == "reading images  29/70   0:42 left\nreading images  59/70   0:11 left\n"
+
+
+def test_what_is_printed_elsewhere_finds_the_moving_line_erased():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.clear()
+    stream.write("cat.png")
+    assert screen(stream.text, 100) == ["cat.png"]

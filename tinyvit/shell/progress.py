@@ -46,6 +46,7 @@ DOWNLOAD_LAYOUTS = (
     "{name}  {size}",
     "{size}",
 )
+COUNT_LAYOUTS = ("{name}  {bar}  {count}   {left}", "{name}  {count}   {left}", "{name}  {count}", "{count}")
 ENDLESS_LAYOUTS = ("{name}  {size}   {speed}", "{name}  {size}", "{size}")  # a download of unknown length
 
 _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "cyan": "\x1b[36m", "green": "\x1b[32m"}
@@ -139,6 +140,33 @@ class Progress:
             self._write("\n")
             self._moving = ""
 
+    def clear(self) -> None:
+        """Erase the moving line: something else is about to be printed where it is."""
+        if self._moving:
+            self._write(self._erasure())
+            self._moving = ""
+
+    def counting(self, name: str) -> Callable[[int, int], None]:
+        """Start to count something, such as images: returns report(done, total).
+
+        The report of the last one erases the moving line.
+        """
+        start = self._clock()
+
+        def report(done: int, total: int) -> None:
+            if done >= total:
+                self.clear()
+            elif self._due():
+                seconds_left = (self._clock() - start) * (total - done) / done if done else None
+                fields = {
+                    "name": self._paint(name, "bold"),
+                    "count": f"{done:>{len(f'{total:,}')},}/{total:,}",
+                    "left": f"{duration(seconds_left)} {self._paint('left', 'dim')}",
+                }
+                self._move(COUNT_LAYOUTS, fields, done / total)
+
+        return report
+
     def download(self, name: str) -> Callable[[int, int | None], None]:
         """Start to show a download: returns report(done, total), in bytes, total None if it is not known.
 
@@ -219,10 +247,13 @@ class Progress:
 
     def _stay(self, line: str) -> None:
         """Clear the moving line and print one that stays."""
-        covered = min(_columns(self._moving), _terminal_width())
-        clear = "\r" + " " * covered + "\r" if self._moving else ""
+        erasure = self._erasure() if self._moving else ""
         self._moving = ""
-        self._write(clear + line.rstrip() + "\n")
+        self._write(erasure + line.rstrip() + "\n")
+
+    def _erasure(self) -> str:
+        """What erases the moving line and leaves the cursor at its start."""
+        return "\r" + " " * min(_columns(self._moving), _terminal_width()) + "\r"
 
     def _write(self, text: str) -> None:
         self._printed_at = self._clock()
