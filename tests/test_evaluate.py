@@ -41,7 +41,7 @@ def test_evaluate_takes_data_that_were_moved_but_no_others(go, photos, trained, 
     assert go(evaluate, trained, "--data-dir", tmp_path / "moved")[1] == go(evaluate, trained)[1]
     (tmp_path / "moved" / "red").rename(tmp_path / "moved" / "pink")
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "moved"), "other classes", "--data-dir")
-    assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is no folder")
+    assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is not a folder")
 
 
 def test_evaluate_where_something_is_gone(go, photos, tmp_path):

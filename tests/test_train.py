@@ -72,7 +72,7 @@ def test_a_length_in_epochs_and_in_steps(refused):
         (("--validation", "1000"), ("cannot hold out 1,000 of 32",)),
         (("--crop-padding", "8"), ("8 pixels on images of 8 x 8", "--crop-padding below 8")),
         (("--dataset", "shapes"), ("32 pixels wide, not 8", "--image-size")),
-        (("--data-dir", "nowhere"), ("nowhere is no folder", "--data-dir")),
+        (("--data-dir", "nowhere"), ("nowhere is not a folder", "--data-dir")),
     ],
     ids=lambda value: " ".join(value),
 )
@@ -93,7 +93,7 @@ def test_shapes_are_not_read_from_a_folder(go, photos, tmp_path):
 def test_a_folder_of_training_images_alone(go, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p" / "train")
     flags = ("--dataset", "folder", "--data-dir", tmp_path / "p", "--out", tmp_path / "run")
-    assert_one_line(go(train, *flags), "holds only train", "PATH/test/CLASS/image")
+    assert_one_line(go(train, *flags), "contains only train", "PATH/test/CLASS/image")
 
 
 def test_a_picture_that_is_none(refused, photos, tmp_path):
@@ -105,7 +105,7 @@ def test_a_picture_that_is_none(refused, photos, tmp_path):
 def test_a_class_without_pictures(refused, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "green").mkdir()
-    refused(("--data-dir", tmp_path / "p"), "green holds no image")
+    refused(("--data-dir", tmp_path / "p"), "green contains no images")
 
 
 def cifar(*flags):

@@ -3,60 +3,175 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from tinyvit.data import read_image
+from tinyvit.backend import select_device
+from tinyvit.data import FITS, Photo, read_photos
+from tinyvit.data.image_files import images_below
 from tinyvit.errors import UserError
-from tinyvit.front import load
+from tinyvit.front import Model, load
 from tinyvit.pictures.attention import save_overlays
-from tinyvit.pretrained.loading import check_has_head
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
-from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags, chosen_device
+from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
+from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 
+BATCH = 32  # images in memory at a time
+MOST_DRAWN = 24  # images on a sheet of attention
+MUCH = 0.35  # share of a photo that is not cropped away without a word; 3:2 loses a little less
+
 _EPILOG = """\
+A folder stands for the images in it and in the folders below it, sorted, without hidden ones. An image that
+cannot be read is reported, and the others are predicted.
+
+exit status: 0 if every image was read, 1 if some were not, 2 if none was or the command itself is wrong
+
 examples:
   python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
-  python -m tinyvit.predict --weights Ti_16-384 photo.jpg
+  python -m tinyvit.predict --weights Ti_16-384 holiday/ --json > holiday.jsonl
 """
 
 
-def main(args: argparse.Namespace) -> None:
-    """Read the images, predict, print; draw the attention if asked to."""
-    device = chosen_device(args)
-    paths = args.images
-    if args.weights is None and args.run is None:
+class Seen(NamedTuple):
+    """An image for the sheet: what the model attends to (gh, gw); what it predicts, '' without a head."""
+
+    photo: Photo
+    attention: np.ndarray
+    caption: str
+
+
+def main(args: argparse.Namespace) -> int:
+    """Read the images, predict, print; draw the attention if asked to. Returns the exit status."""
+    source, words = _source_and_images(args)
+    if args.attention and not args.attention.parent.is_dir():
+        raise UserError(
+            f"cannot write {args.attention}: there is no folder {args.attention.parent}. Make it first."
+        )
+    aside = sys.stderr if args.json else sys.stdout  # for all that is not a prediction
+    model = _load(source, args, aside)
+    output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
+    paths = _find_images(words, output)
+    read, seen = _predict(model, paths, args, output)
+    if args.fit == "crop":
+        _say_what_was_cropped(read, output)
+    if seen:
+        _draw(seen, args.attention)
+        some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
+        print(f"wrote {args.attention}{some}", file=aside)
+    if output.errors and output.errors + len(read) > 1:
+        output.note(f"{len(read):,} images were read, {output.errors:,} could not be")
+    return (1 if read else 2) if output.errors else 0
+
+
+def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
+    """What names the model; the files and folders to predict."""
+    if args.weights:  # then what stands in the place of RUN is an image too
+        return args.weights, [args.run, *args.images] if args.run else args.images
+    if args.run is None:
         raise UserError(
             "expected RUN IMAGE..., or --weights FILE IMAGE...: what predicts, and at least one image."
         )
-    if args.weights and args.run:  # then the first word is an image too
-        paths = [args.run, *paths]
-    elif args.run:
-        if args.run.is_file():
-            raise UserError(f"{args.run} is no run folder: if it holds weights, say --weights {args.run}.")
-        RunFolder.open(args.run)  # or say that it is none
-    source = args.weights or str(args.run)
-    report = Progress().download(source)
-    model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
-    check_has_head(source, model)
-    model = model.at_resolution(args.resolution, args.position_resize).to(device)
-    images = np.stack([read_image(path, model.config.image_size) for path in paths])  # (n, H, W, 3)
-    classes, probabilities = model.names, model.probabilities(images)
+    if args.run.is_file():
+        raise UserError(f"{args.run} is not a run folder: if it contains weights, say --weights {args.run}.")
+    RunFolder.open(args.run)  # or a UserError that says what else it is
+    return str(args.run), args.images
 
-    captions = []
-    for path, row in zip(paths, probabilities, strict=True):
-        best = row.argsort()[::-1][: args.top]
-        print(path)
-        for c in best:
-            print(f"  {100 * row[c]:5.1f}%  {classes[c]}")
-        captions.append(f"{classes[best[0]]} {100 * row[best[0]]:.1f}%")
-    if args.attention:
-        attention = model.attention_map(images)
-        save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
-        print(f"wrote {args.attention}")
+
+def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
+    device = select_device(args.device or "auto")
+    if device.note:
+        print(device.note, file=aside)
+    report = Progress(aside).download(source)
+    model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
+    if not model.has_head and not args.attention:
+        raise UserError(
+            f"{source} has no head, and so no classes: draw what it attends to with --attention PNG, "
+            "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
+        )
+    if not model.has_head and args.json:
+        raise UserError(f"{source} has no head, and so no classes that --json could print: omit --json.")
+    return model.at_resolution(args.resolution, args.position_resize).to(device)
+
+
+def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
+    """The files among the words, and the images in the folders among them."""
+    paths = []
+    for word in words:
+        if not word.is_dir():
+            paths.append(word)
+            continue
+        try:
+            images, skipped = images_below(word)
+        except OSError as error:
+            output.error(word, UserError(f"{error.filename} cannot be read: {error.strerror}."))
+            continue
+        if images:
+            paths += images
+            others = f"; skipped {skipped:,} other files" if skipped else ""
+            output.note(f"{word} contains {len(images):,} images{others}")
+        else:
+            output.error(word, UserError(f"{word} contains no images, expected one or more in it or below."))
+    return paths
+
+
+def _predict(
+    model: Model, paths: Sequence[Path], args: argparse.Namespace, output: Predictions
+) -> tuple[list[tuple[float, Path]], list[Seen]]:
+    """Predict and print, a batch at a time; returns what was read, as (share lost, path), and the sheet."""
+    read, seen = [], []
+    for start in range(0, len(paths), BATCH):
+        wanted = MOST_DRAWN - len(seen) if args.attention else 0
+        if not (model.has_head or wanted):
+            break
+        batch, results = paths[start : start + BATCH], []
+        for result in read_photos(batch, model.config.image_size, args.fit, with_whole=wanted > 0):
+            output.show_progress(start + len(results), len(paths))
+            results.append(result)
+        photos = [result for result in results if isinstance(result, Photo)]
+        views = np.array([photo.view for photo in photos])  # (n, h, w, 3)
+        rows, captions = iter(_probabilities(model, views)), []
+        for path, result in zip(batch, results, strict=True):
+            if isinstance(result, Photo):
+                captions.append(output.prediction(path, next(rows)))
+                read.append((result.lost, path))
+            else:
+                output.error(path, result)
+        if photos and wanted:
+            attention = model.attention_map(views[:wanted])
+            seen += map(Seen, photos, attention, captions)
+    return read, seen
+
+
+def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
+    """Of each class, (n, C), for what the model sees (n, h, w, 3); (n, 0) without a head."""
+    if not (model.has_head and len(views)):
+        return np.empty((len(views), 0))
+    return model.probabilities(views)
+
+
+def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
+    """A line if cropping has cut a large part off a photo."""
+    much = [(lost, path) for lost, path in read if lost > MUCH]
+    if not much:
+        return
+    lost, path = max(much)
+    what = f"cropping cut {lost:.0%} off {path}"
+    if len(much) > 1:
+        what = (
+            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off {path}"
+        )
+    output.note(f"{what}; with --fit pad the model sees all of it")
+
+
+def _draw(seen: Sequence[Seen], path: Path) -> None:
+    """The sheet of attention."""
+    save_overlays([(one.photo.view, one.attention, one.caption or one.photo.name) for one in seen], path)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,7 +185,7 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="+",
         metavar="IMAGE",
-        help="any picture Pillow reads; fitted to the model's size",
+        help="any image that Pillow reads, or a folder of images",
     )
     p.add_argument(
         "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
@@ -78,9 +193,22 @@ def parser() -> argparse.ArgumentParser:
     add_weights_flags(p)
     add_checkpoint_flag(p)
     p.add_argument(
+        "--fit",
+        choices=FITS,
+        default="crop",
+        help="how an image that is not of the model's shape is fitted to it: crop shows the model its centre "
+        "(the default), pad all of it on grey, squash all of it out of proportion",
+    )
+    p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
-    p.add_argument("--attention", type=png_path, metavar="PNG", help="draw what the class token attends to")
+    p.add_argument("--json", action="store_true", help="print one JSON object for each image, on one line")
+    p.add_argument(
+        "--attention",
+        type=png_path,
+        metavar="PNG",
+        help=f"draw what the class token attends to, for the first {MOST_DRAWN} images at most",
+    )
     add_compute_flags(p)
     return p
 

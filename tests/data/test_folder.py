@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.data.folder import load_folder, read_image
+from tinyvit.data.folder import load_folder
+from tinyvit.data.photos import read_image
 from tinyvit.errors import UserError
 
 

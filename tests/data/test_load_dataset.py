@@ -55,7 +55,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 @pytest.mark.parametrize("name", ["cifar10", "folder"])
 def test_a_data_folder_that_does_not_exist_is_not_created(name, tmp_path):
-    with pytest.raises(UserError, match=r"nowhere is no folder.*create it or leave --data-dir away"):
+    with pytest.raises(UserError, match=r"nowhere is not a folder.*create it or omit --data-dir"):
         load_dataset(name, tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
 

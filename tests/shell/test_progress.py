@@ -313,3 +313,11 @@ def _raise(error):
         raise error
 
     return write
+
+
+def test_what_is_printed_elsewhere_finds_the_moving_line_erased():
+    progress, stream, clock = make()
+    show_step(progress, clock)
+    progress.clear()
+    stream.write("cat.png")
+    assert screen(stream.text, 100) == ["cat.png"]

@@ -268,7 +268,7 @@ def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
     refused(base, ("--heads", "7"), "base has 4 heads", "--heads")
     refused(base, ("--batch-size", "25"), "cannot be drawn from 24")
     refused(base, ("--model", "nano/4"), "--model")
-    refused(base, ("--dataset", "cifar10", "--data-dir", "nowhere"), "nowhere is no folder")
+    refused(base, ("--dataset", "cifar10", "--data-dir", "nowhere"), "nowhere is not a folder")
 
 
 def test_a_diverged_run_leaves_nothing(refused, tmp_path):

@@ -244,7 +244,7 @@ def test_where_to_compute_and_where_the_data_lie_may_change(command, photos, tmp
         stop_at(5, command, monkeypatch, *tiny(moved, tmp_path / "run"))
     finally:
         moved.rename(photos)
-    assert_one_line(command("--resume", tmp_path / "run"), "before is no folder")
+    assert_one_line(command("--resume", tmp_path / "run"), "before is not a folder")
     assert (
         command("--resume", tmp_path / "run", "--data-dir", photos, "--threads", "2", "--device", "cpu")[0]
         == 0

@@ -7,7 +7,9 @@ from pathlib import Path
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import Dataset, ImageSet, hold_out
-from tinyvit.data.folder import load_folder, read_image
+from tinyvit.data.fitting import FITS
+from tinyvit.data.folder import Decoding, Note, load_folder
+from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
 from tinyvit.data.plan import BatchPlan, epoch_order, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
@@ -15,9 +17,11 @@ from tinyvit.files.download import Report
 
 __all__ = [
     "DATASETS",
+    "FITS",
     "BatchPlan",
     "Dataset",
     "ImageSet",
+    "Photo",
     "crop_and_flip",
     "draw_augmentation",
     "epoch_order",
@@ -28,6 +32,8 @@ __all__ = [
     "normalise",
     "plan_batch",
     "read_image",
+    "read_photo",
+    "read_photos",
     "to_input",
 ]
 
@@ -42,9 +48,7 @@ def image_side(name: str, image_size: int | None = None) -> int:
     if name == "folder":
         return 64 if image_size is None else image_size
     if image_size not in (None, 32):
-        raise UserError(
-            f"the images of {name} are 32 pixels wide, not {image_size}: leave --image-size away."
-        )
+        raise UserError(f"the images of {name} are 32 pixels wide, not {image_size}: omit --image-size.")
     return 32
 
 
@@ -55,31 +59,34 @@ def load_dataset(
     data_url: str | None = None,
     seed: int = 0,
     report: Report | None = None,
+    decoding: Decoding | None = None,
+    note: Note | None = None,
 ) -> Dataset:
     """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
 
     data_dir: where the files are; CIFAR is downloaded into ./data if none is given. image_size: as in
     image_side. data_url: another address for the CIFAR archive. seed draws the shapes and splits a folder
-    that has no test images of its own. report(done_bytes, total_bytes) follows a download. Raises UserError
-    for an unknown name, and for whatever is wrong with the files.
+    that has no test images of its own.
+
+    report(done_bytes, total_bytes) follows a download, decoding(done_images, total_images) the reading of a
+    folder, and note(line) is told how many images of how many classes are in it. Raises UserError for an
+    unknown name, and for whatever is wrong with the files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
     if data_dir is not None and not Path(data_dir).is_dir():
         raise UserError(
-            f"{data_dir} is no folder, expected one for --data-dir: create it or leave --data-dir away."
+            f"{data_dir} is not a folder, expected one for --data-dir: create it or omit --data-dir."
         )
     if data_dir is not None and name == "shapes":
-        raise UserError(
-            "shapes are drawn, not read: leave --data-dir away, or say with --dataset what it holds."
-        )
+        raise UserError("shapes are drawn, not read: omit --data-dir, or name with --dataset what is in it.")
     side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:
             raise UserError(
                 "--dataset folder needs to know where the images are: name their folder with --data-dir."
             )
-        return load_folder(Path(data_dir), side, seed)
+        return load_folder(Path(data_dir), side, seed, decoding, note)
     if name == "shapes":
         return make_shapes(seed=seed)
     return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report)

@@ -39,6 +39,11 @@ class Model:
             )
 
     @property
+    def has_head(self) -> bool:
+        """Whether it classifies; a backbone without a head is given one class with zero weights."""
+        return self.config.classes > 1
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the classes are called: class 0, class 1 and so on where nobody has named them."""
         return self.classes or tuple(f"class {c}" for c in range(self.config.classes))

@@ -42,7 +42,7 @@ def load_any(
 
 def check_has_head(source: str, model: Model) -> None:
     """Raise UserError for a model without a head (one class): it has features, but names no classes."""
-    if model.config.classes == 1:
+    if not model.has_head:
         raise UserError(
             f"{source} has no head, and so no classes: fine-tune it with tinyvit.finetune, or ask its "
             "features with tinyvit.fewshot."

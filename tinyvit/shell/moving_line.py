@@ -77,10 +77,9 @@ class MovingLine:
 
     def stay(self, line: str) -> None:
         """Print a line that stays, in place of the moving one."""
-        covered = min(_columns(self._on_screen), _terminal_width())
-        clear = "\r" + " " * covered + "\r" if self._on_screen else ""
+        erasure = self._erasure()
         self._forget()
-        self._write(clear + line.rstrip() + "\n")
+        self._write(erasure + line.rstrip() + "\n")
 
     def stay_above(self, line: str) -> None:
         """Print a line that stays, above the moving one."""
@@ -89,11 +88,23 @@ class MovingLine:
         if moving:
             self.move(moving)
 
+    def erase(self) -> None:
+        """Erase the moving line: something else is about to be printed where it is."""
+        if self._on_screen:
+            erasure = self._erasure()
+            self._forget()
+            self._write(erasure)
+
     def close(self) -> None:
         """Leave the moving line as it is and the cursor on a fresh one."""
         if self._on_screen:
             self._forget()
             self._write("\n")
+
+    def _erasure(self) -> str:
+        """What erases the moving line and leaves the cursor at its start; nothing where there is none."""
+        covered = min(_columns(self._on_screen), _terminal_width())
+        return "\r" + " " * covered + "\r" if covered else ""
 
     def _forget(self) -> None:
         self._on_screen = ""

@@ -121,6 +121,10 @@ class Progress:
         """Leave the moving line as it is and the cursor on a fresh one."""
         self._line.close()
 
+    def clear(self) -> None:
+        """Erase the moving line: something else is about to be printed where it is."""
+        self._line.erase()
+
     def download(self, name: str) -> Callable[[int, int | None], None]:
         """Start to show a download: returns report(done, total), in bytes, total None if it is not known.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -192,9 +191,16 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
 
 
 def _load(settings: Settings, data_url: str | None, progress: Progress) -> Dataset:
-    report: Callable = progress.download(settings.dataset)
+    name = settings.dataset
     dataset = load_dataset(
-        settings.dataset, settings.data_dir, settings.image_size, data_url, settings.seed, report
+        name,
+        settings.data_dir,
+        settings.image_size,
+        data_url,
+        settings.seed,
+        progress.download(name),
+        progress.count("images"),
+        progress.note,
     )
     return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
 

@@ -1,0 +1,136 @@
+"""From an image file of any kind to upright, opaque pixels in 8-bit RGB.
+
+A JPEG decoder can give 1/2, 1/4 or 1/8 of the size at once, several times faster than the whole and in up
+to 64 times less memory. Where that does not divide the sides of the image, the last row or column of pixels
+belongs to the image only in part: so an image comes with its frame, a box in fractions of pixels that holds
+all of it and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from tinyvit.errors import UserError
+
+Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
+
+WHITE = (255, 255, 255)  # what is seen through transparent pixels
+
+_JPEGS = ("JPEG", "MPO")  # MPO: a JPEG that more images follow, as some phones write it
+_ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; below, what turns such an image upright
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
+_TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # those that move the first stored pixel there
+
+
+def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
+    """The image in a file, upright and in mode RGB, and its frame; of an animation, the first picture.
+
+    most_reduced(width, height) is told the size of the upright image and returns by how much it may be
+    reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in full
+    size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
+    PIL.Image.MAX_IMAGE_PIXELS pixels.
+    """
+    try:
+        with Image.open(path) as image:
+            reduced = _reduce(image, most_reduced) if most_reduced else None
+            image.load()
+            orientation = _orientation(image)
+            upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
+            rgb = _on_white(_eight_bits(upright))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist, expected an image file.") from error
+    except Image.DecompressionBombError as error:
+        raise UserError(
+            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the most that are read: "
+            "save it in a smaller size."
+        ) from error
+    except MemoryError:
+        raise
+    except Exception as error:  # Pillow's decoders raise all kinds on damaged files
+        raise UserError(
+            f"{path} cannot be read as an image ({_reason(error)}); "
+            "remove it, or save it again as PNG or JPEG."
+        ) from error
+    return rgb, _frame(rgb, reduced, orientation)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Within, Pillow does not warn of large images and damaged metadata.
+
+    Python keeps one list of warnings to ignore for all threads: enter this on one thread, around the others.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        warnings.filterwarnings("ignore", module=r"PIL\.")
+        yield
+
+
+def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tuple[float, float] | None:
+    """Have a JPEG decoded at a fraction of its size; returns its exact width and height then, else None."""
+    if image.format not in _JPEGS:
+        return None
+    width, height = image.size
+    most = most_reduced(*(image.size[::-1] if _orientation(image) in _SIDEWAYS else image.size))
+    drafted = image.draft(None, (math.ceil(width / most), math.ceil(height / most)))
+    return drafted[1][2:] if drafted else None
+
+
+def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:
+    """The box that is the image: all of it, but for what rounding up the sides of a reduced one has added."""
+    width, height = reduced or image.size
+    if reduced and orientation in _SIDEWAYS:
+        width, height = height, width
+    left, right = (image.width - width, image.width) if orientation in _TO_THE_RIGHT else (0, width)
+    top, bottom = (image.height - height, image.height) if orientation in _TO_THE_BOTTOM else (0, height)
+    return left, top, right, bottom
+
+
+def _orientation(image: Image.Image) -> int:
+    """From 1 to 8, as EXIF has it; 1, upright, where the EXIF data are damaged."""
+    try:
+        return image.getexif().get(_ORIENTATION, 1)
+    except Exception:  # whatever Pillow stumbles over in them; the image itself may be whole
+        return 1
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """The same image with 8 bits a channel: Pillow itself would cut 16-bit greys off at 255."""
+    if image.mode.startswith("I"):
+        pixels = np.asarray(image).astype(np.float64)
+        return Image.fromarray((pixels / 257).round().clip(0, 255).astype(np.uint8))
+    if image.mode == "F":
+        raise ValueError("its pixels are floating-point numbers of unknown range")
+    return image
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    """The image in mode RGB, laid on white where it is transparent."""
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    rgba = image.convert("RGBA")
+    opaque = Image.new("RGB", image.size, WHITE)
+    opaque.paste(rgba, mask=rgba)
+    return opaque
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnidentifiedImageError):
+        return "it is in no format that Pillow knows"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,107 @@
+"""Which part of a photo a model sees, and that part in the size that the model takes.
+
+A photo rarely has the shape that a model takes. What the model sees is a box around the centre of the photo,
+resized:
+
+    crop      the largest box of the model's shape that lies within the photo
+    pad       the smallest box of the model's shape that holds the photo; grey where it reaches beyond
+    squash    the whole photo, which loses its proportions
+
+A crop_share below 1 shrinks the box towards its centre, which is how many published models were evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PIL import Image
+
+from tinyvit.data.decoding import Box
+
+FITS = ("crop", "pad", "squash")
+FILTERS = ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos")  # Pillow's names
+GREY = (128, 128, 128)  # of the padding: the middle of what a model is given
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a photo becomes an image of width x height pixels.
+
+    fit is one of FITS, resample one of FILTERS; crop_share, above 0 and up to 1, is the share of the box's
+    width and height that the model sees. Anything else is a ValueError.
+    """
+
+    width: int
+    height: int
+    fit: str = "crop"
+    resample: str = "bicubic"
+    crop_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.height) < 1:
+            raise ValueError(f"an image of {self.width} x {self.height} pixels, expected at least 1 x 1")
+        if self.fit not in FITS:
+            raise ValueError(f"fit is {self.fit!r}, expected one of {', '.join(FITS)}")
+        if self.resample not in FILTERS:
+            raise ValueError(f"resample is {self.resample!r}, expected one of {', '.join(FILTERS)}")
+        if not 0 < self.crop_share <= 1:
+            raise ValueError(f"crop_share is {self.crop_share}, expected a number above 0 and up to 1")
+
+
+def seen_box(fitting: Fitting, frame: Box) -> Box:
+    """The box that the model sees of a photo that fills the frame."""
+    left, top, right, bottom = frame
+    width, height = right - left, bottom - top
+    shape = fitting.width / fitting.height
+    if fitting.fit != "squash" and width / height != shape:
+        too_wide = width / height > shape
+        if too_wide == (fitting.fit == "crop"):
+            width = shape * height
+        else:
+            height = width / shape
+    width, height = fitting.crop_share * width, fitting.crop_share * height
+    left += (right - left - width) * 0.5
+    top += (bottom - top - height) * 0.5
+    return left, top, left + width, top + height
+
+
+def fitted(fitting: Fitting, image: Image.Image, frame: Box) -> Image.Image:
+    """What the model sees of the photo that fills the frame of an image."""
+    size, resample = (fitting.width, fitting.height), Image.Resampling[fitting.resample.upper()]
+    box = seen_box(fitting, frame)
+    photo = intersection(box, frame)
+    if photo == box:
+        return image.resize(size, resample, box)
+    left, top, right, bottom = (round(edge) for edge in in_pixels_of(size, box, photo))
+    right, bottom = max(right, left + 1), max(bottom, top + 1)  # a thin photo can still be seen
+    padded = Image.new("RGB", size, GREY)
+    padded.paste(image.resize((right - left, bottom - top), resample, photo), (left, top))
+    return padded
+
+
+def in_pixels_of(size: tuple[int, int], frame: Box, box: Box) -> Box:
+    """Where the box is once what fills the frame has been resized to size (width, height)."""
+    left, top, right, bottom = frame
+    across, down = size[0] / (right - left), size[1] / (bottom - top)
+    return (
+        (box[0] - left) * across,
+        (box[1] - top) * down,
+        (box[2] - left) * across,
+        (box[3] - top) * down,
+    )
+
+
+def intersection(one: Box, other: Box) -> Box:
+    """The box of what two overlapping boxes have in common."""
+    return max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])
+
+
+def sides(box: Box) -> tuple[float, float]:
+    """Width and height of a box."""
+    return box[2] - box[0], box[3] - box[1]
+
+
+def area(box: Box) -> float:
+    """Width times height of a box."""
+    width, height = sides(box)
+    return width * height

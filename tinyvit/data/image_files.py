@@ -1,0 +1,56 @@
+"""Which files are images, going by their names, and finding them in a folder."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from PIL import Image
+
+# Formats that Pillow recognises but has no decoder for, on some systems or on all.
+_NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
+
+
+def is_image_name(path: Path) -> bool:
+    """Whether a file is named as an image that can be read: not hidden, with the extension of one."""
+    return not is_hidden(path) and path.suffix.lower() in _extensions()
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether a file or folder is hidden: its name starts with a dot."""
+    return path.name.startswith(".")
+
+
+def images_below(folder: Path) -> tuple[list[Path], int]:
+    """The images in a folder and in the folders below it, sorted, and how many other files were skipped.
+
+    Hidden files and folders are neither returned nor counted; links to folders are not followed. Raises
+    OSError if the folder cannot be read.
+    """
+    images, skipped = [], 0
+    for path in visible_files(folder):
+        if is_image_name(path):
+            images.append(path)
+        else:
+            skipped += 1
+    return sorted(images), skipped
+
+
+def visible_files(folder: Path) -> list[Path]:
+    """All files in a folder and below it that are not hidden, nor within a hidden folder below it."""
+    found = []
+    for place, folders, names in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk goes on into these
+        found += [Path(place, name) for name in names if not is_hidden(Path(name))]
+    return found
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+@cache
+def _extensions() -> frozenset[str]:
+    readable = Image.OPEN.keys() - _NO_DECODER if Image.registered_extensions() else ()  # which fills OPEN
+    return frozenset(name for name, kind in Image.registered_extensions().items() if kind in readable)

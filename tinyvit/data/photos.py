@@ -1,0 +1,136 @@
+"""Reading photos: the whole of each, and what a model sees of it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from tinyvit.data.decoding import Box, decode, without_warnings
+from tinyvit.data.fitting import Fitting, area, fitted, in_pixels_of, intersection, seen_box, sides
+from tinyvit.errors import UserError
+
+LONGEST = 1000  # side of the whole photo, in pixels
+
+_OVERSAMPLING = 2  # a JPEG is decoded at this many times the size of the view, or larger
+_MOST_THREADS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """A photo and what a model sees of it.
+
+    name: of the file, without its folder. view: uint8 (h, w, 3), what the model sees. whole: the upright
+    photo, uint8 (H, W, 3), neither side longer than LONGEST pixels; None if it was not asked for. box: (left,
+    top, right, bottom) of what the model sees, in pixels of the whole, with fractions; padding reaches beyond
+    it. lost: the share of the photo's area, 0..1, that lies outside the box.
+    """
+
+    name: str
+    view: np.ndarray
+    whole: np.ndarray | None
+    box: Box
+    lost: float
+
+
+def read_photo(
+    path: Path,
+    size: tuple[int, int] | int,
+    fit: str = "crop",
+    *,
+    resample: str = "bicubic",
+    crop_share: float = 1.0,
+    with_whole: bool = True,
+) -> Photo:
+    """An image file as a Photo with a view of that size: (height, width), or one number for a square.
+
+    fit, resample and crop_share are those of fitting.Fitting. Of an animation, the first picture is read;
+    what is transparent lies on white. Raises UserError if there is no such file or it cannot be read.
+    """
+    fitting = _fitting(size, fit, resample, crop_share)
+    with without_warnings():
+        return _read(fitting, with_whole, path)
+
+
+def read_photos(
+    paths: Sequence[Path],
+    size: tuple[int, int] | int,
+    fit: str = "crop",
+    *,
+    resample: str = "bicubic",
+    crop_share: float = 1.0,
+    with_whole: bool = True,
+) -> Iterator[Photo | UserError]:
+    """What read_photo returns for each path, in order; where it would raise a UserError, that error.
+
+    Several files are decoded at a time, on threads, and only a few of them wait in memory.
+    """
+    fitting = _fitting(size, fit, resample, crop_share)
+    with without_warnings():
+        yield from _on_threads(partial(_read_or_error, fitting, with_whole), paths)
+
+
+def read_image(path: Path, size: tuple[int, int] | int) -> np.ndarray:
+    """What a model sees of an image file, cropped: the view of read_photo, uint8 (height, width, 3)."""
+    return read_photo(path, size, with_whole=False).view
+
+
+def _fitting(size: tuple[int, int] | int, fit: str, resample: str, crop_share: float) -> Fitting:
+    height, width = (size, size) if isinstance(size, int) else size
+    return Fitting(width, height, fit, resample, crop_share)
+
+
+def _read(fitting: Fitting, with_whole: bool, path: Path) -> Photo:
+    image, frame = decode(path, partial(_most_reduced, fitting))
+    box, view = seen_box(fitting, frame), np.array(fitted(fitting, image, frame))
+    lost = max(0.0, 1 - area(intersection(box, frame)) / area(frame))
+    size = _whole_size(frame)
+    whole = np.array(image.resize(size, Image.Resampling.BICUBIC, frame)) if with_whole else None
+    return Photo(Path(path).name, view, whole, in_pixels_of(size, frame, box), lost)
+
+
+def _read_or_error(fitting: Fitting, with_whole: bool, path: Path) -> Photo | UserError:
+    try:
+        return _read(fitting, with_whole, path)
+    except UserError as error:
+        return error
+
+
+def _most_reduced(fitting: Fitting, width: int, height: int) -> float:
+    """By how much a JPEG of that size may be reduced without a trace in the view or in the whole."""
+    seen_width, seen_height = sides(seen_box(fitting, (0, 0, width, height)))
+    for_view = min(seen_width / fitting.width, seen_height / fitting.height) / _OVERSAMPLING
+    return max(1.0, min(for_view, max(width, height) / LONGEST))
+
+
+def _whole_size(frame: Box) -> tuple[int, int]:
+    """Width and height of the whole photo: those of the frame, shrunk until neither is above LONGEST."""
+    width, height = sides(frame)
+    shrink = min(1.0, LONGEST / max(width, height))
+    return max(1, round(shrink * width)), max(1, round(shrink * height))
+
+
+def _on_threads(
+    read: Callable[[Path], Photo | UserError], paths: Sequence[Path]
+) -> Iterator[Photo | UserError]:
+    """read(path) for each path, in order, a few of them ahead of the one that is asked for."""
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    waiting = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for path in paths:
+                waiting.append(pool.submit(read, path))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:  # nobody asks for them any more
+                future.cancel()

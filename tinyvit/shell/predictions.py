@@ -1,0 +1,73 @@
+"""How predictions are printed: a few lines, or one of JSON, for each image; all else to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from tinyvit.errors import UserError
+from tinyvit.shell.progress import Progress
+
+
+class Predictions:
+    """Prints predictions to standard output; errors, notes and, on a terminal, progress to standard error.
+
+    program is the command's name, with which errors and notes start; classes are the names of all classes, of
+    which the top ones are printed for each image. As JSON, an image is one line, the likeliest class first:
+
+        {"file": "a.png", "classes": [{"class": "cat", "index": 3, "probability": 0.931204}, ...]}
+        {"file": "b.png", "error": "b.png does not exist, expected an image file."}
+    """
+
+    def __init__(self, program: str, classes: Sequence[str], top: int, as_json: bool):
+        self.errors = 0  # printed so far
+        self._program, self._classes, self._top, self._as_json = program, classes, top, as_json
+        self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
+        self._report = self._progress.count("predicting") if self._progress else None
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Show how many of all images are done, on a terminal."""
+        if self._report:
+            self._report(done, total)
+
+    def prediction(self, path: Path, probabilities: np.ndarray) -> str:
+        """Print the likeliest classes of an image, given the probability of each class (C,).
+
+        Returns the first in a few words, such as 'cat 93.1%'. Without classes it prints nothing, returns ''.
+        """
+        if not len(probabilities):
+            return ""
+        best = probabilities.argsort()[::-1][: self._top]
+        if self._as_json:
+            self._print_json(path, classes=[self._as_record(c, probabilities[c]) for c in best])
+        else:
+            lines = [f"  {100 * probabilities[c]:5.1f}%  {self._classes[c]}" for c in best]
+            self._print("\n".join([str(path), *lines]))
+        return f"{self._classes[best[0]]} {100 * probabilities[best[0]]:.1f}%"
+
+    def error(self, path: Path, error: UserError) -> None:
+        """Print what is wrong with an image, or with a folder of images."""
+        if self._as_json:
+            self._print_json(path, error=str(error))
+        self.note(f"error: {error}")
+        self.errors += 1
+
+    def note(self, text: str) -> None:
+        """Print a line to standard error."""
+        self._print(f"{self._program}: {' '.join(text.splitlines())}", sys.stderr)
+
+    def _as_record(self, c: int, probability: float) -> dict[str, Any]:
+        return {"class": self._classes[c], "index": int(c), "probability": round(float(probability), 6)}
+
+    def _print_json(self, path: Path, **fields: Any) -> None:
+        self._print(json.dumps({"file": str(path)} | fields))
+
+    def _print(self, text: str, stream: TextIO | None = None) -> None:
+        if self._progress:
+            self._progress.clear()
+        print(text, file=stream, flush=True)
