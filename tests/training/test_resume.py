@@ -20,9 +20,9 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import train
+from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.training import loop
-from tinyvit.training.loop import Trainer
 
 STEPS = 12  # 3 epochs of 4
 
@@ -68,7 +68,7 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_power_cut_around_any_write_is_made_good(command, photos, alone, tmp_path, monkeypatch, moved):
     """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
-    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
     replace = os.replace
     (alone / "curves.png").unlink()
@@ -123,11 +123,11 @@ def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, numbe
 
 
 def test_a_second_ctrl_c_ends_at_once(command, photos, tmp_path, monkeypatch):
-    def interrupted(self, indices):
+    def interrupted(self, plan, lr):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Trainer, "take_step", interrupted)
+    monkeypatch.setattr(ReferenceEngine, "step", interrupted)
     status, _, err = command(*noisy(photos, tmp_path / "run"))
     assert status == 130
     assert "interrupted" in err
@@ -175,7 +175,7 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
         raise PowerCut
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", cut)
+        patch.setattr(ReferenceEngine, "step", cut)
         with pytest.raises(PowerCut):
             command(*noisy(photos, run))
     assert [path.name for path in run.iterdir()] == ["config.json"]
@@ -250,14 +250,14 @@ def test_where_to_compute_and_where_the_data_lie_may_change(command, photos, tmp
     assert len(metrics(tmp_path / "run")) == 3
 
 
-def test_an_existing_run_is_not_started_anew(command, photos, alone):
+def test_an_existing_run_is_not_started_again(command, photos, alone):
     before = contents(alone)
     assert_one_line(command(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
     assert contents(alone) == before
 
 
 @pytest.mark.parametrize("torn", ['{"epoch": 1, "st', "", "\x00\x00"])
-def test_torn_metrics_are_written_anew(command, photos, alone, tmp_path, monkeypatch, torn):
+def test_torn_metrics_are_written_again(command, photos, alone, tmp_path, monkeypatch, torn):
     run = tmp_path / "run"
     stop_at(6, command, monkeypatch, *noisy(photos, run))
     (run / "metrics.jsonl").write_text(torn)
