@@ -201,6 +201,7 @@ class StandIn(_Module):
 
     def __init__(self):
         super().__init__(np, cupy)
+        self.__name__ = "cupy"
 
     @staticmethod
     def asarray(array, dtype=None):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tinyvit.engine import ReferenceEngine
 from tinyvit.shell.command import run_command
-from tinyvit.training.loop import Trainer
 
 REPOSITORY = Path(__file__).parents[1]
 MOMENTARY = ("seconds", "images_per_second")  # what no two runs have in common
@@ -66,16 +66,16 @@ def spawn(name, *argv, encoding="utf-8", **more):
 @contextmanager
 def interrupted_after(monkeypatch, step, number=signal.SIGINT):
     """Within, a run that has made so many steps gets a signal, Ctrl-C's if no other."""
-    take_step = Trainer.take_step
+    take_step = ReferenceEngine.step
 
-    def interrupted(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == step:
+    def interrupted(self, plan, lr):
+        result = take_step(self, plan, lr)
+        if plan.step == step:
             signal.raise_signal(number)
-        return loss
+        return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", interrupted)
+        patch.setattr(ReferenceEngine, "step", interrupted)
         yield
 
 

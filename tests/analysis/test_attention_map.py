@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tinyvit.analysis.attention_map import attention_in_batches, class_token_attention
-from tinyvit.backend import select_device
 from tinyvit.data import normalise
 from tinyvit.engine import batches
 from tinyvit.model import initialise, preset
@@ -12,7 +11,7 @@ from tinyvit.model import initialise, preset
 
 def model(**changes):
     config = preset("nano/4", 16, 3, **changes)
-    return initialise(config, 4), config
+    return config, initialise(config, 4)
 
 
 def images(count):
@@ -29,35 +28,33 @@ def test_each_image_has_shares_that_add_up_to_one(pool):
 
 
 def test_attention_goes_to_the_patch_whose_key_answers_the_query():
-    params, config = model()
+    config, params = model()
     pattern = np.random.default_rng(0).normal(size=64).astype("float32")
     params["position"][1 + 6] += 100 * pattern  # patch 6 is in row 1, column 2
     qkv = f"blocks.{config.layers - 1}.attn.qkv"
     params[f"{qkv}.weight"][...] = 0
     params[f"{qkv}.bias"][:64] = 1  # every query is all ones,
     params[f"{qkv}.weight"][:, 64:128] = pattern[:, None]  # and a key how much of the pattern there is
-    attention = class_token_attention(params, config, images(2))
+    attention = class_token_attention(config, params, images(2))
     assert (attention[:, 1, 2] > 0.99).all()
 
 
 def test_a_token_that_looks_only_at_itself_divides_by_nothing():
-    params, config = model()
+    config, params = model()
     qkv = f"blocks.{config.layers - 1}.attn.qkv"
     params[f"{qkv}.weight"][...] = 0
     params["class_token"][...] = 1e4 * np.resize([1, -1], 64)
     params[f"{qkv}.weight"][:, 0:128] = 1e3 * np.resize([1, -1], 64)[:, None]
     with np.errstate(all="raise", under="ignore"):
-        attention = class_token_attention(params, config, images(1))
+        attention = class_token_attention(config, params, images(1))
     assert np.isfinite(attention).all()
 
 
 def test_the_batches_it_is_drawn_in_do_not_matter(monkeypatch):
-    params, config = model()
+    config, params = model()
     pixels = np.random.default_rng(0).integers(0, 256, (5, *config.image_size, 3), dtype=np.uint8)
-    whole = attention_in_batches(params, config, pixels, select_device("cpu"))
+    whole = attention_in_batches(config, params, pixels)
     monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
-    np.testing.assert_allclose(
-        attention_in_batches(params, config, pixels, select_device("cpu")), whole, rtol=1e-5
-    )
+    np.testing.assert_allclose(attention_in_batches(config, params, pixels), whole, rtol=1e-5)
     inputs = normalise(pixels, params.flat.dtype)
-    np.testing.assert_allclose(class_token_attention(params, config, inputs), whole, rtol=1e-5)
+    np.testing.assert_allclose(class_token_attention(config, params, inputs), whole, rtol=1e-5)

@@ -6,22 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tinyvit.analysis.features import image_features
 
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import fewshot
 from tinyvit.analysis.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
-from tinyvit.backend import select_device
 from tinyvit.data import normalise
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
-from tinyvit.model import Params, forward, initialise, parameter_shapes, preset
+from tinyvit.front import Model
+from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images
 from tinyvit.pretrained.load import save_official
-
-CPU = select_device("cpu")
-
 
 # The probe.
 
@@ -112,9 +108,9 @@ def test_features_are_what_the_head_multiplies(changes, monkeypatch):
     config = tiny_config(**changes)
     params = knowing(config)
     images = np.random.default_rng(1).integers(0, 256, (10, 8, 8, 3), dtype=np.uint8)
-    features = image_features(config, params, images, CPU, threads=1)
+    features = Model(config, params, threads=1).features(images)
     assert features.shape == (10, changes.get("pre_logits", 12))
-    logits, _ = forward(params, config, normalise(images, np.float32))
+    logits, _ = forward(config, params, normalise(images, np.float32))
     np.testing.assert_allclose(
         features @ params["head.weight"] + params["head.bias"], logits, rtol=1e-4, atol=1e-5
     )
@@ -124,19 +120,18 @@ def test_images_of_another_size_are_resized():
     config = tiny_config()
     params = knowing(config)
     images = np.random.default_rng(1).integers(0, 256, (3, 5, 6, 3), dtype=np.uint8)
-    features = image_features(config, params, images, CPU)
-    _, cache = forward(params, config, resize_images(normalise(images, np.float32), (8, 8)))
-    np.testing.assert_allclose(features, cache[-1][0], rtol=1e-4, atol=1e-5)
+    features = Model(config, params).features(images)
+    _, cache = forward(config, params, resize_images(normalise(images, np.float32), (8, 8)))
+    np.testing.assert_allclose(features, cache.readout.head[0], rtol=1e-4, atol=1e-5)
 
 
 def test_features_on_the_gpu(gpu):
     config = tiny_config()
     images = np.random.default_rng(1).integers(0, 256, (9, 8, 8, 3), dtype=np.uint8)
-    found = image_features(config, knowing(config), images, gpu)
+    model = Model(config, knowing(config))
+    found = model.to(gpu).features(images)
     assert isinstance(found, np.ndarray)
-    np.testing.assert_allclose(
-        found, image_features(config, knowing(config), images, CPU), rtol=1e-3, atol=1e-4
-    )
+    np.testing.assert_allclose(found, model.features(images), rtol=1e-3, atol=1e-4)
 
 
 # The command.
@@ -210,11 +205,9 @@ def test_a_head_of_any_size_is_put_aside():
     """Models that differ in their heads alone have the same features."""
     one, other = tiny_config(classes=3), tiny_config(classes=9)
     params = knowing(one)
-    twin = Params.zeros(parameter_shapes(other))
+    twin = Params.zeros(layout(other))
     for name in twin:
         if not name.startswith("head"):
             twin[name] = params[name]
     images = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3), dtype=np.uint8)
-    np.testing.assert_array_equal(
-        image_features(one, params, images, CPU), image_features(other, twin, images, CPU)
-    )
+    np.testing.assert_array_equal(Model(one, params).features(images), Model(other, twin).features(images))

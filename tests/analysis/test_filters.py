@@ -22,7 +22,7 @@ def planted(config, strengths, seed=0):
 def test_planted_directions_come_back_strongest_first():
     config = tiny_config()
     params, U = planted(config, [1.0, 5.0, 3.0])
-    filters = embedding_filters(params, config, 3)
+    filters = embedding_filters(config, params, 3)
     for found, column in zip(filters, (1, 2, 0), strict=True):
         assert abs(found.ravel() @ U[:, column]) == pytest.approx(1)
 
@@ -35,23 +35,23 @@ def test_filters_are_shaped_as_patches_in_the_order_of_patchify():
     params["patch.weight"] = weight
     expected = np.zeros((4, 4, 3))
     expected[2, 3, 1] = 1
-    np.testing.assert_allclose(embedding_filters(params, config, 1)[0], expected, atol=1e-12)
+    np.testing.assert_allclose(embedding_filters(config, params, 1)[0], expected, atol=1e-12)
 
 
 def test_filters_have_length_one_at_right_angles_and_a_fixed_sign():
     config = tiny_config(width=48, heads=3)
     params = initialise(config, seed=3)
-    flat = embedding_filters(params, config, 20).reshape(20, -1)
+    flat = embedding_filters(config, params, 20).reshape(20, -1)
     np.testing.assert_allclose(flat @ flat.T, np.eye(20), atol=1e-9)
     assert (flat.max(axis=1) == np.abs(flat).max(axis=1)).all()
     params["patch.weight"] = -params["patch.weight"]
-    np.testing.assert_allclose(embedding_filters(params, config, 20).reshape(20, -1), flat, atol=1e-9)
+    np.testing.assert_allclose(embedding_filters(config, params, 20).reshape(20, -1), flat, atol=1e-9)
 
 
 @pytest.mark.parametrize(("patch", "width", "there_are"), [(4, 12, 12), (2, 48, 12), (4, 48, 28)])
 def test_no_more_filters_than_there_are(patch, width, there_are):
     config = tiny_config(patch_size=patch, width=width)
-    assert embedding_filters(initialise(config), config).shape == (there_are, patch, patch, 3)
+    assert embedding_filters(config, initialise(config)).shape == (there_are, patch, patch, 3)
 
 
 def test_pictures_put_nothing_at_mid_grey_and_the_largest_at_full_colour():

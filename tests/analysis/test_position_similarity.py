@@ -12,7 +12,7 @@ from tinyvit.model import initialise
 def test_every_cosine_by_hand(pool):
     config = tiny_config(image_size=(8, 12), pool=pool)
     params = initialise(config, seed=1, dtype="float64")
-    similarity = position_similarity(params, config)
+    similarity = position_similarity(config, params)
     assert similarity.shape == (2, 3, 2, 3)
     places = params["position"][1:] if pool == "token" else params["position"]
     for r, c, s, d in np.ndindex(2, 3, 2, 3):
@@ -23,9 +23,9 @@ def test_every_cosine_by_hand(pool):
 def test_lengths_do_not_matter_and_each_place_is_like_itself():
     config = tiny_config()
     params = initialise(config, dtype="float64")
-    before = position_similarity(params, config)
+    before = position_similarity(config, params)
     params["position"] = params["position"] * np.linspace(0.1, 9, config.tokens)[:, None]
-    after = position_similarity(params, config)
+    after = position_similarity(config, params)
     np.testing.assert_allclose(after, before, atol=1e-12)
     np.testing.assert_allclose(np.einsum("rcrc->rc", after), 1)
 
@@ -34,4 +34,4 @@ def test_a_place_of_zeros_is_like_nothing():
     config = tiny_config()
     params = initialise(config)
     params["position"] = np.zeros_like(params["position"])
-    assert not position_similarity(params, config).any()
+    assert not position_similarity(config, params).any()

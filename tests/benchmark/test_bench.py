@@ -112,7 +112,7 @@ def test_pytorch_computes_the_same_logits_with_the_same_weights():
         array = params[ours].T if tensor.ndim == 2 else params[ours]  # PyTorch's matrices are output-by-input
         with torch.no_grad():
             tensor.copy_(torch.from_numpy(np.ascontiguousarray(array)).reshape(tensor.shape))
-    expected = forward(params, config, images)[0]
+    expected = forward(config, params, images)[0]
     with torch.inference_mode():
         got = model(torch.from_numpy(images)).numpy()
     assert np.abs(got - expected).max() < 1e-5 * np.abs(expected).max() + 1e-6

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.model import forward, loss_and_grads, with_new_head
+from tinyvit import model
+from tinyvit.objectives import loss_and_grads
 from tinyvit.pretrained.load import load_weights, save_safetensors
 from tinyvit.pretrained.safetensors import read_safetensors
 
@@ -27,12 +28,9 @@ def error(found, expected):
 def logits_of_file(path, images, dtype, features=False, **given):
     """Logits, or the features before the head, of the model in a file."""
     config, params = load_weights(path, dtype=dtype, **given)
-    if features:
-        config, params = with_new_head(config, params, config.width)
-        params["head.weight"] = np.eye(config.width)
-    logits, _ = forward(params, config, images.astype(dtype))
-    assert logits.dtype == dtype
-    return logits
+    found = (model.features if features else model.infer)(config, params, images.astype(dtype))
+    assert found.dtype == dtype
+    return found
 
 
 def assert_written_back_to_the_bit(path, folder, **given):
@@ -48,7 +46,7 @@ def gradients_of_file(path, found, dtype, **given):
     """Model and gradients of the mean cross-entropy."""
     config, params = load_weights(path, dtype=dtype, **given)
     grads = params.zeros_like()
-    loss_and_grads(params, config, found["images"].astype(dtype), found["labels"], grads)
+    loss_and_grads(config, params, found["images"].astype(dtype), found["labels"], grads)
     return config, grads
 
 

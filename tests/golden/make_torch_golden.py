@@ -126,7 +126,7 @@ def schedule(done):
     """Factor of the learning rate after `done` steps: linear warm-up, then half a cosine."""
     if done < WARMUP:
         return (done + 1) / WARMUP
-    return 0.5 + 0.5 * math.cos(math.pi * (done + 1 - WARMUP) / (STEPS - WARMUP))
+    return 0.5 + 0.5 * math.cos(math.pi * (done - WARMUP) / (STEPS - WARMUP))
 
 
 def answers(case):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 
 SEED = 2010_11929
 ANSWERS = Path(__file__).with_name("official_flax.npz")
@@ -70,7 +70,7 @@ def official_names(config):
 def official(config):
     """The random checkpoint as tinyvit's Params, float32, and the two images it was tried on."""
     rng = np.random.default_rng(SEED)
-    params = Params.zeros(parameter_shapes(config))
+    params = Params.zeros(layout(config))
     filled = 0
     for name, shape, spread, (ours, third) in official_names(config):
         draw = rng.standard_normal(shape) * spread

@@ -69,7 +69,7 @@ def test_another_arithmetic_would_not_pass(change):
     found = answers_to("huggingface", "vit")
     config, params = load_weights(file_of("vit"))
     changed = ViTConfig(**(config.as_dict() | change))
-    assert error(forward(params, changed, found["images"])[0], found["float32"]) > TOLERANCE["float32"]
+    assert error(forward(changed, params, found["images"])[0], found["float32"]) > TOLERANCE["float32"]
 
 
 @pytest.mark.parametrize("change", [{}, {"gelu": "exact", "eps": 1e-12, "image_size": (8, 12)}], ids=str)
@@ -82,5 +82,5 @@ def test_hugging_face_opens_a_folder_of_ours(change, tmp_path):
     torch = pytest.importorskip("torch")
     with torch.no_grad():
         logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).logits.numpy()
-    assert error(forward(params, config, images)[0], logits) < TOLERANCE["float32"]
+    assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
     assert theirs.config.id2label == dict(enumerate("abcde"))

@@ -18,7 +18,7 @@ def answers():
 def test_logits_are_those_of_the_official_code(name, answers):
     config = MODELS[name]
     params, images = official(config)
-    logits, _ = forward(params, config, images)
+    logits, _ = forward(config, params, images)
     assert logits.shape == answers[name].shape and logits.dtype == np.float32
     assert np.abs(logits - answers[name]).max() < 1e-5 * np.abs(answers[name]).max()
 
@@ -28,12 +28,12 @@ def test_another_eps_or_gelu_would_not_pass(change, answers):
     config = MODELS["odd"]
     params, images = official(config)
     changed = type(config)(**(config.as_dict() | change))
-    logits, _ = forward(params, changed, images)
+    logits, _ = forward(changed, params, images)
     assert np.abs(logits - answers["odd"]).max() > 1e-5 * np.abs(answers["odd"]).max()
 
 
 def test_the_cpu_engine_gives_the_official_logits_too(answers):
     config = MODELS["gap"]
     params, images = official(config)
-    logits = CpuEngine(config, threads=2, micro_batch=1).logits(params, images)
+    logits = CpuEngine(config, params, threads=2, micro_batch=1).logits(images)
     assert np.abs(logits - answers["gap"]).max() < 1e-5 * np.abs(answers["gap"]).max()

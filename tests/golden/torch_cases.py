@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 
 ANSWERS = Path(__file__).with_name("torch_answers.npz")
 
@@ -35,7 +35,7 @@ def draw(case):
     """Params in float64 (none 0, no gain 1), and STEPS batches of six images and labels."""
     rng = np.random.default_rng(case.seed)
     config = case.config
-    params = Params.zeros(parameter_shapes(config), "float64")
+    params = Params.zeros(layout(config), "float64")
     for name, shape in params.shapes.items():
         values = rng.standard_normal(shape)
         if name.endswith("norm1.weight") or name.endswith("norm2.weight") or name == "norm.weight":

@@ -42,7 +42,7 @@ def test_activations_are_the_bytes_that_the_caches_hold(kind, dtype):
     config, count = tiny_config(**KINDS[kind]), 3
     params = initialise(config, dtype=dtype)
     images, labels = random_batch(config, count, np.random.default_rng(0), dtype)
-    logits, cache = forward(params, config, images, Noise(0, 1))
+    logits, cache = forward(config, params, images, Noise(0, 1))
     _, loss_cache = cross_entropy(logits, labels)
     held = buffers((cache, loss_cache))
     del held[id(params.flat)]

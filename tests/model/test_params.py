@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.model import Params, initialise, parameter_shapes
+from tinyvit.model import Params, initialise, layout, rows_of
 
 SHAPES = {"a.bias": (3,), "a.weight": (2, 3), "position": (4, 2), "norm.weight": (3,), "b.weight": (3, 1)}
+ROWS = rows_of(SHAPES)
 
 
 def test_every_name_is_a_view_on_the_one_buffer():
-    params = Params.zeros(SHAPES)
+    params = Params.zeros(ROWS)
     for number, name in enumerate(params, 1):
         assert params[name].shape == SHAPES[name] and np.shares_memory(params[name], params.flat)
         params[name] = np.full(SHAPES[name], number)
@@ -31,14 +32,14 @@ def test_what_decays_is_exactly_the_matrices_of_linear_layers_and_comes_first():
 
 def test_the_table_keeps_the_order_of_the_forward_pass():
     names = list(initialise(tiny_config()))
-    assert names == list(parameter_shapes(tiny_config()))
+    assert names == [row.name for row in layout(tiny_config())]
     assert names[:4] == ["patch.weight", "patch.bias", "class_token", "position"]
     assert names[-2:] == ["head.weight", "head.bias"]
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (2,), (1, 3), (6,), ()])
 def test_values_of_another_shape_are_refused_by_name(shape):
-    params = Params.zeros(SHAPES)
+    params = Params.zeros(ROWS)
     with pytest.raises(ValueError, match=r"a\.weight has shape \(2, 3\), got"):
         params["a.weight"] = np.ones(shape)
     assert not params.flat.any()
@@ -47,11 +48,11 @@ def test_values_of_another_shape_are_refused_by_name(shape):
 @pytest.mark.parametrize("size", [22, 24])
 def test_a_buffer_of_another_size_is_refused(size):
     with pytest.raises(ValueError, match=f"the buffer has {size} numbers, the parameters have 23"):
-        Params(np.zeros(size), SHAPES)
+        Params(np.zeros(size), ROWS)
 
 
 def test_add_sums_and_assignment_replaces():
-    params = Params.zeros(SHAPES)
+    params = Params.zeros(ROWS)
     for _ in range(3):
         params.add("a.bias", np.array([1.0, 2, 3]))
     np.testing.assert_array_equal(params["a.bias"], [3, 6, 9])

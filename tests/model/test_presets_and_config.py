@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tinyvit.errors import UserError
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, parameter_shapes, preset
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset
 
 # at 224 px and 1000 classes, with a class token
 PARAMETERS = {
@@ -22,7 +22,7 @@ PARAMETERS = {
 
 
 def count(config):
-    return sum(map(prod, parameter_shapes(config).values()))
+    return sum(prod(row.shape) for row in layout(config))
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

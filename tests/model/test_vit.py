@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.checking import MODEL_CHECKS, TOLERANCE, random_params
-from tinyvit.model import attention_maps, forward, initialise, loss_and_grads
+from tinyvit.model import attention_maps, forward, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise, patchify, unpatchify
 from tinyvit.optim import clip_norm, make_optimizer
 
@@ -37,29 +38,29 @@ def test_every_gradient_of_a_whole_model_matches_finite_differences(check):
 @every_kind
 def test_a_batch_gives_what_its_images_give_one_by_one(config):
     params, images, _ = draw(config)
-    together, _ = forward(params, config, images)
+    together, _ = forward(config, params, images)
     assert together.shape == (3, 5)
-    one_by_one = [forward(params, config, images[b : b + 1])[0] for b in range(3)]
+    one_by_one = [forward(config, params, images[b : b + 1])[0] for b in range(3)]
     assert distance(together, np.concatenate(one_by_one)) < 1e-12
 
 
 @every_kind
 def test_computing_the_whole_last_block_changes_no_logit(config):
     params, images, _ = draw(config)
-    part, _ = forward(params, config, images)
-    whole, _ = forward(params, config, images, whole=True)
+    part, _ = forward(config, params, images)
+    whole, _ = forward(config, params, images, whole=True)
     assert distance(part, whole) < 1e-12
 
 
 @every_kind
 def test_attention_maps_are_probabilities_of_every_token_in_every_block(config):
     params, images, _ = draw(config)
-    _, cache = forward(params, config, images, whole=True)
+    _, cache = forward(config, params, images, whole=True)
     maps = attention_maps(cache)
     assert [A.shape for A in maps] == [(3, config.heads, config.tokens, config.tokens)] * config.layers
     for A in maps:
         np.testing.assert_allclose(A.sum(axis=-1), 1, rtol=1e-12)
-    _, cache = forward(params, config, images)
+    _, cache = forward(config, params, images)
     for A, short in zip(maps, attention_maps(cache), strict=True):
         np.testing.assert_allclose(short, A[:, :, : short.shape[2]], rtol=1e-9)
     assert attention_maps(cache)[-1].shape[2] == (1 if config.has_token else config.tokens)
@@ -70,8 +71,8 @@ def test_attention_maps_are_probabilities_of_every_token_in_every_block(config):
 def test_logits_loss_and_gradients_have_the_dtype_of_the_parameters(config, dtype):
     params, images, labels = draw(config, dtype=dtype)
     grads = params.zeros_like()
-    loss = loss_and_grads(params, config, images, labels, grads, 0.1, Noise(1, 2), share=0.5)
-    logits, _ = forward(params, config, images)
+    loss = loss_and_grads(config, params, images, labels, grads, 0.1, Noise(1, 2), share=0.5)
+    logits, _ = forward(config, params, images)
     assert [logits.dtype, loss.dtype, grads.flat.dtype] == [dtype] * 3
 
 
@@ -79,7 +80,7 @@ def test_neither_the_images_nor_the_parameters_are_modified():
     config = tiny_config(dropout=0.2, attention_dropout=0.2, drop_path=0.3)
     params, images, labels = draw(config)
     flat, pixels = params.flat.copy(), images.copy()
-    loss_and_grads(params, config, images, labels, params.zeros_like(), noise=Noise(1, 2))
+    loss_and_grads(config, params, images, labels, params.zeros_like(), noise=Noise(1, 2))
     np.testing.assert_array_equal(params.flat, flat)
     np.testing.assert_array_equal(images, pixels)
 
@@ -90,11 +91,11 @@ def test_the_parts_of_a_batch_add_up_to_the_whole(cut, smoothing, seed):
     config = tiny_config(dropout=0.2, attention_dropout=0.2, drop_path=0.3)
     params, images, labels = draw(config, seed, count=6)
     grads, parts = params.zeros_like(), params.zeros_like()
-    loss = loss_and_grads(params, config, images, labels, grads, smoothing, Noise(1, 2))
+    loss = loss_and_grads(config, params, images, labels, grads, smoothing, Noise(1, 2))
     total = 0
     for piece in (slice(0, cut), slice(cut, 6)):
         share, noise = len(images[piece]) / 6, Noise(1, 2, first=piece.start)
-        total += loss_and_grads(params, config, images[piece], labels[piece], parts, smoothing, noise, share)
+        total += loss_and_grads(config, params, images[piece], labels[piece], parts, smoothing, noise, share)
     assert math.isclose(total, loss, rel_tol=1e-12)
     assert distance(parts.flat, grads.flat) < 1e-12
 
@@ -103,9 +104,9 @@ def test_gradients_are_added_to_what_is_there():
     config = tiny_config()
     params, images, labels = draw(config)
     grads, twice = params.zeros_like(), params.zeros_like()
-    loss_and_grads(params, config, images, labels, grads)
+    loss_and_grads(config, params, images, labels, grads)
     for _ in range(2):
-        loss_and_grads(params, config, images, labels, twice)
+        loss_and_grads(config, params, images, labels, twice)
     np.testing.assert_allclose(twice.flat, 2 * grads.flat, rtol=1e-14)
 
 
@@ -115,9 +116,9 @@ def test_a_fresh_model_knows_nothing_and_says_so(config):
         initialise(config),
         random_batch(config, 4, np.random.default_rng(1), "float32"),
     )
-    logits, _ = forward(params, config, images)
+    logits, _ = forward(config, params, images)
     assert not logits.any()
-    loss = loss_and_grads(params, config, images, labels, params.zeros_like())
+    loss = loss_and_grads(config, params, images, labels, params.zeros_like())
     assert math.isclose(loss, math.log(5), rel_tol=1e-6)
 
 
@@ -126,16 +127,16 @@ def test_a_class_token_sees_a_set_of_patches_unless_there_are_positions():
     params, images, _ = draw(config)
     patches, _ = patchify(images, 4)
     shuffled = unpatchify(patches[:, [3, 0, 5, 1, 4, 2]], images.shape, 4)
-    assert distance(forward(params, config, shuffled)[0], forward(params, config, images)[0]) > 1e-3
+    assert distance(forward(config, params, shuffled)[0], forward(config, params, images)[0]) > 1e-3
     params["position"] = np.zeros(params.shapes["position"])
-    assert distance(forward(params, config, shuffled)[0], forward(params, config, images)[0]) < 1e-12
+    assert distance(forward(config, params, shuffled)[0], forward(config, params, images)[0]) < 1e-12
 
 
 @pytest.mark.parametrize("change", [{"gelu": "exact"}, {"eps": 1e-2}])
 def test_the_numerics_of_the_configuration_reach_the_logits(change):
     params, images, _ = draw(tiny_config())
-    before, _ = forward(params, tiny_config(), images)
-    after, _ = forward(params, tiny_config(**change), images)
+    before, _ = forward(tiny_config(), params, images)
+    after, _ = forward(tiny_config(**change), params, images)
     assert 1e-6 < distance(after, before) < 0.1
 
 
@@ -148,7 +149,7 @@ def test_every_layer_norm_has_the_eps_of_the_configuration(monkeypatch):
 
     monkeypatch.setattr(ops, "layer_norm", spy)
     params, images, _ = draw(config)
-    forward(params, config, images)
+    forward(config, params, images)
     assert seen == [1e-3] * (2 * config.layers + 1)
 
 
@@ -156,9 +157,9 @@ def test_every_layer_norm_has_the_eps_of_the_configuration(monkeypatch):
 def test_dropout_acts_in_training_only_and_differently_at_every_step(rate):
     config = tiny_config(**{rate: 0.4})
     params, images, _ = draw(config, count=8)
-    plain, _ = forward(params, tiny_config(), images)
-    np.testing.assert_array_equal(forward(params, config, images)[0], plain)
-    steps = [forward(params, config, images, Noise(1, step))[0] for step in (1, 2)]
+    plain, _ = forward(tiny_config(), params, images)
+    np.testing.assert_array_equal(forward(config, params, images)[0], plain)
+    steps = [forward(config, params, images, Noise(1, step))[0] for step in (1, 2)]
     assert distance(steps[0], plain) > 1e-3 and distance(steps[0], steps[1]) > 1e-3
 
 
@@ -166,7 +167,7 @@ def test_every_place_of_dropout_draws_noise():
     config = tiny_config(dropout=0.4)  # on the embedding; in a block: attention out, GELU, MLP out
     params, images, _ = draw(config)
     noise = Noise(1, 2)
-    forward(params, config, images, noise)
+    forward(config, params, images, noise)
     drawn = noise.uniform((1, 1), np)
     after = Noise(1, 2)
     for _ in range(1 + 3 * config.layers):
@@ -183,9 +184,9 @@ def test_every_optimiser_learns_one_batch_by_heart(name, lr):
     optimizer, grads = make_optimizer(name, params, weight_decay=1e-3), params.zeros_like()
     for step in range(1, 151):
         grads.flat[...] = 0
-        loss = loss_and_grads(params, config, images, labels, grads)
+        loss = loss_and_grads(config, params, images, labels, grads)
         clip_norm(grads, 1.0)
         optimizer.step(grads, lr, step)
-    logits, _ = forward(params, config, images)
+    logits, _ = forward(config, params, images)
     np.testing.assert_array_equal(logits.argmax(axis=1), labels)
     assert loss < 0.2

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.model import Params
+from tinyvit.model import Params, rows_of
 from tinyvit.optim import DECAYS, clip_norm, learning_rate
 
-SHAPES = {"a.weight": (2, 3), "a.bias": (3,)}
+ROWS = rows_of({"a.weight": (2, 3), "a.bias": (3,)})
 
 
 def draw(seed, norm, dtype="float64"):
     """Random gradients with this joint norm."""
     flat = np.random.default_rng(seed).standard_normal(9)
-    return Params((flat * norm / np.linalg.norm(flat)).astype(dtype), SHAPES)
+    return Params((flat * norm / np.linalg.norm(flat)).astype(dtype), ROWS)
 
 
 @given(seed=seeds(), dtype=dtypes(), norm=st.floats(1.01, 1e6), limit=st.sampled_from([0.1, 1.0]))
@@ -38,19 +38,29 @@ def test_a_small_gradient_stays_as_it_is(seed, dtype, norm):
     np.testing.assert_array_equal(grads.flat, before)
 
 
-@pytest.mark.parametrize("decay, last", [("cosine", 0.0), ("linear", 0.0), ("constant", 3.0)])
-def test_the_rate_rises_to_its_peak_and_ends_where_the_decay_ends(decay, last):
+LAST = {"cosine": 3 * (1 - math.cos(math.pi / 90)) / 2, "linear": 3 / 90, "constant": 3.0}
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+def test_the_rate_rises_to_its_peak_and_ends_one_step_before_the_decay_does(decay):
     rate = [learning_rate(step, 100, 3.0, 10, decay) for step in range(1, 101)]
     np.testing.assert_allclose(rate[:10], np.linspace(0.3, 3.0, 10))
-    assert math.isclose(rate[-1], last, abs_tol=1e-12)
-    assert rate.index(max(rate)) == 9
+    assert rate[9] == rate[10] == max(rate) == 3  # the warm-up's last step and the decay's first
     assert all(a >= b for a, b in pairwise(rate[9:]))
+    assert math.isclose(rate[-1], LAST[decay], rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+@given(total=st.integers(1, 300), warmup=st.integers(0, 300))
+def test_every_update_moves_the_weights_the_first_and_the_last_too(decay, total, warmup):
+    assert all(learning_rate(step, total, 1.0, warmup, decay) > 0 for step in range(1, total + 1))
 
 
 @pytest.mark.parametrize("decay, middle, quarter", [("cosine", 1.5, 2.5606602), ("linear", 1.5, 2.25)])
 def test_halfway_down_the_rate_is_half_and_the_cosine_starts_slowly(decay, middle, quarter):
-    assert math.isclose(learning_rate(60, 100, 3.0, 20, decay), middle)
-    assert math.isclose(learning_rate(40, 100, 3.0, 20, decay), quarter, rel_tol=1e-7)
+    """Of 80 steps of decay, 40 or 20 lie behind when step 61 or 41 begins."""
+    assert math.isclose(learning_rate(61, 100, 3.0, 20, decay), middle)
+    assert math.isclose(learning_rate(41, 100, 3.0, 20, decay), quarter, rel_tol=1e-7)
 
 
 def test_cosine_is_the_default():

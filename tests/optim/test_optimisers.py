@@ -6,19 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.model import Params
+from tinyvit.model import Params, rows_of
 from tinyvit.optim import OPTIMIZERS, SGD, Adam, AdamW, make_optimizer
 
 SHAPES = {"a.bias": (3,), "a.weight": (2, 3), "position": (2, 2), "norm.weight": (3,)}
+ROWS = rows_of(SHAPES)
 LRS = [0.02, 0.05, 0.03, 0.01, 0.04]
 
 
 def draw(seed, dtype="float64"):
     """Random parameters, and the gradients of five steps."""
     rng = np.random.default_rng(seed)
-    params = Params.zeros(SHAPES, dtype)
+    params = Params.zeros(ROWS, dtype)
     params.flat[...] = rng.standard_normal(params.count)
-    steps = [Params(rng.normal(0.1, 1, params.count).astype(dtype), SHAPES) for _ in LRS]
+    steps = [Params(rng.normal(0.1, 1, params.count).astype(dtype), ROWS) for _ in LRS]
     return params, steps
 
 
@@ -93,7 +94,7 @@ def test_decoupled_decay_shrinks_by_the_learning_rate_whatever_the_gradients():
     for gradient in (0.0, 1e-3, 1e3):
         params, plain = (draw(1)[0] for _ in range(2))
         before = params["a.weight"].copy()
-        grads = Params(np.full(params.count, gradient), SHAPES)
+        grads = Params(np.full(params.count, gradient), ROWS)
         AdamW(params, weight_decay=0.3).step(grads, 0.1, 1)
         AdamW(plain).step(grads, 0.1, 1)
         np.testing.assert_allclose(plain["a.weight"] - params["a.weight"], 0.1 * 0.3 * before, rtol=1e-9)

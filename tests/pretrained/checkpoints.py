@@ -6,7 +6,7 @@ import pytest
 from tests.golden.official_weights import official_names
 from tests.helpers import tiny_config
 from tinyvit.errors import UserError
-from tinyvit.model import Params, parameter_shapes
+from tinyvit.model import Params, layout
 
 EXACT = {"gelu": "exact"}  # timm's arithmetic
 HUGGING_FACE = {"gelu": "exact", "eps": 1e-12}
@@ -15,7 +15,7 @@ HUGGING_FACE = {"gelu": "exact", "eps": 1e-12}
 def random_model(seed=0, dtype="float32", **changes):
     """A tiny model, every parameter random."""
     config = tiny_config(**changes)
-    params = Params.zeros(parameter_shapes(config), dtype)
+    params = Params.zeros(layout(config), dtype)
     params.flat[...] = np.random.default_rng(seed).standard_normal(params.count)
     return config, params
 

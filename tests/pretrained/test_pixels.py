@@ -30,8 +30,8 @@ def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name,
     (tmp_path / name).write_text(json.dumps(stated))
     loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
     pixels = np.random.default_rng(0).random((2, 8, 8, 3))
-    ours, _ = forward(adapted, loaded, 2 * pixels - 1)
-    theirs, _ = forward(params, loaded, (pixels - mean) / std)
+    ours, _ = forward(loaded, adapted, 2 * pixels - 1)
+    theirs, _ = forward(loaded, params, (pixels - mean) / std)
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
     assert (adapted["patch.weight"] != params["patch.weight"]).any()
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import random_batch, seeds
 from tests.pretrained.checkpoints import complaint, random_model
-from tinyvit.model import forward, parameter_shapes
+from tinyvit.model import Model, forward, layout
 from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.resize import at_image_size, resize_positions
 
@@ -16,42 +16,43 @@ every_method = pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("pool", ["token", "mean"])
 def test_a_model_for_images_of_another_shape_differs_only_in_its_positions(method, pool):
     config, params = random_model(image_size=(8, 12), pool=pool)
-    new, resized = at_image_size(config, params, (16, 8), method)
+    model = at_image_size(Model(config, params, "abcde"), (16, 8), method)
+    new, resized = model.config, model.params
     assert new.grid == (4, 2)
-    assert resized.shapes == parameter_shapes(new)
+    assert resized.rows == layout(new) and model.classes == tuple("abcde")
     for name in set(params) - {"position"}:
         np.testing.assert_array_equal(resized[name], params[name])
     images, _ = random_batch(new, 2, np.random.default_rng(0), "float32")
-    assert forward(resized, new, images)[0].shape == (2, 5)
+    assert forward(new, resized, images)[0].shape == (2, 5)
 
 
 def test_the_class_token_keeps_its_row():
     config, params = random_model()
-    _, resized = at_image_size(config, params, 16)
+    resized = at_image_size(Model(config, params), 16).params
     np.testing.assert_array_equal(resized["position"][0], params["position"][0])
 
 
 def test_corners_stay_where_they_are():
     config, params = random_model(image_size=(8, 12), pool="mean")
-    new, resized = at_image_size(config, params, (20, 24))
+    model = at_image_size(Model(config, params), (20, 24))
     before = params["position"].reshape(*config.grid, -1)[[0, 0, -1, -1], [0, -1, 0, -1]]
-    after = resized["position"].reshape(*new.grid, -1)[[0, 0, -1, -1], [0, -1, 0, -1]]
+    after = model.params["position"].reshape(*model.config.grid, -1)[[0, 0, -1, -1], [0, -1, 0, -1]]
     np.testing.assert_array_equal(after, before)
 
 
 def test_the_same_size_is_the_same_model():
     config, params = random_model(image_size=(8, 12))
-    new, same = at_image_size(config, params, (8, 12))
-    assert new == config
-    np.testing.assert_array_equal(same.flat, params.flat)
+    same = at_image_size(Model(config, params), (8, 12))
+    assert same.config == config
+    np.testing.assert_array_equal(same.params.flat, params.flat)
 
 
 def test_one_number_is_a_square():
-    assert at_image_size(*random_model(), 12)[0].image_size == (12, 12)
+    assert at_image_size(Model(*random_model()), 12).config.image_size == (12, 12)
 
 
 def test_an_image_that_patches_do_not_divide_is_a_users_error():
-    assert "do not divide" in complaint(at_image_size, *random_model(), (9, 8))
+    assert "do not divide" in complaint(at_image_size, Model(*random_model()), (9, 8))
 
 
 @given(

@@ -223,5 +223,5 @@ def test_an_arithmetic_that_is_neithers_is_not_written(tmp_path, change):
 def test_a_model_loaded_from_a_file_can_be_used():
     config, params = from_torch_names(timm(), "file", KNOWN)
     images, _ = random_batch(config, 2, np.random.default_rng(0), "float32")
-    logits, _ = forward(params, config, images)
+    logits, _ = forward(config, params, images)
     assert logits.shape == (2, 5) and np.isfinite(logits).all()

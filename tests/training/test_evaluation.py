@@ -5,21 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from tinyvit.backend import select_device
 from tinyvit.data import ImageSet, normalise
 from tinyvit.engine import batches, make_engine
 from tinyvit.model import forward, initialise, preset
 from tinyvit.training.evaluation import evaluate, predict_probabilities
 
-CPU = select_device("cpu")
-
 
 @pytest.fixture
-def model():
+def engine():
     config = preset("nano/4", 8, 4)
     params = initialise(config, 1)
     params["head.weight"][...] = np.random.default_rng(2).normal(size=(64, 4))
-    return make_engine(config, CPU, threads=2), params
+    return make_engine(config, params, threads=2)
 
 
 def images(count, classes=4):
@@ -29,14 +26,14 @@ def images(count, classes=4):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 500])
-def test_it_is_what_a_loop_over_the_images_finds(model, monkeypatch, batch):
+def test_it_is_what_a_loop_over_the_images_finds(engine, monkeypatch, batch):
     monkeypatch.setattr(batches, "_MOST_IMAGES", batch)
-    (engine, params), data = model, images(23)
-    result = evaluate(engine, params, data, CPU)
-    probabilities = predict_probabilities(engine, params, data.images, CPU)
+    data = images(23)
+    result = evaluate(engine, data)
+    probabilities = predict_probabilities(engine, data.images)
     losses, hits = [], []
     for image, label, row in zip(data.images, data.labels, probabilities, strict=True):
-        logits = forward(params, engine.config, normalise(image[None], np.dtype("float32")))[0][0]
+        logits = forward(engine.config, engine.params, normalise(image[None], np.dtype("float32")))[0][0]
         p = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
         np.testing.assert_allclose(row, p, rtol=1e-4)
         losses.append(-math.log(p[label]))
@@ -47,14 +44,13 @@ def test_it_is_what_a_loop_over_the_images_finds(model, monkeypatch, batch):
         assert result.by_class[c] == np.mean(np.array(hits)[data.labels == c])
 
 
-def test_a_class_without_images_has_no_accuracy(model):
-    result = evaluate(*model, images(10, classes=2), CPU)
+def test_a_class_without_images_has_no_accuracy(engine):
+    result = evaluate(engine, images(10, classes=2))
     assert np.isnan(result.by_class).tolist() == [False, False, True, True]
 
 
-def test_a_model_that_is_sure_and_wrong_has_a_finite_loss(model):
-    engine, params = model
-    params["head.weight"][...] = 0
-    params["head.bias"][...] = (0, 0, 0, 500)  # e^-500 is 0 in float32
+def test_a_model_that_is_sure_and_wrong_has_a_finite_loss(engine):
+    engine.params["head.weight"][...] = 0
+    engine.params["head.bias"][...] = (0, 0, 0, 500)  # e^-500 is 0 in float32
     data = images(10, classes=2)
-    assert evaluate(engine, params, data, CPU).loss == pytest.approx(500)
+    assert evaluate(engine, data).loss == pytest.approx(500)

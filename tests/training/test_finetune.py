@@ -11,6 +11,7 @@ from PIL import Image
 
 from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import evaluate, finetune, predict, train, visualize
+from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.pretrained.load import load_weights, save_official
 from tinyvit.pretrained.resize import resize_positions
@@ -18,7 +19,6 @@ from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes
-from tinyvit.training.loop import Trainer
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
 
 CLASSES = ("dark", "green", "light")
@@ -75,17 +75,17 @@ def test_config_json_says_what_it_was(tuned, base):
 
 
 def first_state(monkeypatch):
-    """Every trainer's parameters before its first step, and its first loss."""
-    seen, take_step = {}, Trainer.take_step
+    """The parameters before the first step that is made, and its loss."""
+    seen, take_step = {}, ReferenceEngine.step
 
-    def watched(self, indices):
-        if "params" not in seen:
-            seen["params"] = {name: self.params[name].copy() for name in self.params}
-            seen["loss"] = take_step(self, indices)
-            return seen["loss"]
-        return take_step(self, indices)
+    def watched(self, plan, lr):
+        if "params" in seen:
+            return take_step(self, plan, lr)
+        seen["params"] = {name: self.params[name].copy() for name in self.params}
+        seen["loss"], norm = take_step(self, plan, lr)
+        return seen["loss"], norm
 
-    monkeypatch.setattr(Trainer, "take_step", watched)
+    monkeypatch.setattr(ReferenceEngine, "step", watched)
     return seen
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.stand_in import DeviceArray
 from tests.tiny_runs import arrays, interrupted_after, metrics, tiny
 from tinyvit import evaluate, fewshot, finetune, gradcheck, predict, train, visualize
-from tinyvit.training.loop import Trainer
+from tinyvit.engine import ReferenceEngine
 
 GPU = ("--device", "gpu")
 
@@ -43,15 +43,15 @@ def test_training_gives_what_numpy_gives(run, go, photos, tmp_path, optimizer):
 
 def test_a_step_never_waits(stand_in, go, photos, tmp_path, monkeypatch):
     """Reading a number makes the host wait for the device; only the progress line does, now and then."""
-    take_step, waits = Trainer.take_step, []
+    take_step, waits = ReferenceEngine.step, []
 
     def watched(*args):
         before = DeviceArray.waits
-        loss = take_step(*args)
+        result = take_step(*args)
         waits.append(DeviceArray.waits - before)
-        return loss
+        return result
 
-    monkeypatch.setattr(Trainer, "take_step", watched)
+    monkeypatch.setattr(ReferenceEngine, "step", watched)
     assert go(train, *tiny(photos, tmp_path / "a", *GPU, "--epochs", "1"))[0] == 0
     assert waits == [0, 0, 0, 0]
 

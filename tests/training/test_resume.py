@@ -20,10 +20,10 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import train
+from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
 from tinyvit.training import loop
-from tinyvit.training.loop import Trainer
 
 STEPS = 12  # 3 epochs of 4
 
@@ -124,11 +124,11 @@ def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, numbe
 
 
 def test_a_second_ctrl_c_ends_at_once(command, photos, tmp_path, monkeypatch):
-    def interrupted(self, indices):
+    def interrupted(self, plan, lr):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Trainer, "take_step", interrupted)
+    monkeypatch.setattr(ReferenceEngine, "step", interrupted)
     status, _, err = command(*noisy(photos, tmp_path / "run"))
     assert status == 130
     assert "interrupted" in err
@@ -176,7 +176,7 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
         raise PowerCut
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "take_step", cut)
+        patch.setattr(ReferenceEngine, "step", cut)
         patch.setattr(Claim, "delete_what_was_made", lambda self: None)  # no time for that either
         with pytest.raises(PowerCut):
             command(*noisy(photos, run))
@@ -252,14 +252,14 @@ def test_where_to_compute_and_where_the_data_lie_may_change(command, photos, tmp
     assert len(metrics(tmp_path / "run")) == 3
 
 
-def test_an_existing_run_is_not_started_anew(command, photos, alone):
+def test_an_existing_run_is_not_started_again(command, photos, alone):
     before = contents(alone)
     assert_one_line(command(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
     assert contents(alone) == before
 
 
 @pytest.mark.parametrize("torn", ['{"epoch": 1, "st', "", "\x00\x00"])
-def test_torn_metrics_are_written_anew(command, photos, alone, tmp_path, monkeypatch, torn):
+def test_torn_metrics_are_written_again(command, photos, alone, tmp_path, monkeypatch, torn):
     run = tmp_path / "run"
     stop_at(6, command, monkeypatch, *noisy(photos, run))
     (run / "metrics.jsonl").write_text(torn)

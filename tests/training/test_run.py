@@ -10,7 +10,9 @@ from PIL import Image
 
 from tests.tiny_runs import arrays, assert_same_bits, assert_same_run, enter, interrupted_after, metrics, tiny
 from tinyvit import train
+from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
+from tinyvit.optim import learning_rate
 from tinyvit.runs.settings import Settings
 from tinyvit.training import loop
 from tinyvit.training.recipes import recipe
@@ -33,7 +35,8 @@ def test_a_run_leaves_five_files_and_says_what_comes_next(run):
     names = {"config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"}
     assert {path.name for path in folder.iterdir()} == names
     records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    keys = {"epoch", "step", "train_loss", "test_accuracy", "images_per_second", "seconds"}
+    keys = {"epoch", "step", "lr", "grad_norm", "train_loss", "test_loss", "test_accuracy"}
+    keys |= {"images_per_second", "seconds"}
     assert [record.keys() for record in records] == [keys] * 3
     assert [(record["epoch"], record["step"]) for record in records] == [(1, 4), (2, 8), (3, 12)]
     assert all(0 < a["seconds"] < b["seconds"] for a, b in pairwise(records))
@@ -85,9 +88,9 @@ def test_a_batch_in_parts_gives_the_same_weights(run, parts):
 def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(run, monkeypatch):
     looked_at, evaluate = [], loop.evaluate
 
-    def watched(engine, params, images, device):
+    def watched(engine, images):
         looked_at.append(len(images))
-        return evaluate(engine, params, images, device)
+        return evaluate(engine, images)
 
     monkeypatch.setattr(loop, "evaluate", watched)
     folder, out = run("a", "--validation", "10")
@@ -123,14 +126,14 @@ def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(
     ids=" ".join,
 )
 def test_every_choice_trains(run, monkeypatch, more):
-    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
     folder, _ = run("a", "--epochs", "2", *more)
     assert all(np.isfinite(array).all() for name, array in arrays(folder / "last.npz").items() if "/" in name)
     assert len(metrics(folder)) == 2
 
 
 def test_a_choice_is_heeded(run, monkeypatch):
-    monkeypatch.setattr("tinyvit.runs.folder.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
     plain = arrays(run("plain")[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
     choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]
@@ -153,15 +156,21 @@ def test_steps_count_instead_of_epochs(run):
 
 
 def test_the_last_epoch_is_cut_short_where_the_steps_end(run, monkeypatch):
-    losses, rates, take_step, learning_rate = [], [], loop.Trainer.take_step, loop.learning_rate
-    monkeypatch.setattr(
-        loop.Trainer, "take_step", lambda *args: losses.append(take_step(*args)) or losses[-1]
-    )
-    monkeypatch.setattr(loop, "learning_rate", lambda *args: rates.append(learning_rate(*args)) or rates[-1])
+    steps, take_step = [], ReferenceEngine.step
+
+    def watched(self, plan, lr):
+        loss, norm = take_step(self, plan, lr)
+        steps.append((float(loss), float(norm), lr))
+        return loss, norm
+
+    monkeypatch.setattr(ReferenceEngine, "step", watched)
     folder, out = run("a", "--steps", "6")
+    losses, norms, rates = zip(*steps, strict=True)
     first, last = metrics(folder)
     assert (first["step"], last["step"]) == (4, 6)
     assert last["train_loss"] == pytest.approx(np.mean(losses[4:]))
+    assert last["grad_norm"] == pytest.approx(np.mean(norms[4:]))
+    assert (first["lr"], last["lr"]) == (rates[3], rates[5])
     assert out.count("\nepoch ") == 2
     assert rates == pytest.approx([learning_rate(step, 6, 1e-3, 2, "cosine") for step in range(1, 7)])
     settings = json.loads((folder / "config.json").read_text())["settings"]
