@@ -55,9 +55,7 @@ TOO_OLD = CUDARuntimeError(
 NO_DEVICE = CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
 NOT_READY = CUDARuntimeError("cudaErrorSystemNotReady: system not yet initialized")
 OUT_OF_MEMORY = CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
-PTX = RuntimeError(
-    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the provided PTX was compiled with an unsupported ..."
-)
+PTX = RuntimeError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the provided PTX was compiled ...")
 NO_NVRTC = RuntimeError('Failure finding "libnvrtc.so": No such file: libnvrtc.so*\nSearched in: ...')
 NO_CUBLAS = ImportError("libcublas.so.12: cannot open shared object file")
 NEW_GPU = RuntimeError("nvrtc: error: invalid value for --gpu-architecture (-arch)")
@@ -69,11 +67,6 @@ UNUSABLE = {
         fake_cupy(TOO_OLD, driver=11040),
         "the NVIDIA driver is too old: it supports CUDA 11.4, but CuPy needs 12.9",
         "update it from nvidia.com/drivers",
-    ),
-    "a driver too old for this CuPy alone": (
-        fake_cupy(TOO_OLD, driver=12040, needed=13000),
-        "it supports CUDA 12.4, but CuPy needs 13.0",
-        "or run pip uninstall cupy-cuda12x, then pip install cupy-cuda12x",
     ),
     "a driver too old for the compiler": (
         fake_cupy(1, PTX, driver=12020),
@@ -134,6 +127,14 @@ def test_the_environment_is_not_blamed_for_what_the_driver_lacks(monkeypatch, dr
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(TOO_OLD, driver=driver))
     assert "CUDA_VISIBLE_DEVICES" not in select_device("gpu").note
+
+
+def test_a_driver_too_old_for_the_newest_cupy_alone_has_another_remedy(monkeypatch, installed):
+    installed.append("cupy-cuda13x")
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(TOO_OLD, driver=12040, needed=13000))
+    note = select_device("gpu").note
+    assert "it supports CUDA 12.4, but CuPy needs 13.0; update it from nvidia.com/drivers, or run " in note
+    assert "pip uninstall cupy-cuda13x, then pip install cupy-cuda12x" in note
 
 
 def broken_cupy(monkeypatch, folder, text):
