@@ -1,9 +1,8 @@
-"""`python -m tinyvit.visualize RUN`: look inside a trained model, in one picture."""
+"""`python -m tinyvit.visualize RUN`: draw what a model has learned: filters, positions and attention."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 
@@ -17,14 +16,14 @@ from tinyvit.pictures.portrait import Row, save_portrait
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
-from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
+from tinyvit.shell.flags import add_compute_flags, add_data_of_run_flag, add_run_argument, chosen_device
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import predict_probabilities
 from tinyvit.training.session import load_data_of_run
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load the run's checkpoint and data, draw, say where."""
+    """Load the run's checkpoint and data, draw the picture, and say where it is."""
     run = RunFolder.open(args.run)
     device = chosen_device(args)
     checkpoint = run.load(args.checkpoint)
@@ -44,7 +43,7 @@ def main(args: argparse.Namespace) -> None:
 def attention_rows(
     checkpoint: Checkpoint, classes: tuple[str, ...], shown: ImageSet, device: Device, threads: int | None
 ) -> list[Row]:
-    """Each image with its attention and what the model says of it."""
+    """Each image with its attention and what the model takes it for."""
     params = checkpoint.params.to(device.xp)
     engine = make_engine(checkpoint.config, device, threads=threads)
     probabilities = predict_probabilities(engine, params, shown.images, device)
@@ -58,8 +57,8 @@ def attention_rows(
 
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
-    """Places of `count` images: the first of every class, then the second of every class, and so on."""
-    turn = np.empty(len(labels), dtype=int)  # how many of its class came before
+    """Indices of `count` images: the first of every class, then the second of every class, and so on."""
+    turn = np.empty(len(labels), dtype=int)  # of each image: how many of its class come before it
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         turn[members] = np.arange(len(members))
@@ -68,13 +67,17 @@ def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("visualize", "Look inside a trained model: filters, positions, attention.")
+    p = make_parser("visualize", __doc__)
     add_run_argument(p)
-    p.add_argument("--out", type=png_path, metavar="PNG", help="where to write it (RUN/inside.png)")
+    p.add_argument("--out", type=png_path, metavar="PNG", help="file to write (default: RUN/inside.png)")
     p.add_argument(
-        "--images", type=positive_int, default=8, metavar="N", help="test images to show (default: 8)"
+        "--images",
+        type=positive_int,
+        default=8,
+        metavar="N",
+        help="number of test images to show (default: 8)",
     )
-    p.add_argument("--data-dir", type=Path, metavar="DIR", help="where the data are, if not where they were")
+    add_data_of_run_flag(p)
     add_compute_flags(p)
     return p
 
