@@ -1,4 +1,4 @@
-"""A gradient buffer for each worker: where those would fill the memory there are fewer, and all else stays."""
+"""A gradient buffer for each worker: where these would fill the memory, fewer workers do the same."""
 
 import tracemalloc
 

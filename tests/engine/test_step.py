@@ -1,4 +1,4 @@
-"""A step, from the plan of a batch to the weights: what it consists of, and that all engines take the same."""
+"""A step, from the plan of a batch to the weights: what it does, and that all engines do the same."""
 
 import numpy as np
 import pytest
