@@ -1,6 +1,7 @@
-"""Every engine gives what the reference engine gives: loss, every gradient, logits."""
+"""Every engine gives what the reference engine gives: loss, every gradient, logits, features."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,12 +10,14 @@ from hypothesis import strategies as st
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import model
-from tinyvit.backend import Device, to_numpy
+from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
-from tinyvit.model import preset
+from tinyvit.engine.cpu import _fitting_micro_batch
+from tinyvit.model import initialise, preset
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 
 
@@ -72,18 +75,17 @@ def test_the_cpu_engine_gives_the_loss_and_every_gradient_of_the_reference(
 ):
     params, images, labels = draw(config, seed, count, dtype)
 
-    def results(engine, params, images):
-        grads = params.zeros_like()
-        loss = engine.loss_and_grads(params, images, labels, grads, Noise(seed, 3, first), share)
-        return loss, grads
+    def results(engine, images):
+        loss = engine.loss_and_grads(images, labels, Noise(seed, 3, first), share)
+        return loss, engine.grads
 
-    reference = ReferenceEngine(config, smoothing)
-    right, expected = results(reference, params, images)
-    loss, grads = results(CpuEngine(config, smoothing, threads, micro_batch), params, images)
-    if (
-        dtype == "float32"
-    ):  # two orders of summation may differ by what the reference itself loses to rounding
-        _, exact = results(reference, params.astype("float64"), images.astype("float64"))
+    smoothed = partial(loss_and_grads, smoothing=smoothing)
+    right, expected = results(ReferenceEngine(config, params, smoothed), images)
+    engine = CpuEngine(config, params, smoothed, threads=threads, micro_batch=micro_batch)
+    loss, grads = results(engine, images)
+    if dtype == "float32":  # orders of summation may differ by what the reference itself loses to rounding
+        exact_engine = ReferenceEngine(config, params.astype("float64"), smoothed)
+        _, exact = results(exact_engine, images.astype("float64"))
         tolerance += 4 * worst_gradient(expected.astype("float64"), exact)
     assert abs(loss - right) <= tolerance * abs(right)
     assert worst_gradient(grads, expected) < tolerance
@@ -98,66 +100,65 @@ def test_the_cpu_engine_gives_the_loss_and_every_gradient_of_the_reference(
     micro_batch=st.integers(1, 5),
     seed=seeds(),
 )
-def test_the_cpu_engine_gives_the_logits_of_the_reference_in_their_order(
+def test_the_cpu_engine_gives_logits_and_features_of_the_reference_in_their_order(
     config, count, threads, micro_batch, seed
 ):
     params, images, _ = draw(config, seed, count, "float64")
-    logits = CpuEngine(config, 0.0, threads, micro_batch).logits(params, images)
-    assert distance(logits, ReferenceEngine(config).logits(params, images)) < 1e-12
+    engine = CpuEngine(config, params, threads=threads, micro_batch=micro_batch)
+    reference = ReferenceEngine(config, params)
+    assert distance(engine.logits(images), reference.logits(images)) < 1e-12
+    assert distance(engine.features(images), reference.features(images)) < 1e-12
 
 
 def test_soft_targets_are_cut_like_the_images():
     config = tiny_config()
     params, images, _ = draw(config, 1, 7, "float64")
     targets = np.random.default_rng(2).dirichlet(np.ones(5), 7)
-    expected, grads = params.zeros_like(), params.zeros_like()
-    ReferenceEngine(config).loss_and_grads(params, images, targets, expected)
-    CpuEngine(config, threads=2, micro_batch=2).loss_and_grads(params, images, targets, grads)
-    assert worst_gradient(grads, expected) < 1e-12
+    reference, engine = ReferenceEngine(config, params), CpuEngine(config, params, threads=2, micro_batch=2)
+    for each in (reference, engine):
+        each.loss_and_grads(images, targets)
+    assert worst_gradient(engine.grads, reference.grads) < 1e-12
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_same_batch_gives_the_same_bits_every_time(threads):
     config = tiny_config(dropout=0.2, attention_dropout=0.2, drop_path=0.3)
     params, images, labels = draw(config, 1, 11, "float32")
-    first, second = (CpuEngine(config, 0.1, threads, micro_batch=2) for _ in range(2))
+    first, second = (CpuEngine(config, params, threads=threads, micro_batch=2) for _ in range(2))
     results = []
     for engine in (first, first, second):
-        grads = params.zeros_like()
-        loss = engine.loss_and_grads(params, images, labels, grads, Noise(1, 2))
-        results.append((loss.tobytes(), grads.flat.tobytes(), engine.logits(params, images).tobytes()))
+        engine.grads.flat.fill(0)
+        loss = engine.loss_and_grads(images, labels, Noise(1, 2))
+        results.append((loss.tobytes(), engine.grads.flat.tobytes(), engine.logits(images).tobytes()))
     assert results[0] == results[1] == results[2]
 
 
 def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_last_batch():
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float64")
-    engine = CpuEngine(config, threads=3, micro_batch=1)
-    fresh = params.zeros_like()
-    engine.loss_and_grads(params, images[:2], labels[:2], fresh)
-    grads = params.zeros_like()
-    engine.loss_and_grads(params, images, labels, grads)
-    before = grads.flat.copy()
-    engine.loss_and_grads(params, images[:2], labels[:2], grads)  # fewer images than threads
-    np.testing.assert_allclose(grads.flat - before, fresh.flat, atol=1e-13)
+    engine = CpuEngine(config, params, threads=3, micro_batch=1)
+    engine.loss_and_grads(images[:2], labels[:2])  # fewer images than threads
+    fresh = engine.grads.flat.copy()
+    engine.loss_and_grads(images, labels)
+    before = engine.grads.flat.copy()
+    engine.loss_and_grads(images[:2], labels[:2])
+    np.testing.assert_allclose(engine.grads.flat - before, fresh, atol=1e-13)
 
 
-def test_an_engine_serves_another_dtype_after_the_first():
+def test_an_engine_that_only_answers_makes_no_gradients():
     config = tiny_config()
-    engine = CpuEngine(config, threads=2, micro_batch=2)
-    for dtype in ("float32", "float64"):
-        params, images, labels = draw(config, 1, 5, dtype)
-        grads, expected = params.zeros_like(), params.zeros_like()
-        engine.loss_and_grads(params, images, labels, grads)
-        ReferenceEngine(config).loss_and_grads(params, images, labels, expected)
-        assert worst_gradient(grads, expected) < (1e-5 if dtype == "float32" else 1e-12)
+    params, images, _ = draw(config, 1, 4, "float32")
+    engine = CpuEngine(config, params, threads=3)
+    engine.logits(images)
+    engine.features(images)
+    assert engine._grads is None and not engine._other_grads
 
 
 def test_an_error_in_a_thread_reaches_the_caller():
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float32")
-    with pytest.raises(ValueError, match="cannot be cut into patches"):
-        CpuEngine(config, threads=2).loss_and_grads(params, images[:, :7], labels, params.zeros_like())
+    with pytest.raises(ValueError, match=r"expected \(B, 8, 8, 3\)"):
+        CpuEngine(config, params, threads=2).loss_and_grads(images[:, :7], labels)
 
 
 @pytest.fixture
@@ -183,7 +184,7 @@ def test_blas_has_one_thread_within_and_its_own_number_afterwards(blas):
     assert get() == 2
 
 
-@pytest.mark.parametrize("method", ["loss_and_grads", "forward"])
+@pytest.mark.parametrize("method", ["forward", "infer", "features"])
 def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkeypatch, method):
     get, set_ = blas
     set_(2)
@@ -196,36 +197,37 @@ def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkey
     monkeypatch.setattr(model, method, spy)
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float32")
-    engine = CpuEngine(config, threads=2, micro_batch=2)
-    engine.loss_and_grads(params, images, labels, params.zeros_like())
-    engine.logits(params, images)
+    engine = CpuEngine(config, params, threads=2, micro_batch=2)
+    engine.loss_and_grads(images, labels)
+    engine.logits(images)
+    engine.features(images)
     assert within == {1} and get() == 2
 
 
-def test_the_engine_really_works_on_several_threads(monkeypatch):
-    config, meeting = tiny_config(), threading.Barrier(3, timeout=20)
+def test_the_engine_really_works_on_several_threads():
+    config, meeting = tiny_config(), threading.Barrier(3, timeout=60)
     params, images, labels = draw(config, 1, 3, "float32")
-    one_step = model.loss_and_grads
 
-    def meet_then_step(*args):
+    def meet_then_learn(*args, **more):
         meeting.wait()  # passes only when three threads have come here
-        return one_step(*args)
+        return loss_and_grads(*args, **more)
 
-    monkeypatch.setattr(model, "loss_and_grads", meet_then_step)
-    engine = CpuEngine(config, threads=3, micro_batch=1)
-    assert np.isfinite(engine.loss_and_grads(params, images, labels, params.zeros_like()))
+    engine = CpuEngine(config, params, meet_then_learn, threads=3, micro_batch=1)
+    assert np.isfinite(engine.loss_and_grads(images, labels))
 
 
 def test_the_fastest_engine_of_the_cpu_uses_all_cores_unless_told():
-    engine = make_engine(tiny_config(), Device(np, "NumPy"), 0.1)
-    assert isinstance(engine, CpuEngine) and engine.smoothing == 0.1
+    config = tiny_config()
+    params = initialise(config)
+    engine = make_engine(config, params)
+    assert isinstance(engine, CpuEngine) and engine.params is params
     assert engine.threads == available_cores() >= 1
-    assert make_engine(tiny_config(), Device(np, "NumPy"), threads=3).label == "3 threads"
-    assert make_engine(tiny_config(), Device(np, "NumPy"), threads=1).label == "1 thread"
+    assert make_engine(config, params, threads=3).label == "3 threads"
+    assert make_engine(config, params, threads=1).label == "1 thread"
 
 
 def test_micro_batches_are_smaller_for_larger_models_and_never_empty():
-    sizes = [CpuEngine(preset(name, 32, 10), threads=1).micro_batch for name in ("nano/4", "ti/4", "h/1")]
+    sizes = [_fitting_micro_batch(preset(name, 32, 10)) for name in ("nano/4", "ti/4", "h/1")]
     assert sizes[0] > sizes[1] >= sizes[2] == 1
 
 
@@ -233,12 +235,13 @@ def test_micro_batches_are_smaller_for_larger_models_and_never_empty():
 def test_the_engine_of_the_gpu_gives_what_numpy_gives(gpu, pool):
     config = tiny_config(pool=pool, pre_logits=7, dropout=0.2, attention_dropout=0.2, drop_path=0.3)
     params, images, labels = draw(config, 1, 9, "float32")
-    expected = params.zeros_like()
-    right = ReferenceEngine(config, 0.1).loss_and_grads(params, images, labels, expected, Noise(1, 2))
-    there, x = params.to(gpu.xp), gpu.xp.asarray(images)
-    engine, grads = make_engine(config, gpu, 0.1), there.zeros_like()
-    loss = engine.loss_and_grads(there, x, gpu.xp.asarray(labels), grads, Noise(1, 2))
+    smoothed = partial(loss_and_grads, smoothing=0.1)
+    here = ReferenceEngine(config, params, smoothed)
+    right = here.loss_and_grads(images, labels, Noise(1, 2))
+    there = make_engine(config, params.to(gpu.xp), smoothed)
+    x = gpu.xp.asarray(images)
+    loss = there.loss_and_grads(x, gpu.xp.asarray(labels), Noise(1, 2))
     assert abs(float(loss) - right) < 1e-5 * right
-    assert worst_gradient(grads.to(np), expected) < 1e-4
-    logits = to_numpy(engine.logits(there, x))
-    assert distance(logits, ReferenceEngine(config).logits(params, images)) < 1e-5
+    assert worst_gradient(there.grads.to(np), here.grads) < 1e-4
+    assert distance(to_numpy(there.logits(x)), here.logits(images)) < 1e-5
+    assert distance(to_numpy(there.features(x)), here.features(images)) < 1e-5

@@ -1,8 +1,12 @@
+import copy
+import pickle
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.model import Params, initialise, layout, rows_of
+from tinyvit.model import Model, Params, initialise, layout, preset, rows_of
 
 SHAPES = {"a.bias": (3,), "a.weight": (2, 3), "position": (4, 2), "norm.weight": (3,), "b.weight": (3, 1)}
 ROWS = rows_of(SHAPES)
@@ -76,3 +80,110 @@ def test_parameters_go_to_the_gpu_and_back_unchanged(gpu):
     there = params.to(gpu.xp)
     assert isinstance(there["position"], gpu.xp.ndarray)
     np.testing.assert_array_equal(there.to(np).flat, params.flat)
+
+
+def test_a_group_has_its_parameters_in_the_order_of_the_table():
+    """Not in that of the buffer, where what decays comes first."""
+    params = initialise(tiny_config())
+    weight, bias = params.group("blocks.1.norm1")
+    assert weight is params["blocks.1.norm1.weight"] and bias is params["blocks.1.norm1.bias"]
+    names = ["attn.qkv.weight", "attn.qkv.bias", "attn.out.weight", "attn.out.bias"]
+    group = params.group("blocks.1.attn")
+    assert len(group) == 4
+    assert all(view is params[f"blocks.1.{name}"] for view, name in zip(group, names, strict=True))
+    assert len(params.group("blocks")) == 2 * len(params.group("blocks.0")) == 2 * 12
+    assert params.group("position")[0] is params["position"]
+
+
+def test_block_1_does_not_take_in_block_10():
+    params = initialise(tiny_config(layers=11))
+    assert len(params.group("blocks.1")) == len(params.group("blocks.10")) == 12
+
+
+def test_a_part_that_is_not_there_is_a_key_error():
+    params = initialise(tiny_config())
+    for name in ("blocks.2", "block", "norm.weigh", ""):
+        with pytest.raises(KeyError):
+            params.group(name)
+    with pytest.raises(KeyError):
+        params["blocks.0"]
+
+
+def test_a_group_is_added_to_in_the_order_of_the_table():
+    params = Params.zeros(ROWS)
+    for _ in range(2):
+        params.add("a", np.full(3, 1.0), np.full((2, 3), 2.0))  # the bias is the first of them in ROWS
+    assert (params["a.bias"] == 2).all() and (params["a.weight"] == 4).all()
+    assert not params["b.weight"].any()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_as_many_arrays_are_added_as_the_group_has(count):
+    with pytest.raises(ValueError, match="zip"):
+        Params.zeros(ROWS).add("a", *[np.zeros(3)] * count)
+
+
+def test_it_is_a_mapping():
+    params = Params.zeros(ROWS)
+    assert isinstance(params, Mapping)
+    assert list(params) == list(params.keys()) == list(SHAPES) and len(params) == 5
+    assert {name: view.shape for name, view in params.items()} == SHAPES
+    assert all(view is params[name] for view, name in zip(params.values(), params, strict=True))
+    assert "a.bias" in params and "a" not in params
+    assert params.get("nothing") is None
+    assert dict(**params).keys() == SHAPES.keys()
+
+
+def test_two_tables_are_equal_if_they_are_one():
+    params, twin = Params.zeros(ROWS), Params.zeros(ROWS)
+    assert params == params and params != twin
+    assert len({params, twin, params}) == 2
+
+
+@pytest.mark.parametrize("method", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_names_of_a_copy_are_views_of_its_own_buffer(method):
+    params = initialise(tiny_config(pre_logits=3), 1)
+    before = params.flat.copy()
+    twin = method(params)
+    np.testing.assert_array_equal(twin.flat, before)
+    assert twin.rows == params.rows and twin.decayed == params.decayed
+    for name in params:
+        assert np.shares_memory(twin[name], twin.flat)
+        np.testing.assert_array_equal(twin[name], params[name])
+    if method is not copy.copy:  # a shallow copy shares its buffer
+        twin.flat[...] = 7
+        assert all((twin[name] == 7).all() for name in twin)
+        np.testing.assert_array_equal(params.flat, before)
+
+
+def test_a_model_survives_deepcopy_and_pickle():
+    model = Model(tiny_config(), initialise(tiny_config()), "abcde")
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert (twin.config, twin.classes) == (model.config, model.classes)
+        twin.params["head.bias"] = np.ones(5)
+        assert twin.params.flat.sum() > model.params.flat.sum() + 4
+    assert not model.params["head.bias"].any()
+
+
+def test_the_repr_counts_and_names_what_is_there():
+    assert repr(Params.zeros(ROWS, "float64")) == (
+        "Params(23 numbers, float64: a.bias (3,), a.weight (2, 3), position (4, 2), norm.weight (3,), "
+        "b.weight (3, 1))"
+    )
+    text = repr(initialise(preset("nano/4", 32, 10)))
+    assert text.startswith("Params(142,026 numbers, float32: patch.weight (48, 64), ")
+    assert text.endswith(", ..., head.weight (64, 10), head.bias (10,))") and len(text) < 200
+
+
+def test_the_repr_says_when_it_is_on_the_gpu(gpu):
+    assert "float32 on the GPU" in repr(Params.zeros(ROWS, xp=gpu.xp))
+
+
+def test_values_are_carried_over_to_another_table():
+    params = Params(np.arange(23.0), ROWS)
+    rows = rows_of({"position": (4, 2), "a.weight": (2, 3), "a.bias": (3,), "b.weight": (5, 5)})
+    carried = params.carried_over(rows, without="b.")
+    assert list(carried) == ["position", "a.weight", "a.bias", "b.weight"]
+    for name in ("position", "a.weight", "a.bias"):
+        np.testing.assert_array_equal(carried[name], params[name])
+    assert not carried["b.weight"].any() and carried.flat.dtype == np.float64

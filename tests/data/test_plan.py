@@ -1,0 +1,146 @@
+"""The plan of a batch: what is random about training is as random as it should be, and repeatable."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import seeds
+from tinyvit.backend import to_numpy
+from tinyvit.data import crop_and_flip, epoch_order, make_batch, normalise, plan_batch
+from tinyvit.ops import Noise
+
+FIELDS = ("indices", "down", "right", "flip")
+
+
+def draws(plan):
+    """Everything random about a plan, as bytes."""
+    return tuple(getattr(plan, name).tobytes() for name in FIELDS)
+
+
+@given(seed=seeds(), step=st.integers(1, 10**6), count=st.integers(1, 30), parts=st.integers(1, 40))
+def test_the_parts_of_a_plan_are_the_whole_of_it_in_order(seed, step, count, parts):
+    whole = plan_batch(seed, step, np.arange(100, 100 + count), padding=3, flip=True)
+    cut = whole.parts(parts)
+    assert len(cut) == min(parts, count)
+    assert max(map(len, cut)) - min(map(len, cut)) <= 1
+    for name in FIELDS:
+        joined = np.concatenate([getattr(part, name) for part in cut])
+        np.testing.assert_array_equal(joined, getattr(whole, name))
+    starts = np.cumsum([0, *map(len, cut)])
+    for part, first in zip(cut, starts[:-1].tolist(), strict=True):
+        assert (part.seed, part.step, part.first) == (seed, step, first)
+
+
+def test_parts_of_a_part_know_where_they_stand_in_the_whole_batch():
+    (_, second) = plan_batch(1, 2, np.arange(10)).parts(2)
+    assert [part.first for part in second.parts(2)] == [5, 8]
+
+
+def test_the_noise_of_a_part_is_that_of_its_images_in_the_whole():
+    whole = plan_batch(1, 2, np.arange(10))
+    together = whole.noise().uniform((10, 4), np)
+    apart = [part.noise().uniform((len(part), 4), np) for part in whole.parts(3)]
+    np.testing.assert_array_equal(np.concatenate(apart), together)
+    np.testing.assert_array_equal(together, Noise(1, 2).uniform((10, 4), np))
+
+
+@given(seed=seeds(), step=st.integers(1, 10**6))
+def test_the_same_seed_and_step_make_the_same_plan_whatever_was_planned_before(seed, step):
+    indices = np.arange(64)
+    first = plan_batch(seed, step, indices, 4, True)
+    plan_batch(seed, step + 1, indices, 4, True)
+    epoch_order(seed, 0, 9)
+    assert draws(plan_batch(seed, step, indices, 4, True)) == draws(first)
+
+
+def test_every_step_and_every_seed_augments_in_its_own_way():
+    """100 steps of 10 seeds: were the step or the seed ignored, the same plan would return."""
+    indices = np.arange(64)
+    found = {draws(plan_batch(seed, step, indices, 4, True)) for seed in range(10) for step in range(1, 101)}
+    assert len(found) == 1000
+
+
+def test_every_epoch_and_every_seed_has_an_order_of_its_own():
+    found = {epoch_order(seed, epoch, 50).tobytes() for seed in range(10) for epoch in range(100)}
+    assert len(found) == 1000
+
+
+@given(seed=seeds(), epoch=st.integers(0, 1000), count=st.integers(1, 200))
+def test_an_epoch_visits_every_image_once_and_the_same_seed_in_the_same_order(seed, epoch, count):
+    order = epoch_order(seed, epoch, count)
+    assert sorted(order.tolist()) == list(range(count))
+    np.testing.assert_array_equal(epoch_order(seed, epoch, count), order)
+
+
+def test_every_image_may_come_first():
+    first = {int(epoch_order(0, epoch, 5)[0]) for epoch in range(100)}
+    assert first == set(range(5))
+
+
+def test_orders_and_augmentations_are_not_made_of_the_same_numbers():
+    """Epoch 7 and step 7: the ranks of an order would follow the shifts of the plan."""
+    order = epoch_order(0, 7, 2000)
+    plan = plan_batch(0, 7, np.arange(2000), padding=1000)
+    for shift in (plan.down, plan.right):
+        assert abs(np.corrcoef(order, shift)[0, 1]) < 0.1
+
+
+def mirrored(flip, count=20_000):
+    """The share of images that plans of 100 steps mirror."""
+    plans = [plan_batch(5, step, np.arange(count // 100), 2, flip) for step in range(1, 101)]
+    return np.concatenate([plan.flip for plan in plans]).mean()
+
+
+def test_with_flips_half_of_the_images_are_mirrored_and_without_none():
+    """The share of 20,000 tosses strays by 0.0035, one time in three."""
+    assert abs(mirrored(flip=True) - 0.5) < 5 * 0.5 / np.sqrt(20_000)
+    assert mirrored(flip=False) == 0
+
+
+def test_by_default_images_are_taken_as_they_are():
+    plan = plan_batch(0, 1, np.arange(1000))
+    assert not plan.flip.any() and not plan.down.any() and not plan.right.any()
+
+
+def test_whether_images_are_flipped_does_not_move_the_crops():
+    with_flips, without = (plan_batch(0, 1, np.arange(100), 3, flip) for flip in (True, False))
+    np.testing.assert_array_equal(with_flips.down, without.down)
+    np.testing.assert_array_equal(with_flips.right, without.right)
+
+
+@given(seed=seeds(), step=st.integers(1, 10**6), padding=st.integers(0, 12))
+def test_windows_move_by_the_padding_and_no_further(seed, step, padding):
+    plan = plan_batch(seed, step, np.arange(2000), padding)
+    for shift in (plan.down, plan.right):
+        assert (shift.min(), shift.max()) == (-padding, padding)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_batch_is_what_its_plan_asks_for(dtype):
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
+    plan = plan_batch(1, 2, np.array([8, 0, 3, 8]), 2, True)
+    x, y = make_batch(images, labels, plan, np.dtype(dtype), (8, 6))
+    pixels = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    np.testing.assert_array_equal(x, normalise(pixels, np.dtype(dtype)))
+    np.testing.assert_array_equal(y, labels[[8, 0, 3, 8]])
+    assert x.dtype == dtype
+
+
+def test_a_batch_is_made_for_the_image_size_of_the_model():
+    images, labels = np.full((3, 8, 6, 3), 255, dtype=np.uint8), np.arange(3)
+    x, _ = make_batch(images, labels, plan_batch(1, 2, np.arange(3)), np.dtype("float32"), (16, 12))
+    np.testing.assert_allclose(x, np.ones((3, 16, 12, 3)), rtol=1e-6)
+
+
+def test_a_batch_is_made_where_the_images_are(gpu):
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
+    plan = plan_batch(1, 2, np.array([8, 0, 3]), 2, True)
+    here = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
+    asarray = gpu.xp.asarray
+    there = make_batch(asarray(images), asarray(labels), plan, np.dtype("float32"), (8, 6))
+    for a, b in zip(there, here, strict=True):
+        assert isinstance(a, gpu.xp.ndarray)
+        np.testing.assert_allclose(to_numpy(a), b, rtol=1e-6)
