@@ -11,7 +11,7 @@ from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.data import read_image
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.pictures.attention import save_overlays
+from tinyvit.pictures.attention import Photo, save_overlays
 from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
@@ -59,7 +59,8 @@ def main(args: argparse.Namespace) -> None:
         captions.append(f"{classes[best[0]]} {100 * row[best[0]]:.1f}%")
     if args.attention:
         attention = attention_in_batches(params, config, images, device)
-        save_overlays(list(zip(images, attention, captions, strict=True)), args.attention)
+        photos = [Photo.seen_whole(image, path.name) for image, path in zip(images, paths, strict=True)]
+        save_overlays(list(zip(photos, attention, captions, strict=True)), args.attention)
         print(f"wrote {args.attention}")
 
 
