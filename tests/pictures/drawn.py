@@ -14,7 +14,7 @@ class Drawn:
 
     def __init__(self, monkeypatch):
         self.texts, self.images, self.stars, self.size = [], [], [], None
-        for name in ("text", "image", "star"):
+        for name in ("text", "text_upwards", "image", "star"):
             monkeypatch.setattr(Sheet, name, self._also(getattr(self, f"_on_{name}"), getattr(Sheet, name)))
 
     def words(self):
@@ -41,6 +41,10 @@ class Drawn:
     def _on_text(self, x, y, text, size=14, colour=None, anchor="mm"):
         left, top, right, bottom = font(size).getbbox(drawable(text), anchor=anchor)
         self.texts.append((text, (x + left, y + top, x + right, y + bottom)))
+
+    def _on_text_upwards(self, x, y, text, size=14, colour=None):
+        _, top, right, bottom = font(size).getbbox(drawable(text), anchor="lm")
+        self.texts.append((text, (x + top, y - right, x + bottom, y)))
 
     def _on_image(self, x, y, picture, width=None):
         h, w = picture.shape[:2] if isinstance(picture, np.ndarray) else picture.size[::-1]

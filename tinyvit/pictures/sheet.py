@@ -42,6 +42,16 @@ class Sheet:
         at = x * self._scale, y * self._scale
         self._draw.text(at, drawable(text), fill=colour, font=font(size * self._scale), anchor=anchor)
 
+    def text_upwards(self, x: float, y: float, text: str, size: float = 14, colour: str = INK) -> None:
+        """Text that is read from below, centred on x, and begins at y."""
+        letters, text = font(size * self._scale), drawable(text)
+        _, top, right, bottom = letters.getbbox(text, anchor="lm")
+        mask = Image.new("L", (max(1, math.ceil(right)), max(1, math.ceil(bottom - top))))
+        ImageDraw.Draw(mask).text((0, -top), text, 255, letters, anchor="lm")
+        mask = mask.transpose(Image.Transpose.ROTATE_90)
+        at = round(x * self._scale + top), round(y * self._scale) - mask.height
+        self._image.paste(Image.new("RGB", mask.size, colour), at, mask)
+
     def line(self, points: Sequence[Point], colour: str = INK, width: float = 1.5) -> None:
         """A polyline through the points."""
         self._draw.line(self._scaled(points), fill=colour, width=round(width * self._scale), joint="curve")
