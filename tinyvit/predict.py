@@ -15,7 +15,7 @@ from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.image_files import images_below
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
-from tinyvit.pictures.attention import save_overlays
+from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
@@ -170,8 +170,12 @@ def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Prediction
 
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
-    """The sheet of attention."""
-    save_overlays([(one.photo.view, one.attention, one.caption or one.photo.name) for one in seen], path)
+    """The sheet of attention, drawn over the whole photos."""
+    rows = [
+        (SeenPhoto(one.photo.whole, one.photo.box, one.photo.name), one.attention, one.caption)
+        for one in seen
+    ]
+    save_overlays(rows, path)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -115,7 +115,8 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=True,
         metavar="RUN",
-        help="continue the run RUN; if RUN is omitted, the run of --out or the latest one in runs/; with --epochs or --steps, for longer",
+        help="continue the run RUN; if RUN is omitted, the run of --out or the latest one in runs/. With "
+        "--epochs or --steps, it becomes a longer run",
     )
     run.add_argument(
         "--config",

@@ -13,7 +13,7 @@ from tinyvit.analysis.attention_map import class_token_attention
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.model import forward
-from tinyvit.pictures.attention import heat_colours
+from tinyvit.pictures.colours import heat_colours
 from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.runs.folder import RunFolder
 

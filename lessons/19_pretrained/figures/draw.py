@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet
+from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from tinyvit.analysis.few_shot import choose_shots
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.backend import select_device
@@ -60,8 +60,8 @@ def draw_positions(config, params):
         sheet.line([(left, middle), (left + side, middle)], QUIET, 0.7)
         points = [(left + side * a, middle - height * v) for a, v in zip(at, wave, strict=True)]
         sheet.line(points, BLUE, 1.5)
-        for x, y in points:
-            sheet.box(x - 2, y - 2, 4, 4, BLUE, BLUE)
+        for point in points:
+            sheet.dot(point, 2, BLUE)
     for y, lines in ((148, ("one channel", "of the table")), (376, ("how alike to", "one place"))):
         sheet.text(14, y - 9, lines[0], 13, INK, "lm")
         sheet.text(14, y + 9, lines[1], 13, INK, "lm")
@@ -89,37 +89,26 @@ def measure(config, trained):
 def draw_transfer(probes, tuned):
     """The accuracies against the number of labelled images."""
     sheet = Sheet(800, 400)
-    left, top, width, height, most = 80, 40, 470, 290, 100
-
-    def x(shots):
-        return left + width * np.log(shots) / np.log(SHOTS[-1])
-
-    def y(share):
-        return top + height * (1 - share / most)
-
-    for share in range(0, most + 1, 20):
-        sheet.line([(left, y(share)), (left + width, y(share))], "#e6e9ee", 1)
-        sheet.text(left - 8, y(share), f"{share}%", 12, QUIET, "rm")
-    for shots in SHOTS:
-        sheet.text(x(shots), top + height + 16, str(shots), 12, QUIET)
-    sheet.text(left + width / 2, top + height + 40, "labelled images of each of the ten shapes", 13)
-    sheet.text(left, top - 20, "right on 2,000 test images", 13, INK, "lm")
-    chance = y(10)
-    for start in np.arange(left, left + width, 10):
-        sheet.line([(start, chance), (start + 5, chance)], QUIET, 1)
-    sheet.text(left + width + 10, chance, "guessing", 12, QUIET, "lm")
+    axes = Axes(sheet, (80, 40, 550, 330), (1, SHOTS[-1]), (0, 100), "x")
+    shares = range(0, 101, 20)
+    axes.y_ticks(shares, [f"{share}%" for share in shares], 12)
+    axes.x_ticks(SHOTS, size=12)
+    axes.x_name("labelled images of each of the ten shapes", 13)
+    axes.y_name("right on 2,000 test images", 13)
+    axes.curve((1, SHOTS[-1]), (10, 10), QUIET, 1, dashed=True)
+    ends = [(SHOTS[-1], 10, "guessing", QUIET)]
     curves = (
-        (SHOTS, probes[0], BLUE, "probe, CIFAR-10 features", -8),
-        (SHOTS, probes[1], ORANGE, "probe, features of a fresh model", 0),
-        (list(TUNED), tuned[0], GREEN, "fine-tuned from CIFAR-10", 0),
-        (list(TUNED), tuned[1], RED, "trained from scratch, as long", 8),
+        (SHOTS, probes[0], BLUE, "probe, CIFAR-10 features"),
+        (SHOTS, probes[1], ORANGE, "probe, features of a fresh model"),
+        (list(TUNED), tuned[0], GREEN, "fine-tuned from CIFAR-10"),
+        (list(TUNED), tuned[1], RED, "trained from scratch, as long"),
     )
-    for shots, shares, colour, name, lower in curves:
-        points = [(x(n), y(share)) for n, share in zip(shots, shares, strict=True)]
-        sheet.line(points, colour, 2)
-        for px, py in points:
-            sheet.box(px - 3, py - 3, 6, 6, colour, colour)
-        sheet.text(left + width + 10, points[-1][1] + lower, name, 12, colour, "lm")
+    for shots, shares, colour, name in curves:
+        axes.curve(shots, shares, colour)
+        for n, share in zip(shots, shares, strict=True):
+            sheet.dot(axes.place(n, share), 3, colour)
+        ends.append((shots[-1], shares[-1], name, colour))
+    axes.label_ends(ends, beside=10)
     sheet.save(HERE / "transfer.png")
 
 
