@@ -8,7 +8,6 @@ all of it and nothing else.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,7 +87,8 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
         return None
     width, height = image.size
     most = most_reduced(*(image.size[::-1] if _orientation(image) in _SIDEWAYS else image.size))
-    drafted = image.draft(None, (math.ceil(width / most), math.ceil(height / most)))
+    reduction = max(one for one in (1, 2, 4, 8) if one <= most)
+    drafted = image.draft(None, (max(1, width // reduction), max(1, height // reduction)))
     return drafted[1][2:] if drafted else None
 
 
