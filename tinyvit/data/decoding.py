@@ -40,9 +40,9 @@ _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # those that move th
 def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
     """The image in a file, upright and in mode RGB, and its frame; of an animation, the first picture.
 
-    most_reduced(width, height) is told the size of the upright image and returns by how much it may be
-    reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in full
-    size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
+    most_reduced(width, height) is told the size of the upright image and returns by how much, 1 or more, it
+    may be reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in
+    full size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
     PIL.Image.MAX_IMAGE_PIXELS pixels.
     """
     try:
