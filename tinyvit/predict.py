@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
         some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
         print(f"wrote {args.attention}{some}", file=aside)
     if output.errors and output.errors + len(read) > 1:
-        output.note(f"{len(read):,} images were read, {output.errors:,} could not be")
+        output.note(f"read {_counted(len(read), 'image')}; {output.errors:,} could not be read")
     return (1 if read else 2) if output.errors else 0
 
 
@@ -113,8 +113,8 @@ def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
             continue
         if images:
             paths += images
-            others = f"; skipped {skipped:,} other files" if skipped else ""
-            output.note(f"{word} contains {len(images):,} images{others}")
+            others = f"; skipped {_counted(skipped, 'other file')}" if skipped else ""
+            output.note(f"{word} contains {_counted(len(images), 'image')}{others}")
         else:
             output.error(word, UserError(f"{word} contains no images, expected one or more in it or below."))
     return paths
@@ -161,12 +161,17 @@ def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Prediction
     if not much:
         return
     lost, path = max(much)
-    what = f"cropping cut {lost:.0%} off {path}"
-    if len(much) > 1:
-        what = (
-            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off {path}"
+    if len(much) == 1:
+        output.note(f"cropping cut {lost:.0%} off {path}; with --fit pad the model sees all of it")
+    else:
+        output.note(
+            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off "
+            f"{path}; with --fit pad the model sees all of them"
         )
-    output.note(f"{what}; with --fit pad the model sees all of it")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
