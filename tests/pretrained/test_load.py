@@ -31,7 +31,7 @@ def test_an_ending_that_is_not_known(tmp_path, name):
 @pytest.mark.parametrize("name", ["model.npz", "model.safetensors"])
 def test_a_file_of_the_wrong_kind_names_itself(tmp_path, name):
     (tmp_path / name).write_text("<html>Not found</html>")
-    assert f"{name} is no usable" in complaint(load_weights, tmp_path / name)
+    assert f"{name} is not a usable" in complaint(load_weights, tmp_path / name)
 
 
 def test_the_names_inside_decide_and_not_the_ending(tmp_path):
@@ -81,7 +81,7 @@ def test_a_description_of_hugging_face_is_heeded(folder):
 
 def test_a_description_of_timm_is_heeded(folder):
     stated = {
-        "architecture": "vit_test",
+        "architecture": "test_vit",
         "global_pool": "token",
         "model_args": {"num_heads": 2, "act_layer": "gelu_tanh"},
         "pretrained_cfg": {"input_size": [3, 8, 12]},
@@ -89,11 +89,11 @@ def test_a_description_of_timm_is_heeded(folder):
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.gelu, config.image_size, config.pool) == (2, "tanh", (8, 12), "token")
     stated["global_pool"] = "avg"
-    assert "cls_token (1, 1, 12) is not what is classified" in complaint(
+    assert "cls_token (1, 1, 12) is there, yet the mean of the patch tokens is classified" in complaint(
         load_weights, describe(folder, stated)
     )
     stated["global_pool"] = "map"
-    assert "names the pooling 'map', tinyvit has token, avg" in complaint(
+    assert "names the pooling 'map', but tinyvit only has token, avg" in complaint(
         load_weights, describe(folder, stated)
     )
 
@@ -106,7 +106,7 @@ def test_a_description_of_timm_is_heeded(folder):
         ("3", "does not describe a model"),
         ({"num_attention_heads": "many"}, "does not describe a model"),
         ({"image_size": [1, 2, 3]}, "does not describe a model"),
-        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', tinyvit has gelu"),
+        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', but tinyvit only has gelu"),
         ({"hidden_act": ["gelu"]}, "does not describe a model"),
         ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 cannot be shared by 5 heads"),
         ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),

@@ -7,10 +7,10 @@ import pytest
 
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.pretrained.description import read_pixel_scale
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_safetensors
 from tinyvit.pretrained.pixels import PixelScale
+from tinyvit.pretrained.preprocessing import read_pixel_scale
 
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
@@ -21,7 +21,7 @@ HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
     [
         ("preprocessor_config.json", HUGGING_FACES, *IMAGENET.values()),
         ("preprocessor_config.json", HUGGING_FACES | {"do_normalize": False}, [0.0] * 3, [1.0] * 3),
-        ("config.json", {"architecture": "vit", "pretrained_cfg": IMAGENET}, *IMAGENET.values()),
+        ("config.json", {"architecture": "test_vit", "pretrained_cfg": IMAGENET}, *IMAGENET.values()),
     ],
 )
 def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name, stated, mean, std):
@@ -47,12 +47,12 @@ def test_pixels_from_minus_one_to_one_change_no_bit(tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "does not describe pixels"),
-        ("[]", "does not describe pixels"),
-        ({"image_mean": "white", "image_std": [1, 1, 1]}, "does not describe pixels"),
-        ({"image_mean": [0.5], "image_std": [0.5]}, "expected three numbers each"),
+        ("{", "does not describe"),
+        ("[]", "does not describe"),
+        ({"image_mean": "white", "image_std": [1, 1, 1]}, "does not describe"),
+        ({"image_mean": [0.5, 0.5], "image_std": [0.5, 0.5]}, "expected one number for each channel"),
         ({"image_mean": [0, 0, 0], "image_std": [1, 0, 1]}, "std above 0"),
-        ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "three numbers"),
+        ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "one number for each channel"),
     ],
 )
 def test_a_scale_that_is_none_is_one_clear_line(tmp_path, content, why):
