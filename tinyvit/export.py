@@ -8,7 +8,7 @@ from pathlib import Path
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
+from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any, photo_fit
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
 from tinyvit.shell.progress import Progress
@@ -36,13 +36,15 @@ def main(args: argparse.Namespace) -> None:
         raise UserError(f"{out} ends in {out.suffix}: expected .npz, .safetensors, or no dot for a folder.")
     config, params = load_any(args.weights, Progress(), args.heads, args.checkpoint)
     check_has_head(args.weights, config)
-    config, params = at_resolution(config, params, args.resolution, args.position_resize)
+    config, params = at_resolution(config, params, args.resolution, args.position_resize, args.weights)
     if ending == ".npz":
         save_official(out, config, params)
     elif ending == ".safetensors":
         save_safetensors(out, config, params)
     else:
-        save_hugging_face(out, config, params, class_names(args.weights, config.classes))
+        save_hugging_face(
+            out, config, params, class_names(args.weights, config.classes), photo_fit(args.weights)
+        )
     print(f"wrote {out}: {params.count:,} parameters")
 
 

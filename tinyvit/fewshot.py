@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> None:
     """Load model and images, compute features, fit and judge a probe for each number of shots and seed."""
     progress, device = Progress(), chosen_device(args)
     model = load_any(args.weights, progress, args.heads)
-    model = at_resolution(*model, args.resolution, args.position_resize)
+    model = at_resolution(*model, args.resolution, args.position_resize, args.weights)
     name, size = args.dataset or "shapes", args.image_size
     if name == "folder" and size is None:
         size = max(model[0].image_size)

@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> None:
     config, params = load_any(source, Progress(), args.heads, args.checkpoint)
     check_has_head(source, config)
     classes = class_names(source, config.classes)
-    config, params = at_resolution(config, params, args.resolution, args.position_resize)
+    config, params = at_resolution(config, params, args.resolution, args.position_resize, source)
     images = np.stack([read_image(path, config.image_size) for path in paths])  # (n, H, W, 3)
     params = params.to(device.xp)
     engine = make_engine(config, device, threads=args.threads)

@@ -9,9 +9,12 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.description import read_class_names
+from tinyvit.pretrained.folder import weights_in
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
-from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.load import load_weights, usual_position_resize
+from tinyvit.pretrained.pixels import for_colour
+from tinyvit.pretrained.preprocessing import PhotoFit, read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -24,24 +27,34 @@ def load_any(source: str, progress: Progress, heads: int | None = None, checkpoi
     """Model and parameters of a run folder, a checkpoint, a file of weights, or a known name.
 
     A known name is downloaded, once. heads is for a file that does not tell how many there are, checkpoint
-    says which one of a run. Raises UserError if the source is none of these, is damaged, is not for images of
-    three channels, or if heads contradicts the shapes of its arrays.
+    says which one of a run. A model for grey images becomes one for colour images that looks at their grey.
+    Raises UserError if the source is none of these, is damaged, is for images of other channels, or if heads
+    contradicts the shapes of its arrays.
     """
     config, params = _load(_weights_within(source), progress, heads, checkpoint)
     if heads not in (None, config.heads):
-        raise UserError(f"{source} has {config.heads} heads by its own account: leave --heads away.")
-    if config.channels != 3:
-        raise UserError(f"{source} is for images of {config.channels} channels, tinyvit reads three.")
+        raise UserError(f"{source} has {config.heads} heads by its own account: omit --heads.")
+    if config.channels not in (1, 3):
+        raise UserError(
+            f"{source} is for images of {config.channels} channels, expected 3, or 1 for grey: tinyvit reads "
+            "colour photos. Choose another checkpoint."
+        )
+    config, params = for_colour(config, params)
     if not np.isfinite(params.flat).all():
         raise UserError(f"{source} holds numbers that are not finite: fetch it, or train it, again.")
     return config, params
 
 
+def has_head(config: ViTConfig) -> bool:
+    """Whether a model names classes. One class stands for none: it has features, and attention to draw."""
+    return config.classes > 1
+
+
 def check_has_head(source: str, config: ViTConfig) -> None:
-    """Raise UserError for a model without a head (one class): it has features, but names no classes."""
-    if config.classes == 1:
+    """Raise UserError for a model without a head, where classes are needed; see has_head."""
+    if not has_head(config):
         raise UserError(
-            f"{source} has no head, and so no classes: fine-tune it with tinyvit.finetune, or ask its "
+            f"{source} has no head, and so no classes: fine-tune it with tinyvit.finetune, or use its "
             "features with tinyvit.fewshot."
         )
 
@@ -67,24 +80,41 @@ def _load(source: str, progress: Progress, heads: int | None, which: str) -> Mod
 
 
 def _weights_within(source: str) -> str:
-    """A folder as Hugging Face gives it away stands for the weights in it, all else for itself."""
+    """A folder as Hugging Face publishes it stands for the weights in it, all else for itself."""
     folder = Path(source)
-    if (folder / "best.npz").exists():  # a run, to which somebody has exported it perhaps
+    if any((folder / name).exists() for name in ("best.npz", "last.npz")):  # a run, perhaps exported into
         return source
-    for other in ("pytorch_model.bin", "model.safetensors.index.json"):
-        if (folder / other).exists() and not (folder / "model.safetensors").exists():
-            raise UserError(
-                f"{source} keeps its weights in {other} or parts, tinyvit reads one model.safetensors: save "
-                "it again with save_pretrained(folder, safe_serialization=True, max_shard_size='100GB')."
-            )
-    path = folder / "model.safetensors"
-    return str(path) if path.is_file() else source
+    return str(weights_in(folder) or source)
+
+
+def usual_method(source: str) -> str:
+    """How position embeddings of that source are resized by the library it is from (see ops.resize)."""
+    path = Path(_weights_within(source))
+    if not path.is_file() or is_checkpoint(
+        path
+    ):  # a run's model computes as the official code, known names are
+        return "corners"
+    return usual_position_resize(path)
+
+
+def photo_fit(source: str) -> PhotoFit | None:
+    """How photos are to be resized for that source, if the files beside its weights say so."""
+    path = Path(_weights_within(source))
+    return read_preprocessing(path.parent) if path.is_file() and not is_checkpoint(path) else None
 
 
 def at_resolution(
-    config: ViTConfig, params: Params, resolution: int | None, position_resize: str | None = None
+    config: ViTConfig,
+    params: Params,
+    resolution: int | None,
+    position_resize: str | None = None,
+    source: str | None = None,
 ) -> Model:
-    """The same model for square images of that side, as it is for None. Raises UserError if none fit."""
+    """The same model for square images of that side, as it is for None.
+
+    Position embeddings are resized as position_resize says, or else as the library does that the source is
+    from. Raises UserError if no whole patches fit.
+    """
     P = config.patch_size
     if resolution is None:
         if position_resize:
@@ -96,4 +126,5 @@ def at_resolution(
             f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
             f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
         )
-    return at_image_size(config, params, resolution, position_resize or "corners")
+    method = position_resize or (usual_method(source) if source else "corners")
+    return at_image_size(config, params, resolution, method)

@@ -19,7 +19,7 @@ from tinyvit.pretrained.description import UNREADABLE, height_and_width
 from tinyvit.pretrained.pixels import PixelScale
 
 # Pillow's filters, by the numbers that Hugging Face states.
-_FILTERS = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}
+FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 _TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
 # Hugging Face's processors of which a size given as one number is the shorter side, not a square.
 _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
@@ -155,8 +155,8 @@ def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
 
 def _filter(stated: int | str) -> str:
     """The name of a filter, from its number or its name. ValueError if Pillow has no such filter."""
-    name = _FILTERS.get(stated, stated)
-    if name not in _FILTERS.values():
+    name = FILTERS[stated] if isinstance(stated, int) and 0 <= stated < len(FILTERS) else stated
+    if name not in FILTERS:
         raise ValueError(f"{stated!r} is not a filter of Pillow's")
     return name
 

@@ -17,6 +17,6 @@ def starting_model(settings: Settings, classes: int, weights: Model | None) -> M
         side = image_side(settings.dataset, settings.image_size)
         config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
         return config, initialise(config, settings.seed)
-    resized = at_resolution(*weights, settings.resolution, settings.position_resize)
+    resized = at_resolution(*weights, settings.resolution, settings.position_resize, settings.weights)
     config, params = with_new_head(*resized, classes)
     return replace(config, **regularisation), params
