@@ -39,7 +39,7 @@ _VISIBLE = frozenset(
 )  # fmt: skip
 _READ = frozenset(("num_heads", "act_layer", "global_pool"))
 # What reading a file that is not as it should be may raise.
-UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError)
+UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 def read_description(path: Path) -> dict[str, Any]:

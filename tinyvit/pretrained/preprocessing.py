@@ -135,7 +135,7 @@ def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
     if isinstance(size, int):
         kind = str(stated.get("image_processor_type") or stated.get("feature_extractor_type") or "")
         size = {"shortest_edge": size} if kind.startswith(_SHORTER_SIDE) else {"height": size, "width": size}
-    if "height" in size:
+    if "height" in dict(size):
         fit, frame = "squash", (int(size["height"]), int(size["width"]))
     elif "shortest_edge" in size and "longest_edge" not in size:
         fit, frame = "crop", (int(size["shortest_edge"]),) * 2
