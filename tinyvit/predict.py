@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
     paths = _find_images(words, output)
     read, seen = _predict(model, paths, args, output)
-    if args.fit == "crop":
+    if args.fit in (None, "crop"):
         _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
@@ -125,12 +125,14 @@ def _predict(
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print, a batch at a time; returns what was read, as (share lost, path), and the sheet."""
     read, seen = [], []
+    stated = model.photo_fit.settings if model.photo_fit else {}
+    fitting = {"fit": args.fit} if args.fit else stated
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
             break
         batch, results = paths[start : start + BATCH], []
-        for result in read_photos(batch, model.config.image_size, args.fit, with_whole=wanted > 0):
+        for result in read_photos(batch, model.config.image_size, **fitting, with_whole=wanted > 0):
             output.show_progress(start + len(results), len(paths))
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
@@ -204,9 +206,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--fit",
         choices=FITS,
-        default="crop",
-        help="how an image that is not of the model's shape is fitted to it: crop shows the model its centre "
-        "(the default), pad all of it on grey, squash all of it out of proportion",
+        help="how an image that does not have the model's shape is fitted: crop shows the model its centre, "
+        "pad all of it on grey, squash all of it out of proportion (default: as the files beside the weights "
+        "say, or crop)",
     )
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"

@@ -107,9 +107,9 @@ def add_weights_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--position-resize",
         choices=METHODS,
-        help="how position embeddings are resized for --resolution: corners, as in the official code; "
-        "bicubic, as in Hugging Face; bilinear, as in timm for .npz files; antialias, as in timm for its own "
-        "files (default: corners)",
+        help="how position embeddings are fitted to a --resolution: corners as in the official code, bicubic "
+        "as in Hugging Face, antialias as in timm, bilinear as in timm for .npz files (default: as in the "
+        "library that the weights are from)",
     )
     add_heads_flag(parser)
 
