@@ -59,7 +59,7 @@ def train(images, lr=1e-2, clear=True):
     for step in range(1, STEPS + 1):
         if clear:
             grads.flat.fill(0)
-        losses.append(float(loss_and_grads(params, CONFIG, images, labels, grads)))
+        losses.append(float(loss_and_grads(CONFIG, params, images, labels, grads)))
         optimizer.step(grads, lr, step)
     return np.array(losses)
 

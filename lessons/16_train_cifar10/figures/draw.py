@@ -72,10 +72,10 @@ def train(data, count, epochs, lr, augment=True):
             batch = crop_and_flip(data.train.images, chosen, dy, dx, flip & augment)
             grads.flat.fill(0)
             images = normalise(batch, "float32")
-            total += float(loss_and_grads(params, CONFIG, images, data.train.labels[chosen], grads))
+            total += float(loss_and_grads(CONFIG, params, images, data.train.labels[chosen], grads))
             clip_norm(grads, 1.0)
             optimizer.step(grads, learning_rate(step, epochs * steps, lr, steps), step)
-        logits, _ = forward(params, CONFIG, held_out)
+        logits, _ = forward(CONFIG, params, held_out)
         losses.append((total / steps, float(cross_entropy(logits, data.test.labels)[0])))
     return np.array(losses)
 

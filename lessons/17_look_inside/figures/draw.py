@@ -44,7 +44,7 @@ def draw_learned(run):
         top = 30 + 86 * number
         sheet.text(24, top + 24, title, 15, INK, "lm")
         sheet.text(24, top + 44, meaning, 12, QUIET, "lm")
-        for i, picture in enumerate(filter_pictures(embedding_filters(params, config, 9))):
+        for i, picture in enumerate(filter_pictures(embedding_filters(config, params, 9))):
             sheet.image(170 + 68 * i, top, picture, 62)
         print(title, "length", round(float(np.linalg.norm(params["patch.weight"])), 2))
     sheet.save(HERE / "learned.png")

@@ -170,17 +170,17 @@ def make_step(name: str, case: Case) -> Callable[[], None]:
         keep_freed_memory()
 
     def whole() -> None:
-        logits, cache = model.forward(params, config, images, whole=True)
+        logits, cache = model.forward(config, params, images, whole=True)
         _, loss_cache = ops.cross_entropy(logits, labels)
         model.backward(ops.cross_entropy_backward(loss_cache), cache, grads)
 
     def whole_batch() -> None:
-        model.loss_and_grads(params, config, images, labels, grads)
+        objectives.loss_and_grads(config, params, images, labels, grads)
 
     def pieces() -> None:
         for part in parts:
             share = (part.stop - part.start) / case.batch
-            model.loss_and_grads(params, config, images[part], labels[part], grads, share=share)
+            objectives.loss_and_grads(config, params, images[part], labels[part], grads, share=share)
 
     def threads() -> None:
         engine.loss_and_grads(params, images, labels, grads)

@@ -136,13 +136,13 @@ def fine_tuned(config, params, data, shots, passes, batch=50, peak=1e-3):
         for start in range(0, len(images), batch):
             places = order[start : start + batch]
             grads.flat[:] = 0
-            loss_and_grads(params, config, images[places], chosen.labels[places], grads)
+            loss_and_grads(config, params, images[places], chosen.labels[places], grads)
             clip_norm(grads, 1.0)
             step += 1
             optimiser.step(grads, learning_rate(step, total, peak, total // 10), step)
     right = 0
     for start in range(0, len(data.test), 250):
-        logits, _ = forward(params, config, normalise(data.test.images[start : start + 250], "float32"))
+        logits, _ = forward(config, params, normalise(data.test.images[start : start + 250], "float32"))
         right += (logits.argmax(axis=1) == data.test.labels[start : start + 250]).sum()
     return float(right / len(data.test))
 
