@@ -9,9 +9,7 @@ from tinyvit.model.block import block as library_block
 
 CONFIG = ViTConfig(image_size=4, patch_size=2, width=6, mlp_width=7, heads=2, layers=1, classes=3)
 SHAPES = {
-    row.name.removeprefix("blocks.0."): row.shape
-    for row in layout(CONFIG)
-    if row.name.startswith("blocks.")
+    row.name.removeprefix("blocks.0."): row.shape for row in layout(CONFIG) if row.name.startswith("blocks.")
 }
 
 

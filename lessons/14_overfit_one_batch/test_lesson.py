@@ -7,7 +7,8 @@ import pytest
 
 from lessons.checks import assert_same
 from tinyvit.checking import random_params
-from tinyvit.model import ViTConfig, forward, initialise, loss_and_grads
+from tinyvit.model import ViTConfig, infer, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import AdamW
 
@@ -21,7 +22,7 @@ def batch(seed=0, count=6):
 
 
 def loss_of(params, images, labels):
-    return float(cross_entropy(forward(CONFIG, params, images)[0], labels)[0])
+    return float(cross_entropy(infer(CONFIG, params, images), labels)[0])
 
 
 @pytest.mark.hint("append the loss that loss_and_grads returns: it is that of before the update")
@@ -107,10 +108,10 @@ def test_silent_parameters(impl):
 def test_the_first_step_moves_the_head_alone(impl):
     before = initialise(CONFIG, dtype="float64")
     after = before.astype("float64")
-    impl.train_on_batch(after, CONFIG, *batch(4), 1, 0.01)
+    impl.train_on_batch(CONFIG, after, *batch(4), 1, 0.01)
     found = impl.silent_parameters(before, after)
     expected = [name for name in before if not name.startswith("head")]
     assert list(found) == expected, f"expected all but the head to be silent, got {found}"
-    impl.train_on_batch(after, CONFIG, *batch(4), 1, 0.01)
+    impl.train_on_batch(CONFIG, after, *batch(4), 1, 0.01)
     found = impl.silent_parameters(before, after)
     assert list(found) == [], f"after a second step nothing should be silent, got {found}"

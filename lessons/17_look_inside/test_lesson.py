@@ -52,14 +52,14 @@ def test_a_single_pixel_is_where_it_was(impl):
 
 @pytest.mark.hint("the sign of a column of U is free: turn it so that its largest number by size is positive")
 def test_filters_have_length_one_right_angles_and_a_fixed_sign(impl):
-    filters = impl.embedding_filters(parameters(seed=2), CONFIG, 10).reshape(10, -1)
+    filters = impl.embedding_filters(CONFIG, parameters(seed=2), 10).reshape(10, -1)
     assert_same(filters @ filters.T, np.eye(10), "the products of the filters with each other")
     assert_same(filters.max(axis=1), np.abs(filters).max(axis=1), "the largest number of each filter")
 
 
 @pytest.mark.hint("full_matrices=False, then the first count columns: there are min(P*P*C, D) of them")
 def test_no_more_filters_than_there_are(impl):
-    filters = impl.embedding_filters(parameters(SMALL), SMALL)
+    filters = impl.embedding_filters(SMALL, parameters(SMALL))
     assert np.shape(filters) == (12, 2, 2, 3), (
         f"the filters have shape {np.shape(filters)}, expected (12, 2, 2, 3)"
     )

@@ -7,7 +7,8 @@ import numpy as np
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import ViTConfig, initialise, loss_and_grads
+from tinyvit.model import ViTConfig, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
 AXIS = "#b4bcc8"

@@ -7,4 +7,4 @@ diagnose, silent_parameters = solution.diagnose, solution.silent_parameters
 
 
 def train_on_batch(config, params, images, labels, steps, lr):
-    return solution.train_on_batch(params.astype(params.flat.dtype), config, images, labels, steps, lr)
+    return solution.train_on_batch(config, params.astype(params.flat.dtype), images, labels, steps, lr)

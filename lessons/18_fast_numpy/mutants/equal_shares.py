@@ -14,7 +14,9 @@ def gradients_on_threads(config, params, images, labels, pieces, threads):
 
     def work(piece):
         own, part = params.zeros_like(), slice(cuts[piece], cuts[piece + 1])
-        return objectives.loss_and_grads(config, params, images[part], labels[part], own, share=1 / pieces), own
+        return objectives.loss_and_grads(
+            config, params, images[part], labels[part], own, share=1 / pieces
+        ), own
 
     with ThreadPoolExecutor(threads) as pool:
         results = list(pool.map(work, range(pieces)))
