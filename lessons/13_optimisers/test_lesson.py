@@ -110,9 +110,7 @@ def test_decay(impl, decay):
     assert_same(np.array(rates), np.array([2.0, 2 * share, 1.0]), f"the {decay} decay at steps 11, 21 and 31")
 
 
-@pytest.mark.hint(
-    "what is done when the last step begins is less than 1: count the step - 1 before it"
-)
+@pytest.mark.hint("what is done when the last step begins is less than 1: count the step - 1 before it")
 @pytest.mark.parametrize("decay", ["cosine", "linear"])
 def test_the_last_step_still_moves_the_weights(impl, decay):
     share = {"cosine": (1 + math.cos(0.9 * math.pi)) / 2, "linear": 0.1}[decay]
