@@ -7,7 +7,8 @@ import numpy as np
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet, plot_losses
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import ViTConfig, initialise, loss_and_grads
+from tinyvit.model import ViTConfig, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
 CONFIG = ViTConfig(32, 8, width=32, mlp_width=64, heads=4, layers=2, classes=10)
@@ -39,7 +40,7 @@ def train(images, lr=1e-2, clear=True):
     for step in range(1, STEPS + 1):
         if clear:
             grads.flat.fill(0)
-        losses.append(float(loss_and_grads(params, CONFIG, images, labels, grads)))
+        losses.append(float(loss_and_grads(CONFIG, params, images, labels, grads)))
         optimizer.step(grads, lr, step)
     return np.array(losses)
 

@@ -21,8 +21,8 @@ def draw_many_ways():
     data = make_shapes(train=200, test=1)
     number = int(np.flatnonzero(data.train.labels == CLASSES.index("heart"))[2])
     count = 18
-    dy, dx, flip = draw_augmentation(np.random.default_rng(3), count, 4)
-    windows = crop_and_flip(data.train.images, np.full(count, number), dy, dx, flip)
+    down, right, flip = draw_augmentation(np.random.default_rng(3), count, 4)
+    windows = crop_and_flip(data.train.images, np.full(count, number), down, right, flip)
     sheet = Sheet(780, 300)
     sheet.text(30, 28, "The image", 15, INK, "lm")
     sheet.image(30, 48, data.train.images[number], 200)

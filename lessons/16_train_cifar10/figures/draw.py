@@ -7,7 +7,8 @@ import numpy as np
 from lessons.drawing import BLUE, INK, ORANGE, QUIET, Sheet, plot_losses
 from tinyvit.data import crop_and_flip, draw_augmentation, normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import forward, initialise, loss_and_grads, preset
+from tinyvit.model import infer, initialise, preset
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import AdamW, clip_norm, learning_rate
 
@@ -46,14 +47,14 @@ def train(data, count, epochs, lr, augment=True):
         total = 0.0
         for chosen in rng.permutation(count).reshape(steps, BATCH):
             step += 1
-            dy, dx, flip = draw_augmentation(rng, BATCH, 4 if augment else 0)
-            batch = crop_and_flip(data.train.images, chosen, dy, dx, flip & augment)
+            down, right, flip = draw_augmentation(rng, BATCH, 4 if augment else 0)
+            batch = crop_and_flip(data.train.images, chosen, down, right, flip & augment)
             grads.flat.fill(0)
             images = normalise(batch, "float32")
-            total += float(loss_and_grads(params, CONFIG, images, data.train.labels[chosen], grads))
+            total += float(loss_and_grads(CONFIG, params, images, data.train.labels[chosen], grads))
             clip_norm(grads, 1.0)
             optimizer.step(grads, learning_rate(step, epochs * steps, lr, steps), step)
-        logits, _ = forward(params, CONFIG, held_out)
+        logits = infer(CONFIG, params, held_out)
         losses.append((total / steps, float(cross_entropy(logits, data.test.labels)[0])))
     return np.array(losses)
 
