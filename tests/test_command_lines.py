@@ -8,10 +8,22 @@ import sys
 import pytest
 
 from tests.tiny_runs import assert_same_run, spawn, tiny
-from tinyvit import bench, evaluate, export, fewshot, finetune, gradcheck, info, predict, train, visualize
+from tinyvit import (
+    bench,
+    compare,
+    evaluate,
+    export,
+    fewshot,
+    finetune,
+    gradcheck,
+    info,
+    predict,
+    train,
+    visualize,
+)
 from tinyvit.shell.command import make_parser, run_command
 
-DOORS = (train, finetune, evaluate, predict, fewshot, visualize, info, export, gradcheck, bench)
+DOORS = (train, finetune, evaluate, compare, predict, fewshot, visualize, info, export, gradcheck, bench)
 
 
 # Help.
@@ -27,7 +39,9 @@ def test_help_explains_every_flag(go, door):
         assert all(option in out for option in action.option_strings)
 
 
-@pytest.mark.parametrize("name", ["train", "finetune", "evaluate", "predict", "fewshot", "info", "gradcheck"])
+@pytest.mark.parametrize(
+    "name", ["train", "finetune", "evaluate", "compare", "predict", "fewshot", "info", "gradcheck"]
+)
 def test_each_door_is_a_program(name):
     process = spawn(name, "--help")
     out, err = process.communicate(timeout=60)
