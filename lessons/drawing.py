@@ -10,7 +10,7 @@ import numpy as np
 
 from tinyvit.pictures import sheet
 from tinyvit.pictures.axes import Axes, nice_ticks
-from tinyvit.pictures.colours import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED
+from tinyvit.pictures.colours import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
 
 __all__ = ["AXIS", "BLUE", "FAINT", "GREEN", "INK", "ORANGE", "PAPER", "QUIET", "RED"]
 __all__ += ["Axes", "Sheet", "nice_ticks", "plot_losses"]
@@ -79,6 +79,4 @@ def plot_losses(
 
 def _shade(share: float) -> str:
     """White at 0, blue towards 1, orange towards -1."""
-    end = np.array([47, 111, 219] if share > 0 else [217, 117, 26])
-    colour = 255 + (end - 255) * min(abs(share), 1) * 0.75
-    return "#{:02x}{:02x}{:02x}".format(*(int(c) for c in colour.round()))
+    return tint(BLUE if share > 0 else ORANGE, 0.75 * min(abs(share), 1))

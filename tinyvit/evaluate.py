@@ -103,7 +103,9 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
 
 def draw(judged: Judged, args: argparse.Namespace) -> None:
     """The pictures that are asked for."""
-    title = f"{args.run.name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+    title = (
+        f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+    )
     if args.confusion:
         accuracy = f"accuracy {100 * judged.found.accuracy:.1f}%"
         draw_confusion(judged.found.counts, judged.classes, args.confusion, f"{title}  ·  {accuracy}")

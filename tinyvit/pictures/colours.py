@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from PIL import ImageColor
 
 PAPER, INK, QUIET = "#ffffff", "#1c2430", "#6b7686"
 FAINT, GRID, AXIS = "#d9dee6", "#e9ecf1", "#b4bcc8"
@@ -22,3 +23,9 @@ def heat_colours(heat: np.ndarray) -> np.ndarray:
     anchors = np.linspace(0, 1, len(HEAT_COLOURS))
     channels = [np.interp(heat, anchors, HEAT_COLOURS[:, i]) for i in range(3)]
     return np.stack(channels, axis=-1).round().astype(np.uint8)
+
+
+def tint(colour: str, strength: float) -> str:
+    """The colour on white paper, from nothing (0) to in full (1)."""
+    mixed = 255 + (np.array(ImageColor.getrgb(colour)) - 255) * strength
+    return "#{:02x}{:02x}{:02x}".format(*(int(c) for c in mixed.round()))

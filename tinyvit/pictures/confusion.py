@@ -7,9 +7,8 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import ImageColor
 
-from tinyvit.pictures.colours import BLUE, FAINT, INK, ORANGE, PAPER, QUIET
+from tinyvit.pictures.colours import BLUE, FAINT, INK, ORANGE, PAPER, QUIET, tint
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut, cut_middle, text_width
 
@@ -65,15 +64,9 @@ def draw_confusion(
     for (r, c), share in np.ndenumerate(shares):
         x, y = left + c * cell, top + r * cell
         strength = math.sqrt(share)  # the root shows rare mistakes, too
-        sheet.rectangle(x, y, cell, cell, _tint(BLUE if r == c else ORANGE, strength), FAINT)
+        sheet.rectangle(x, y, cell, cell, tint(BLUE if r == c else ORANGE, strength), FAINT)
         number = f"{counts[r, c]:,}"
         if counts[r, c] and cell >= 18 and text_width(number, number_size) <= cell - 4:
             sheet.text(x + cell / 2, y + cell / 2, number, number_size, PAPER if strength > 0.6 else INK)
     sheet.text(MARGIN, top + C * cell + FOOT / 2, LEGEND, 12, QUIET, "lm")
     sheet.save(path)
-
-
-def _tint(colour: str, strength: float) -> str:
-    """The colour on paper, from nothing (0) to in full (1)."""
-    mixed = 255 + (np.array(ImageColor.getrgb(colour)) - 255) * strength
-    return "#{:02x}{:02x}{:02x}".format(*(int(c) for c in mixed.round()))

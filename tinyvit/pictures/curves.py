@@ -57,7 +57,7 @@ def draw_curves(
     x_name = x_axis_name(records)
     xs = [float(record[x_name]) for record in records]
 
-    judge = _judging_images(records)
+    judge = judging_images(records)
 
     def series(name: str, key: str, factor: float, form: str) -> Series:
         best = _best_point(records, x_name, key, factor, best_epoch) if name == judge else None
@@ -97,7 +97,7 @@ def finite_points(records: Sequence[Record], x_name: str, key: str, factor: floa
     return [(x, factor * y) for x, y in pairs if y is not None and math.isfinite(y)]
 
 
-def _judging_images(records: Sequence[Record]) -> str:
+def judging_images(records: Sequence[Record]) -> str:
     """'validation' if there are such images, else 'test'."""
     return "validation" if any(record.get("val_accuracy") is not None for record in records) else "test"
 
@@ -120,7 +120,7 @@ def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
         best = max((y for _, y in finite_points(records, name, "test_accuracy", 100)), default=None)
         if best is not None:
             parts.append(f"best test accuracy {best:.1f}%")
-    images = _judging_images(records)
+    images = judging_images(records)
     key = {"validation": "val_accuracy", "test": "test_accuracy"}[images]
     if point := _best_point(records, name, key, 100, best_epoch):
         parts.append(f"best epoch {best_epoch}: {images} accuracy {point[1]:.1f}%")
