@@ -114,14 +114,14 @@ def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("stated", "remedy"), [(None, "put the config.json"), ({}, "nor does its config.json")]
+    ("stated", "remedy"), [(None, "put the config.json"), ({}, "Nor does its config.json")]
 )
 def test_where_heads_are_nowhere_stated_the_remedy_is_one_that_helps(tmp_path, stated, remedy):
     write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**HUGGING_FACE)))
     if stated is not None:
         describe(tmp_path, stated)
     message = complaint(load_weights, tmp_path / "model.safetensors")
-    assert "how many heads a model of width 12 has" in message and remedy in message and "--heads" in message
+    assert "how many heads share its width of 12" in message and remedy in message and "--heads" in message
 
 
 def test_the_library_of_a_file_says_how_positions_are_resized(tmp_path):

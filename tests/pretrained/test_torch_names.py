@@ -129,7 +129,7 @@ def test_of_a_class_token_it_is_the_same_whether_it_is_normalised_before_or_afte
 def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
     arrays = to_torch_names(*random_model(width=192, heads=3, mlp_width=1, layers=1, pool="mean", **EXACT))
     message = complaint(from_torch_names, arrays, "file")
-    assert "a model of width 192 and no class token has, so give --heads" in message
+    assert "share its width of 192 where there is no class token. Give --heads" in message
 
 
 def test_a_decoder_that_learned_without_labels_is_left_out():
@@ -173,7 +173,7 @@ def test_heads_that_cannot_be_known_are_asked_for():
     for width in (12, 64):  # our own small models have more than one head of 64
         arrays = to_torch_names(*random_model(width=width, heads=1, mlp_width=1, layers=1, **EXACT))
         message = complaint(from_torch_names, arrays, "file")
-        assert f"file does not tell how many heads a model of width {width} has" in message
+        assert f"file does not tell how many heads share its width of {width}" in message
 
 
 def test_a_file_of_our_own_tells_its_heads(tmp_path):

@@ -236,8 +236,8 @@ def _in_any_block(names: Naming, name: str) -> str:
 def _usual_heads(width: int, source: str, has_token: bool, described: bool) -> int:
     if has_token and width in _USUAL_HEADS:
         return _USUAL_HEADS[width]
-    remedy = "nor does its config.json: give --heads"
+    remedy = "Nor does its config.json: give --heads"
     if not described:
-        remedy = "so give --heads, or put the config.json that was published with it beside it"
-    kind = "" if has_token else " and no class token"
-    raise UserError(f"{source} does not tell how many heads a model of width {width}{kind} has, {remedy}.")
+        remedy = "Give --heads, or put the config.json that was published with it beside it"
+    kind = "" if has_token else " where there is no class token"
+    raise UserError(f"{source} does not tell how many heads share its width of {width}{kind}. {remedy}.")
