@@ -67,9 +67,9 @@ def test_add_sums_and_assignment_replaces():
 def test_copies_share_nothing_with_the_original():
     params = initialise(tiny_config())
     before = params.flat.copy()
-    for copy in (params.astype("float32"), params.astype("float64"), params.to(np), params.zeros_like()):
-        assert copy.shapes == params.shapes and copy.decayed == params.decayed
-        copy.flat += 1
+    for twin in (params.astype("float32"), params.astype("float64"), params.to(np), params.zeros_like()):
+        assert twin.shapes == params.shapes and twin.decayed == params.decayed
+        twin.flat += 1
     np.testing.assert_array_equal(params.flat, before)
     assert params.astype("float64").flat.dtype == np.float64
     assert params.zeros_like().flat.dtype == params.flat.dtype
