@@ -319,7 +319,8 @@ def test_a_finished_run_can_be_extended(command, photos, alone, tmp_path):
     after = metrics(alone)
     assert after[:3] == before
     assert [(record["epoch"], record["step"]) for record in after] == [(n, 4 * n) for n in range(1, 6)]
-    assert command(*noisy(photos, tmp_path / "long"), "--epochs", "5")[0] == 0
+    flags = ("--epochs", "5", "--warmup-epochs", "0.75")  # of the shorter run, whose warm-up is done
+    assert command(*noisy(photos, tmp_path / "long"), *flags)[0] == 0
     long = metrics(tmp_path / "long")
     assert [record["lr"] for record in after[3:]] == [record["lr"] for record in long[3:]]
     assert json.loads((alone / "config.json").read_text("utf-8"))["settings"]["epochs"] == 5
@@ -336,7 +337,7 @@ def test_a_run_that_was_stopped_can_be_extended_as_it_is_resumed(command, photos
 def test_the_schedule_of_a_longer_run_is_the_same_whenever_it_was_decided(
     command, photos, tmp_path, monkeypatch
 ):
-    """With a constant rate, a run extended after 2 epochs ends with the bits of one that was meant to be 4."""
+    """At a constant rate, a run extended after 2 epochs has the bits of one that was meant to be 4."""
     flags = ("--decay", "constant", "--warmup-epochs", "0.5")
     assert command(*noisy(photos, tmp_path / "long"), *flags, "--epochs", "4")[0] == 0
     assert command(*noisy(photos, tmp_path / "run"), *flags, "--epochs", "2")[0] == 0
