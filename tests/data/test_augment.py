@@ -37,9 +37,12 @@ def test_crop_and_flip_equals_padding_and_cutting(n, height, width, count, data,
 
 
 def test_draws_reach_both_ends_of_the_padding_and_both_sides_of_the_coin():
-    dy, dx, flip = draw_augmentation(np.random.default_rng(0), 1000, padding=3)
+    dy, dx, flip = draw_augmentation(np.random.default_rng(0), 10_000, padding=3)
     assert set(dy) == set(dx) == set(range(-3, 4))
-    assert 400 < flip.sum() < 600
+    assert 4750 < flip.sum() < 5250  # five standard deviations
+    for shifts in (dy, dx):
+        _, counts = np.unique(shifts, return_counts=True)
+        assert abs(counts - 10_000 / 7).max() < 5 * np.sqrt(10_000 / 7)
 
 
 def test_shifts_down_and_right_are_drawn_independently():

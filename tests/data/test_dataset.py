@@ -57,11 +57,19 @@ def test_hold_out_keeps_labels_with_their_images():
         np.testing.assert_array_equal(part.labels, LABELS[part.images[:, 0, 0, 0]])
 
 
-@pytest.mark.parametrize("count, shares", [(12, [6, 4, 2]), (59, [30, 19, 10]), (1, [1, 0, 0])])
+@pytest.mark.parametrize(
+    "count, shares",
+    [(12, [6, 4, 2]), (31, [16, 10, 5]), (59, [29, 20, 10]), (1, [1, 0, 0]), (2, [1, 1, 0])],
+)
 def test_hold_out_takes_from_every_class_in_proportion(count, shares):
+    """Of 59 the shares are 29.5, 19.67 and 9.83: those that lose most by rounding down are rounded up."""
     held = hold_out(numbered_dataset(LABELS), count, seed=5).validation
-    assert np.abs(np.bincount(held.labels, minlength=3) - np.array(shares)).max() <= 1
-    assert len(held) == count
+    assert np.bincount(held.labels, minlength=3).tolist() == shares
+
+
+def test_hold_out_leaves_most_of_every_class_to_be_learned():
+    split = hold_out(numbered_dataset(LABELS), 12, seed=5)
+    assert np.bincount(split.train.labels).tolist() == [24, 16, 8]
 
 
 def test_hold_out_depends_on_the_seed_alone():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
 from tinyvit.data import crop_and_flip, epoch_order, make_batch, normalise, plan_batch
+from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
 
 FIELDS = ("indices", "down", "right", "flip")
@@ -79,11 +80,9 @@ def test_every_image_may_come_first():
 
 
 def test_orders_and_augmentations_are_not_made_of_the_same_numbers():
-    """Epoch 7 and step 7: the ranks of an order would follow the shifts of the plan."""
-    order = epoch_order(0, 7, 2000)
-    plan = plan_batch(0, 7, np.arange(2000), padding=1000)
-    for shift in (plan.down, plan.right):
-        assert abs(np.corrcoef(order, shift)[0, 1]) < 0.1
+    """Epoch 7 and step 7 differ in their purpose alone."""
+    drawn = {_draws(0, purpose, 7).random() for purpose in _PURPOSES}
+    assert len(drawn) == len(_PURPOSES) == 2
 
 
 def mirrored(flip, count=20_000):

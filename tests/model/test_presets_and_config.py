@@ -50,6 +50,12 @@ def test_a_model_is_found_however_its_name_is_spelled(name):
     assert preset(name, 224, 1000) == ViTConfig(224, 16, 768, 3072, 12, 12, 1000)
 
 
+def test_arithmetic_is_that_of_the_official_code_unless_asked_otherwise():
+    for config in (ViTConfig(8, 4, 12, 20, 3, 2, 5), preset("B/16", 224, 1000), preset("nano/4", 32, 10)):
+        assert (config.gelu, config.eps, config.pool, config.pre_logits) == ("tanh", 1e-6, "token", 0)
+        assert (config.dropout, config.attention_dropout, config.drop_path, config.channels) == (0, 0, 0, 3)
+
+
 def test_further_arguments_replace_fields():
     config = preset("nano/4", (32, 48), 7, pool="mean", dropout=0.1, layers=2)
     assert (config.pool, config.dropout, config.layers, config.width) == ("mean", 0.1, 2, 64)

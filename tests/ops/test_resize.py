@@ -38,6 +38,14 @@ def test_two_values_made_four():
     )
 
 
+def test_images_are_resized_bilinearly_unless_asked_otherwise():
+    images = np.random.default_rng(0).standard_normal((2, 4, 6, 3))
+    default = resize_images(images, (9, 5))
+    assert [np.array_equal(default, resize_images(images, (9, 5), method)) for method in METHODS] == [
+        method == "bilinear" for method in METHODS
+    ]
+
+
 def test_a_ramp_stays_a_ramp_between_its_corners():
     np.testing.assert_allclose(resize_matrix(7, 19, "corners") @ np.linspace(3, 8, 7), np.linspace(3, 8, 19))
 

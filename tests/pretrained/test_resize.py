@@ -47,6 +47,15 @@ def test_the_same_size_is_the_same_model():
     np.testing.assert_array_equal(same.params.flat, params.flat)
 
 
+def test_positions_are_resized_as_the_official_code_does_it_unless_asked_otherwise():
+    config, params = random_model()
+    ways = {method: at_image_size(Model(config, params), 16, method).params["position"] for method in METHODS}
+    default = at_image_size(Model(config, params), 16).params["position"]
+    direct = resize_positions(params["position"], config.grid, (4, 4), config.has_token)
+    for found in (default, direct):
+        assert [name for name in METHODS if np.array_equal(found, ways[name])] == ["corners"]
+
+
 def test_one_number_is_a_square():
     assert at_image_size(Model(*random_model()), 12).config.image_size == (12, 12)
 

@@ -44,7 +44,7 @@ def base(go, photos, tmp_path):
 
 
 def onto(others, out, *more, without=None):
-    """Flags of fine-tuning for 2 epochs of 6 steps on images of 16 x 16, but for one that is left away."""
+    """Flags of fine-tuning for 2 epochs of 6 steps on images of 16 x 16, but for one that is omitted."""
     flags = {"dataset": "folder", "data-dir": others, "resolution": 16, "batch-size": 4}
     flags |= {"epochs": 2, "threads": 1, "device": "cpu", "out": out}
     flags.pop(without, None)
@@ -139,7 +139,7 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(
     run = tmp_path / "run"
     with interrupted_after(monkeypatch, 8):
         assert go(finetune, base, *onto(others, run))[0] == 128 + signal.SIGINT
-    shutil.rmtree(base)  # what it started from is needed no more
+    shutil.rmtree(base)  # what it started from is no longer needed
     status, out, err = go(command, "--resume", run)
     assert (status, err) == (0, "")
     assert "after step 8 of 12" in out
@@ -147,7 +147,7 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(
     assert "is finished" in go(command, "--resume", run)[1]
 
 
-def test_stopped_before_the_first_checkpoint_it_starts_anew(go, base, tuned, others, tmp_path):
+def test_stopped_before_the_first_checkpoint_it_starts_again(go, base, tuned, others, tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     shutil.copy(tuned / "config.json", run)
@@ -156,9 +156,7 @@ def test_stopped_before_the_first_checkpoint_it_starts_anew(go, base, tuned, oth
 
 
 def test_resuming_with_other_weights_is_refused(go, base, tuned):
-    assert_one_line(
-        go(finetune, "elsewhere", "--resume", tuned), str(base), "elsewhere", "Leave WEIGHTS away"
-    )
+    assert_one_line(go(finetune, "elsewhere", "--resume", tuned), str(base), "elsewhere", "Omit WEIGHTS")
     assert "is finished" in go(finetune, base, "--resume", tuned)[1]
 
 
@@ -183,7 +181,7 @@ def test_a_tuned_run_can_be_tuned_again(go, tuned, photos, tmp_path):
 
 @pytest.mark.parametrize("pool", ["token", "mean"])
 def test_it_starts_from_files_of_weights(go, others, tmp_path, monkeypatch, pool):
-    """Their pre_logits are left away, their pooling kept."""
+    """Their pre_logits are omitted, their pooling is kept."""
     given = preset("nano/4", 8, 7, pool=pool, pre_logits=11)
     path = tmp_path / "Nano_4.npz"
     save_official(path, given, initialise(given, seed=3))
@@ -254,7 +252,7 @@ def test_wrong_weights_are_one_line(refused, tmp_path, others):
     refused("nonsense", (), "nonsense", "Ti_16-384")
     refused(tmp_path / "none.npz", (), "none.npz")
     refused(tmp_path / "none.safetensors", (), "none.safetensors")
-    refused(others, (), "no run folder")
+    refused(others, (), "is not a run folder")
     for name in ("text.npz", "text.txt", "half.npz", "strange.npz"):
         refused(tmp_path / name, (), name)
 

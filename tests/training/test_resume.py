@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 import pytest
@@ -23,9 +24,11 @@ from tinyvit import train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
-from tinyvit.training import loop
+from tinyvit.training import loop, session
 
 STEPS = 12  # 3 epochs of 4
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 
 
 class PowerCut(BaseException):
@@ -49,15 +52,17 @@ def noisy(photos, out):
     return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("step", [1, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize(
+    ("step", "number"),
+    [*((step, signal.SIGINT) for step in (1, 3, 4, 5, 8, 11)), *((5, number) for number in STOP_SIGNALS)],
+)
 def test_a_signal_stops_after_the_step_and_nothing_is_lost(
     command, photos, alone, tmp_path, monkeypatch, step, number
 ):
     run = tmp_path / "run"
     with interrupted_after(monkeypatch, step, number):
         status, out, err = command(*noisy(photos, run))
-    assert (status, err) == (128 + number, "")
+    assert (status, err) == (128 + number, STOPPING)
     assert f"stopped after step {step}, which is saved" in out
     assert f"python -m tinyvit.train --resume {run}" in out
     status, out, _ = command("--resume", run)
@@ -118,7 +123,7 @@ def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, numbe
     _, err = process.communicate(timeout=60)
     if process.returncode != 0:  # a very fast machine may have been through
         assert process.returncode == (130 if number == signal.SIGINT else -number)
-        assert err == ""
+        assert err == (STOPPING if number == signal.SIGINT else "")
     assert command("--resume", run)[0] == 0
     assert_same_run(run, tmp_path / "alone")
 
@@ -136,9 +141,10 @@ def test_a_second_ctrl_c_ends_at_once(command, photos, tmp_path, monkeypatch):
 
 
 def test_the_handlers_are_put_back(command, photos, tmp_path):
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    numbers = (signal.SIGINT, *STOP_SIGNALS)
+    before = [signal.getsignal(number) for number in numbers]
     command(*tiny(photos, tmp_path / "run", "--epochs", "1"))
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(number) for number in numbers] == before
 
 
 def stop_at(step, command, monkeypatch, *argv):
@@ -165,7 +171,10 @@ def test_a_finished_run_says_so_and_stays_as_it_is(command, alone):
     before = contents(alone)
     status, out, err = command("--resume", alone)
     assert (status, err) == (0, "")
-    assert out == f"{alone} is finished: all 3 epochs are done, nothing was changed.\n"
+    assert out == (
+        f"{alone} is finished: all 3 epochs are done, nothing was changed.\n"
+        f"To train it for longer: python -m tinyvit.train --resume {alone} --epochs N\n"
+    )
     assert contents(alone) == before
 
 
@@ -217,7 +226,8 @@ def test_two_names_for_the_run(command, alone, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--epochs", "5"), "epochs 3, not 5"),
+        (("--epochs", "2"), "3 epochs"),
+        (("--steps", "20"), "counts in epochs"),
         (("--lr", "0.5"), "lr 0.001, not 0.5"),
         (("--batch-size", "4"), "batch size 8, not 4"),
         (("--no-flip",), "flip True, not False"),
@@ -295,3 +305,62 @@ def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypat
     (data / "red").rename(data / "pink")
     assert_one_line(command("--resume", run), "other classes", "--data-dir")
     assert contents(run) == before
+
+
+# Longer than it was meant to be.
+
+
+def test_a_finished_run_can_be_extended(command, photos, alone, tmp_path):
+    """What is done stays; the learning rate of what follows is that of a run of that length."""
+    before = metrics(alone)
+    status, out, err = command("--resume", alone, "--epochs", "5")
+    assert (status, err) == (0, "")
+    assert "extended from 3 epochs to 5 epochs" in out and "learning rate" in out
+    after = metrics(alone)
+    assert after[:3] == before
+    assert [(record["epoch"], record["step"]) for record in after] == [(n, 4 * n) for n in range(1, 6)]
+    flags = ("--epochs", "5", "--warmup-epochs", "0.75")  # of the shorter run, whose warm-up is done
+    assert command(*noisy(photos, tmp_path / "long"), *flags)[0] == 0
+    long = metrics(tmp_path / "long")
+    assert [record["lr"] for record in after[3:]] == [record["lr"] for record in long[3:]]
+    assert json.loads((alone / "config.json").read_text("utf-8"))["settings"]["epochs"] == 5
+    status, out, _ = command("--resume", alone)
+    assert (status, "all 5 epochs are done" in out) == (0, True)
+
+
+def test_a_run_that_was_stopped_can_be_extended_as_it_is_resumed(command, photos, tmp_path, monkeypatch):
+    stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
+    assert command("--resume", tmp_path / "run", "--epochs", "4")[0] == 0
+    assert [record["step"] for record in metrics(tmp_path / "run")] == [4, 8, 12, 16]
+
+
+def test_the_schedule_of_a_longer_run_is_the_same_whenever_it_was_decided(
+    command, photos, tmp_path, monkeypatch
+):
+    """At a constant rate, a run extended after 2 epochs has the bits of one that was meant to be 4."""
+    flags = ("--decay", "constant", "--warmup-epochs", "0.5")
+    assert command(*noisy(photos, tmp_path / "long"), *flags, "--epochs", "4")[0] == 0
+    assert command(*noisy(photos, tmp_path / "run"), *flags, "--epochs", "2")[0] == 0
+    assert command("--resume", tmp_path / "run", "--epochs", "4")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "long")
+
+
+def test_a_run_counted_in_steps_is_extended_in_steps(command, photos, tmp_path):
+    """Its last epoch was cut short: 6 steps are one epoch and a half, and the second is finished first."""
+    run = tmp_path / "run"
+    assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
+    assert [record["step"] for record in metrics(run)] == [4, 6]
+    assert_one_line(command("--resume", run, "--epochs", "5"), "counts in steps", "--steps")
+    assert_one_line(command("--resume", run, "--steps", "5"), "longer, not shorter")
+    status, out, _ = command("--resume", run, "--steps", "11")
+    assert status == 0
+    assert "extended from 6 steps to 11 steps" in out
+    assert [record["step"] for record in metrics(run)] == [4, 8, 11]
+
+
+def test_a_run_is_resumed_outside_the_main_thread(photos, alone, tmp_path, command, monkeypatch):
+    """No signal can be caught there; all else is as it was."""
+    stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(session.train, {}, resume=tmp_path / "run").result() == 0
+    assert_same_run(tmp_path / "run", alone)

@@ -1,0 +1,64 @@
+"""Training that has left all bounds ends at once, with what happened, what is kept and what to try."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.tiny_runs import assert_one_line, tiny
+from tinyvit import train
+from tinyvit.engine import ReferenceEngine
+from tinyvit.errors import UserError
+from tinyvit.training.divergence import Guard
+
+GUESS = math.log(10)  # the loss of blind guessing among 10 classes
+
+
+@pytest.fixture
+def guard(tmp_path):
+    return Guard(10, tmp_path / "last.npz", lr=0.5)
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf, 20.1 * GUESS, 25 * GUESS, 1e30])
+def test_a_loss_far_beyond_blind_guessing_or_that_is_no_number_has_diverged(guard, loss):
+    with pytest.raises(UserError, match=r"diverged: after step 1,234 the loss is .*guessing gives 2\.30\."):
+        guard.check_loss(loss, 1234)
+
+
+@pytest.mark.parametrize("loss", [0, GUESS, 3 * GUESS, 19.9 * GUESS])
+def test_a_loss_that_is_merely_bad_has_not(guard, loss):
+    guard.check_loss(loss, 1)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_has_diverged(guard, value):
+    with pytest.raises(UserError, match="after step 7 the gradient is not finite"):
+        guard.check_finite("the gradient", value, 7)
+    guard.check_finite("the gradient", 1e300, 7)
+
+
+def test_the_message_says_what_is_kept_and_what_to_try(guard):
+    with pytest.raises(UserError, match=r"No checkpoint was kept\. Try a lower --lr than 0\.5"):
+        guard.check_loss(math.nan, 1)
+    guard.checkpoint.touch()
+    with pytest.raises(UserError, match=r"last good checkpoint is kept in .*last\.npz\. Try"):
+        guard.check_loss(math.nan, 1)
+
+
+@pytest.mark.parametrize("what", ["loss is no number", "loss is 25 times guessing", "gradient is no number"])
+def test_a_run_ends_at_the_step_that_diverges_and_keeps_the_last_epoch(
+    go, photos, tmp_path, monkeypatch, what
+):
+    take_step = ReferenceEngine.step
+
+    def spoiled(self, plan, lr):
+        loss, norm = take_step(self, plan, lr)
+        if plan.step < 6:
+            return loss, norm
+        bad = np.float32(25 * math.log(2) if "25" in what else math.nan)
+        return (loss, bad) if "gradient" in what else (bad, norm)
+
+    monkeypatch.setattr(ReferenceEngine, "step", spoiled)
+    run = tmp_path / "run"
+    assert_one_line(go(train, *tiny(photos, run)), "diverged", "after step 6", str(run / "last.npz"), "--lr")
+    assert len((run / "metrics.jsonl").read_text("utf-8").splitlines()) == 1

@@ -1,0 +1,111 @@
+"""Training on arrays: the loop in its barest form does what the settings say."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.helpers import tiny_config
+from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.engine import CpuEngine, ReferenceEngine, Training
+from tinyvit.errors import UserError
+from tinyvit.model import initialise
+from tinyvit.objectives import loss_and_grads
+from tinyvit.optim import learning_rate, make_optimizer
+from tinyvit.training.fit import fit
+
+CONFIG = tiny_config(classes=3)
+
+
+def colours(count=20):
+    """Noise with a touch of one of three colours."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, count)
+    pixels = rng.integers(0, 120, (count, 8, 8, 3), dtype=np.uint8)
+    pixels[np.arange(count), :, :, labels] += np.uint8(100)
+    return ImageSet(pixels, labels)
+
+
+def test_it_is_an_order_plans_and_steps():
+    """Three epochs of 20 images in batches of 8: the last batch of each has the 4 that are left."""
+    data = colours()
+    params, twin = (initialise(CONFIG, 1, "float64") for _ in range(2))
+    settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "crop_padding": 2, "flip": True}
+    means = fit(CONFIG, params, data, epochs=3, batch_size=8, lr=0.1, seed=7, warmup_epochs=0.5, **settings)
+    training = Training(data.images, data.labels, make_optimizer("sgd", twin), clip=0.5)
+    engine = ReferenceEngine(CONFIG, twin, partial(loss_and_grads, smoothing=0.2), training)
+    step, expected = 0, []
+    for epoch in range(3):
+        order, total = epoch_order(7, epoch, 20), 0.0
+        for indices in (order[:8], order[8:16], order[16:]):
+            step += 1
+            loss, _ = engine.step(plan_batch(7, step, indices, 2, True), learning_rate(step, 9, 0.1, 2))
+            total += float(loss) * len(indices)
+        expected.append(total / 20)
+    assert means == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(params.flat, twin.flat, rtol=1e-9, atol=1e-12)
+
+
+def test_it_learns():
+    params = initialise(CONFIG, 1)
+    means = fit(CONFIG, params, colours(60), epochs=12, batch_size=20, lr=0.01)
+    assert means[-1] < 0.1 < 1 < means[0]
+
+
+def test_the_same_seed_gives_the_same_bits_on_as_many_threads_and_another_seed_others():
+    def bits(seed, threads):
+        params = initialise(CONFIG)
+        fit(CONFIG, params, colours(), epochs=1, batch_size=8, seed=seed, threads=threads)
+        return params.flat.tobytes()
+
+    assert bits(1, 2) == bits(1, 2)
+    assert bits(1, 2) != bits(2, 2)
+
+
+def test_a_clip_of_0_is_no_clip():
+    """Plain SGD with a gradient far below any limit, and with none."""
+    results = []
+    for clip in (0, 1e9):
+        params = initialise(CONFIG)
+        fit(CONFIG, params, colours(), epochs=1, batch_size=20, optimizer="sgd", clip=clip)
+        results.append(params.flat.tobytes())
+    assert results[0] == results[1]
+
+
+def test_it_computes_on_as_many_threads_as_it_is_told(monkeypatch):
+    seen, take_step = set(), CpuEngine.step
+
+    def watched(self, plan, lr):
+        seen.add(self.threads)
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    fit(CONFIG, initialise(CONFIG), colours(), epochs=1, threads=3)
+    assert seen == {3}
+
+
+def test_no_images_and_labels_out_of_range_are_refused():
+    params = initialise(CONFIG)
+    nothing = ImageSet(np.zeros((0, 8, 8, 3), np.uint8), np.zeros(0, np.int64))
+    with pytest.raises(UserError, match="no images to train on"):
+        fit(CONFIG, params, nothing)
+    for label in (-1, 3):
+        data = ImageSet(np.zeros((2, 8, 8, 3), np.uint8), np.array([0, label]))
+        with pytest.raises(UserError, match=f"a label is {label}, expected 0 to 2"):
+            fit(CONFIG, params, data)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_loss_that_is_not_finite_ends_it():
+    params = initialise(CONFIG)
+    with pytest.raises(UserError, match="diverged in epoch 1: try a lower lr than"):
+        fit(CONFIG, params, colours(), epochs=3, batch_size=2, lr=1e30, clip=0, warmup_epochs=0)
+
+
+def test_it_trains_on_the_gpu(gpu):
+    here = initialise(CONFIG, 1, "float64")
+    there = here.to(gpu.xp)
+    settings = {"epochs": 2, "batch_size": 8, "crop_padding": 1, "flip": True}
+    expected = fit(CONFIG, here, colours(), **settings)
+    assert fit(CONFIG, there, colours(), **settings) == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(there.to(np).flat, here.flat, rtol=1e-6, atol=1e-7)
