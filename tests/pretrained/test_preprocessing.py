@@ -106,6 +106,7 @@ def test_hugging_faces_own_file_comes_first_and_no_file_says_nothing(tmp_path):
         {"size": SQUARE, "resample": "mitchell"},
         {"size": SQUARE, "crop_size": "some"},
         {"size": {"shortest_edge": 224}, "crop_pct": 0},
+        {"size": {"shortest_edge": 224}, "crop_size": 256},
     ],
 )
 def test_what_cannot_be_is_one_clear_line(tmp_path, stated):

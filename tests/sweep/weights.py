@@ -2,7 +2,8 @@
 
 Each model gets random values, is saved as its library saves what it publishes (save_for_hf, save_pretrained:
 weights and config.json), loaded by tinyvit, and compared on random images. A model either loads and agrees,
-or is refused with a message; one that loads and differs is an error. Writes RESULTS.md beside this file.
+or is refused with a message; one that loads and differs is an error. Each of timm's is also read without its
+config.json, where heads and GELU must be guessed or asked for. Writes RESULTS.md beside this file.
 Needs torch, timm, transformers and safetensors, and half an hour; run by hand:
 
     python -m tests.sweep.weights [PATTERN...]
@@ -34,8 +35,10 @@ from tests.golden.make_timm_golden import StandIn
 from tests.golden.torch_library import randomise
 from tinyvit.errors import UserError
 from tinyvit.model import forward, with_identity_head
+from tinyvit.pretrained.architectures import described_architecture
 from tinyvit.pretrained.description import read_description
 from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.torch_names import from_torch_names
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 MODULES = (
@@ -82,7 +85,10 @@ def main(patterns: list[str]) -> int:
         versions = (
             f"timm {timm.__version__}, transformers {transformers.__version__}, PyTorch {torch.__version__}"
         )
-        RESULTS.write_text(report(results, versions), encoding="utf-8")
+        timms = [result.name for result in results if result.library == "timm"]
+        guesses = [guess for name in timms if (guess := guess_without_description(name))]
+        print(f"without config.json: {len(guesses)} load, of which {[g for g in guesses if g[1]]} wrongly")
+        RESULTS.write_text(report(results, guesses, versions), encoding="utf-8")
     return any(result.outcome == "DIFFERS" for result in results)
 
 
@@ -112,6 +118,31 @@ def ask_timm(name: str) -> tuple[str, str]:
         config.write_text(whole)
         pixels = json.loads(whole)["pretrained_cfg"]
         return _compare(Path(folder), model, tuple(pixels["input_size"][1:]), pixels)
+
+
+def guess_without_description(name: str) -> tuple[str, str] | None:
+    """Of a model of timm's that loads without its config.json: name, and what is guessed wrongly, if any.
+
+    None if it does not load. Only names and shapes matter, so the numbers are zeros.
+    """
+    import timm
+
+    with torch.device("meta"):
+        try:
+            model = timm.create_model(name, depth=1)
+        except TypeError:  # no such argument
+            model = timm.create_model(name)
+    arrays = {key: np.zeros(tuple(tensor.shape), "float32") for key, tensor in model.state_dict().items()}
+    try:
+        config, _ = from_torch_names(arrays, "file")
+    except UserError:
+        return None
+    try:
+        meant = described_architecture(name)
+    except ValueError as error:
+        return name, f"is read, {error}"
+    wrong = [key for key in ("heads", "gelu", "eps") if getattr(config, key) != meant[key]]
+    return name, f"{', '.join(wrong)} wrong" if wrong else ""
 
 
 def _hugging_face(kind: str, head: str, **changes):
@@ -223,8 +254,8 @@ def _compare(folder: Path, ask, size: tuple[int, int], pixels: dict) -> tuple[st
     return "agrees", f"to {error:.0e}"
 
 
-def report(results: list[Result], versions: str) -> str:
-    """The table, as Markdown."""
+def report(results: list[Result], guesses: list[tuple[str, str]], versions: str) -> str:
+    """The tables, as Markdown; guesses as from guess_without_description."""
     outcomes = ("agrees", "refused", "DIFFERS", "left out")
     lines = [
         "# Weights of others: what loads, and whether it agrees",
@@ -241,7 +272,14 @@ def report(results: list[Result], versions: str) -> str:
         counts = Counter(r.outcome for r in rows)
         cells = [library, family.strip(","), len(rows), *(counts[outcome] for outcome in outcomes)]
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", "## Load and agree", ""]
+    wrong = "; ".join(f"{name} {what}" for name, what in guesses if what) or "none"
+    lines += [
+        "",
+        f"Of timm's models, {len(guesses)} also load without their config.json. Understood wrongly: {wrong}.",
+        "",
+        "## Load and agree",
+        "",
+    ]
     for library in dict.fromkeys(r.library for r in results):
         names = [r.name for r in results if (r.library, r.outcome) == (library, "agrees")]
         lines += [f"{library}: {'; '.join(names)}.", ""]

@@ -88,9 +88,9 @@ def _weights_within(source: str) -> str:
 def usual_method(source: str) -> str:
     """How position embeddings of that source are resized by the library it is from (see ops.resize)."""
     path = Path(_weights_within(source))
-    if not path.is_file() or is_checkpoint(path):  # a run, or a known name: as the official code does it
-        return "corners"
-    return usual_position_resize(path)
+    if path.is_file() and not is_checkpoint(path):
+        return usual_position_resize(path)
+    return "corners"  # a run computes as the official code does, and all known names are the official code's
 
 
 def photo_fit(source: str) -> PhotoFit | None:

@@ -47,7 +47,7 @@ class PhotoFit:
         return {"fit": self.fit, "resample": self.resample, "crop_share": min(share, 1.0)}
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
-        """The same for images of another (height, width): the frame grows in proportion."""
+        """The same for a model that is given images of another (height, width): the frame in proportion."""
         sides = zip(self.frame, size, self.size, strict=True)
         return replace(self, frame=tuple(round(side * new / old) for side, new, old in sides), size=size)
 
@@ -65,8 +65,9 @@ def read_preprocessing(folder: Path) -> PhotoFit | None:
             raise _bad(path, "how photos are resized", error) from error
         if found is None:
             continue
-        if min(*found.frame, *found.size) < 1 or max(*found.frame, *found.size) > 100_000:
-            raise _bad(path, "how photos are resized", f"sizes {found.frame} and {found.size}")
+        for frame, side in zip(found.frame, found.size, strict=True):
+            if not 1 <= side <= frame <= 100_000:
+                raise _bad(path, "how photos are resized", f"{side} pixels cut out of {frame}")
         return found
     return None
 
