@@ -58,7 +58,7 @@ def attention_rows(
 
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
-    """Places of `count` images: the first of every class, then the second of every class, and so on."""
+    """Indices of `count` images: the first of every class, then the second of every class, and so on."""
     turn = np.empty(len(labels), dtype=int)  # how many of its class came before
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -70,11 +70,22 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("visualize", "Look inside a trained model: filters, positions, attention.")
     add_run_argument(p)
-    p.add_argument("--out", type=png_path, metavar="PNG", help="where to write it (RUN/inside.png)")
     p.add_argument(
-        "--images", type=positive_int, default=8, metavar="N", help="test images to show (default: 8)"
+        "--out", type=png_path, metavar="PNG", help="where to write the picture (default: RUN/inside.png)"
     )
-    p.add_argument("--data-dir", type=Path, metavar="DIR", help="where the data are, if not where they were")
+    p.add_argument(
+        "--images",
+        type=positive_int,
+        default=8,
+        metavar="N",
+        help="how many test images to show (default: 8)",
+    )
+    p.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="where the data are, if they are no longer where they were",
+    )
     add_compute_flags(p)
     return p
 

@@ -1,4 +1,4 @@
-"""The door `python -m tinyvit.visualize`, on a small untrained run."""
+"""The command `python -m tinyvit.visualize`, on a small untrained run."""
 
 import numpy as np
 import pytest
