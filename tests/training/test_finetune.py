@@ -252,7 +252,7 @@ def test_wrong_weights_are_one_line(refused, tmp_path, others):
     refused("nonsense", (), "nonsense", "Ti_16-384")
     refused(tmp_path / "none.npz", (), "none.npz")
     refused(tmp_path / "none.safetensors", (), "none.safetensors")
-    refused(others, (), "no run folder")
+    refused(others, (), "is not a run folder")
     for name in ("text.npz", "text.txt", "half.npz", "strange.npz"):
         refused(tmp_path / name, (), name)
 
