@@ -228,7 +228,7 @@ def test_a_folder_with_other_files_may_be_used_and_keeps_them(tmp_path):
 
 def test_a_file_cannot_be_claimed(tmp_path):
     (tmp_path / "run").write_text("a file")
-    with pytest.raises(UserError, match="is not a folder"):
+    with pytest.raises(UserError, match=r"cannot make the run folder .*: there is a file of that name"):
         RunFolder.claim(tmp_path / "run", "shapes")
     with pytest.raises(UserError, match="cannot make the run folder"):
         RunFolder.claim(tmp_path / "run" / "deeper", "shapes")
