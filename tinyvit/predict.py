@@ -72,7 +72,8 @@ def main(args: argparse.Namespace) -> int:
     output = Predictions("tinyvit.predict", model.classes, args.top, args.json)
     paths = _find_images(words, output)
     read, seen = _predict(model, paths, args, output)
-    _say_what_was_cropped(read, output)
+    if args.fit == "crop":
+        _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
