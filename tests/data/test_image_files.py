@@ -1,10 +1,9 @@
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from tinyvit.data.image_files import images_below, is_image_name
+from tinyvit.data.image_files import images_below, is_image_name, visible_files
 
 
 def touch(folder, *names):
@@ -49,14 +48,30 @@ def test_an_empty_folder_contains_nothing(tmp_path):
     assert found(tmp_path) == ([], 0)
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() == 0, reason="needs a folder that is locked to us"
-)
-def test_a_folder_that_cannot_be_read_is_an_error(tmp_path):
+@pytest.fixture
+def lock(monkeypatch):
+    """lock(FOLDER): from now on, it cannot be read."""
+
+    def lock(folder):
+        def scandir(path):
+            if Path(path) == folder:
+                raise PermissionError(13, "Permission denied", str(path))
+            return scan(path)
+
+        scan = os.scandir
+        monkeypatch.setattr(os, "scandir", scandir)
+
+    return lock
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, lock):
     touch(tmp_path, "a.png", "locked/b.png")
-    (tmp_path / "locked").chmod(0)
-    try:
-        with pytest.raises(PermissionError):
-            images_below(tmp_path)
-    finally:
-        (tmp_path / "locked").chmod(0o700)
+    lock(tmp_path / "locked")
+    with pytest.raises(PermissionError):
+        images_below(tmp_path)
+
+
+def test_files_are_found_beside_a_folder_that_cannot_be_read(tmp_path, lock):
+    touch(tmp_path, "a.png", "locked/b.png")
+    lock(tmp_path / "locked")
+    assert visible_files(tmp_path) == [tmp_path / "a.png"]
