@@ -16,7 +16,7 @@ from tinyvit.pictures.compare import draw_comparison
 from tinyvit.pictures.curves import judging_images
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
-from tinyvit.shell.progress import duration
+from tinyvit.shell.figures import duration
 
 OUT = Path("compare.png")
 LONGEST_NAME = 32  # of a run in the table, in characters

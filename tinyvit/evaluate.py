@@ -1,4 +1,4 @@
-"""`python -m tinyvit.evaluate RUN`: how good a trained model is, class by class, and where it goes wrong."""
+"""`python -m tinyvit.evaluate RUN`: measure how good a trained model is, class by class."""
 
 from __future__ import annotations
 
@@ -122,9 +122,7 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser(
-        "evaluate", "Accuracy and loss of a trained model, class by class, and its mistakes.", _EPILOG
-    )
+    p = make_parser("evaluate", __doc__, _EPILOG)
     add_run_argument(p)
     p.add_argument(
         "--split",

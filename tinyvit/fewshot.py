@@ -40,7 +40,15 @@ def main(args: argparse.Namespace) -> None:
     name, size = args.dataset or "shapes", args.image_size
     if name == "folder" and size is None:
         size = max(model.config.image_size)
-    dataset = load_dataset(name, args.data_dir, size, args.data_url, report=progress.download(name))
+    dataset = load_dataset(
+        name,
+        args.data_dir,
+        size,
+        args.data_url,
+        report=progress.download(name),
+        decoding=progress.count("images"),
+        note=progress.note,
+    )
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))

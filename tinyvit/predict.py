@@ -1,4 +1,4 @@
-"""`python -m tinyvit.predict RUN IMAGE...`: the most likely classes of images, and where the model looks."""
+"""`python -m tinyvit.predict RUN IMAGE...`: name the most likely classes of images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
     paths = _find_images(words, output)
     read, seen = _predict(model, paths, args, output)
-    if args.fit in (None, "crop"):
+    if photo_settings(model, args.fit)["fit"] == "crop":
         _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
@@ -125,8 +125,8 @@ def _predict(
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print, a batch at a time; returns what was read, as (share lost, path), and the sheet."""
     read, seen = [], []
-    stated = model.photo_fit.settings if model.photo_fit else {}
-    fitting = {"fit": args.fit} if args.fit else stated
+    fitting = photo_settings(model, args.fit)
+    kept = fitting["crop_share"] ** 2  # of every photo, whatever its shape: not worth a word
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
@@ -141,13 +141,22 @@ def _predict(
         for path, result in zip(batch, results, strict=True):
             if isinstance(result, Photo):
                 captions.append(output.prediction(path, next(rows)))
-                read.append((result.lost, path))
+                read.append((1 - (1 - result.lost) / kept, path))
             else:
                 output.error(path, result)
         if photos and wanted:
             attention = model.attention_map(views[:wanted])
             seen += map(Seen, photos, attention, captions)
     return read, seen
+
+
+def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
+    """How photos are fitted: as the files beside the weights say, unless another fit is asked for."""
+    settings = {"fit": "crop", "resample": "bicubic", "crop_share": 1.0}
+    settings |= model.photo_fit.settings if model.photo_fit else {}
+    if fit not in (None, settings["fit"]):
+        settings |= {"fit": fit, "crop_share": 1.0}
+    return settings
 
 
 def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
@@ -187,7 +196,7 @@ def _draw(seen: Sequence[Seen], path: Path) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("predict", "The most likely classes of images, and where the model looks.", _EPILOG)
+    p = make_parser("predict", __doc__, _EPILOG)
     p.add_argument(
         "run", type=Path, nargs="?", metavar="RUN", help="a run folder of tinyvit.train; or give --weights"
     )

@@ -12,7 +12,7 @@ from tinyvit.pictures.axes import Axes, legend_width, nice_ticks, whole_ticks
 from tinyvit.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET
 from tinyvit.pictures.sheet import Point, Sheet
 from tinyvit.pictures.text import cut
-from tinyvit.shell.progress import duration, img_per_second
+from tinyvit.shell.figures import duration, img_per_second
 
 WIDTH, HEIGHT = 1200, 480  # of the picture, in pixels
 LOSS_BOX, ACCURACY_BOX = (88, 124, 540, 424), (672, 124, 1124, 424)

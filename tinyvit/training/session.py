@@ -20,7 +20,8 @@ from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.progress import Progress, duration
+from tinyvit.shell.figures import duration
+from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings
 from tinyvit.training.loop import Trainer
 from tinyvit.training.signals import Interrupted
