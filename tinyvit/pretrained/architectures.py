@@ -64,8 +64,8 @@ def described_architecture(name: str) -> dict[str, int | str | float]:
     if why:
         raise ValueError(f"which {why}: choose another checkpoint")
     raise ValueError(
-        "which tinyvit does not know: choose another checkpoint; or, if you know it to be a plain ViT with exact "
-        "GELU, move config.json elsewhere and give --heads"
+        "which tinyvit does not know: choose another checkpoint; or, if you know it to be a plain ViT with "
+        "exact GELU, move config.json elsewhere and give --heads"
     )
 
 
