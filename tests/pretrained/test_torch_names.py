@@ -132,6 +132,11 @@ def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
     assert "share its width of 192 where there is no class token. Give --heads" in message
 
 
+def test_images_that_patches_do_not_divide_are_refused():
+    message = complaint(from_torch_names, timm(), "file", KNOWN | {"image_size": (9, 8)})
+    assert "file is for images of 9 x 8 pixels, of which patches of 4 x 4 leave an edge over" in message
+
+
 def test_a_decoder_that_learned_without_labels_is_left_out():
     arrays = hugging_face() | {"decoder.0.weight": np.ones(3, "float32"), "decoder_embed.bias": np.ones(2)}
     assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(hugging_face(), "file", KNOWN))

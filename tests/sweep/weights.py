@@ -108,7 +108,7 @@ def ask_timm(name: str) -> tuple[str, str]:
             return "refused", str(error).replace(folder + "/", "")
         try:
             model = timm.create_model(name, depth=2)
-        except TypeError:  # no such argument
+        except (TypeError, AssertionError):  # it cannot be cut short
             if (count := sum(p.numel() for p in model.parameters())) > LARGEST:
                 return "left out", f"it has {count:,} parameters"
             model = timm.create_model(name)
@@ -130,7 +130,7 @@ def guess_without_description(name: str) -> tuple[str, str] | None:
     with torch.device("meta"):
         try:
             model = timm.create_model(name, depth=1)
-        except TypeError:  # no such argument
+        except (TypeError, AssertionError):  # it cannot be cut short
             model = timm.create_model(name)
     arrays = {key: np.zeros(tuple(tensor.shape), "float32") for key, tensor in model.state_dict().items()}
     try:

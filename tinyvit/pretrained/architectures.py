@@ -52,13 +52,21 @@ _FOREIGN = {
 
 
 def described_architecture(name: str) -> dict[str, int | str | float]:
-    """heads, gelu and eps of timm's architecture of that name; ValueError, saying why, if there is none."""
+    """heads, gelu and eps of timm's architecture of that name; ValueError if tinyvit does not compute it.
+
+    The error reads as the end of a sentence about the architecture, and says what to do.
+    """
     plain = re.sub(_TRAINED_ON, "", name.split(".")[0])
     if plain in _KNOWN:
         heads, gelu = _KNOWN[plain]
         return {"heads": heads, "gelu": gelu, "eps": 1e-6}
     why = next((why for pattern, why in _FOREIGN.items() if re.search(pattern, plain)), None)
-    raise ValueError(f"which {why}" if why else "which tinyvit does not know")
+    if why:
+        raise ValueError(f"which {why}: choose another checkpoint")
+    raise ValueError(
+        "which tinyvit does not know: choose another checkpoint; or, if you know it to be a plain ViT with "
+        "exact GELU, move config.json elsewhere and give --heads"
+    )
 
 
 def _expanded(name: str) -> list[str]:

@@ -109,10 +109,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     try:
         meant = described_architecture(name)
     except ValueError as error:
-        raise UserError(
-            f"{path} names timm's architecture {name!r}, {error}. Choose another checkpoint; or, if you know "
-            "it to be a plain ViT with exact GELU, move config.json elsewhere and give --heads."
-        ) from None
+        raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
     _check_arguments(path, arguments)
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
     pool = arguments.get("global_pool", stated.get("global_pool"))

@@ -106,6 +106,7 @@ def from_torch_names(
         "eps": names.eps,
         "channels": channels,
     }
+    _check_whole_patches(inferred["image_size"], P, source)
     config = ViTConfig(**(inferred | known))
     _supply_missing_biases(table, names, config)
     params = Params.zeros(layout(config), dtype)
@@ -226,6 +227,17 @@ def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig)
             for i in range(config.layers):
                 zeros = np.zeros(3 * config.width // len(names.qkv), "float32")
                 table.supply(f"{names.block.format(i)}{layer}.bias", zeros)
+
+
+def _check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
+    """Raise UserError if patches do not divide the images: timm then passes over what is left at the edge."""
+    height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
+    if height % patch_size or width % patch_size:
+        raise UserError(
+            f"{source} is for images of {height} x {width} pixels, of which patches of {patch_size} x "
+            f"{patch_size} leave an edge over, and tinyvit uses the whole image. Choose a checkpoint for "
+            "images that its patches divide."
+        )
 
 
 def _in_any_block(names: Naming, name: str) -> str:
