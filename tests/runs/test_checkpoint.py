@@ -17,12 +17,12 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import evaluate, predict, train
+from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.files import atomic as files
 from tinyvit.model import Params, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.training import loop
-from tinyvit.training.loop import Trainer
 
 
 @pytest.fixture
@@ -149,16 +149,16 @@ def no_space(*args):
 def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch, call):
     """The disk is full from step 6 on, where the run saves, until somebody makes room."""
     go(train, *tiny(photos, tmp_path / "alone"))
-    take_step, run = Trainer.take_step, tmp_path / "run"
+    step, run = ReferenceEngine.step, tmp_path / "run"
     with monkeypatch.context() as patch:
 
-        def filling(self, indices):
-            if self.state.step == 6:
+        def filling(self, plan, lr):
+            if plan.step == 7:
                 patch.setattr(files.os, call, no_space)
                 patch.setattr(loop, "SAVE_SECONDS", -1)
-            return take_step(self, indices)
+            return step(self, plan, lr)
 
-        patch.setattr(Trainer, "take_step", filling)
+        patch.setattr(ReferenceEngine, "step", filling)
         assert_one_line(go(train, *tiny(photos, run)), run / "last.npz", "No space left", "make room")
     assert sorted(path.name for path in run.iterdir()) == [
         "best.npz",
@@ -203,46 +203,45 @@ def test_a_loss_that_explodes_in_the_first_epoch(go, photos, tmp_path):
 
 
 @pytest.mark.parametrize("poison", [np.nan, np.inf, 1e30])
-@pytest.mark.parametrize("step", [4, 6, 7, 8])
+@pytest.mark.parametrize("number", [4, 6, 7, 8])
 def test_a_model_that_explodes_later_leaves_the_last_good_checkpoint(
-    go, photos, tmp_path, monkeypatch, step, poison
+    go, photos, tmp_path, monkeypatch, number, poison
 ):
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
-    take_step, run = Trainer.take_step, tmp_path / "run"
+    step, run = ReferenceEngine.step, tmp_path / "run"
 
-    def poisoned(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == step:
-            self.params["patch.weight"][...] *= poison
-            self.params["norm.weight"][...] *= poison
-            self.params["head.weight"][...] *= poison
-        return loss
+    def poisoned(self, plan, lr):
+        result = step(self, plan, lr)
+        if plan.step == number:
+            for name in ("patch.weight", "norm.weight", "head.weight"):
+                self.params[name][...] *= poison
+        return result
 
-    monkeypatch.setattr(Trainer, "take_step", poisoned)
+    monkeypatch.setattr(ReferenceEngine, "step", poisoned)
     assert_one_line(go(train, *tiny(photos, run)), "diverged", "is kept in", run / "last.npz", "--lr")
     checkpoint = load_checkpoint(run / "last.npz")
     assert np.isfinite(checkpoint.params.flat).all()
     if not np.isfinite(poison):
-        assert checkpoint.progress["step"] == step - 1
+        assert checkpoint.progress["step"] == number - 1
 
 
 def test_an_optimiser_that_explodes_is_not_saved(go, photos, tmp_path, monkeypatch):
-    take_step = Trainer.take_step
+    step = ReferenceEngine.step
 
-    def poisoned(self, indices):
-        loss = take_step(self, indices)
-        if self.state.step == 6:
-            self.optimizer.state["v"][3] = np.inf
-        return loss
+    def poisoned(self, plan, lr):
+        result = step(self, plan, lr)
+        if plan.step == 6:
+            self.training.optimizer.state["v"][3] = np.inf
+        return result
 
-    monkeypatch.setattr(Trainer, "take_step", poisoned)
+    monkeypatch.setattr(ReferenceEngine, "step", poisoned)
     assert_one_line(go(train, *tiny(photos, tmp_path / "run")), "diverged", "optimiser's state")
     assert np.isfinite(arrays(tmp_path / "run" / "last.npz")["optimizer/v"]).all()
 
 
 def test_parameters_keep_their_dtype(tmp_path):
     checkpoint = example()
-    wide = Params(checkpoint.params.flat.astype("float64"), checkpoint.params.shapes)
+    wide = Params(checkpoint.params.flat.astype("float64"), checkpoint.params.rows)
     save_checkpoint(tmp_path / "a.npz", Checkpoint(checkpoint.config, wide))
     assert load_checkpoint(tmp_path / "a.npz").params.flat.dtype == np.float64
 

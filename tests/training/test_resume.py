@@ -27,6 +27,7 @@ from tinyvit.runs.claim import Claim
 from tinyvit.training import loop, session
 
 STEPS = 12  # 3 epochs of 4
+STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 

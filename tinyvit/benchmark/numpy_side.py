@@ -17,6 +17,8 @@ ENGINES = ("cpu", "reference")  # the second on as many threads as BLAS takes
 
 def make_step(case: Case, variant: str) -> Callable[[], None]:
     """A function that carries out the case once, with the engine `variant`: 'cpu' or 'reference'."""
+    if variant not in ENGINES:
+        raise ValueError(f"there is no engine {variant!r}: expected one of {', '.join(ENGINES)}")
     config = case.config
     params = initialise(config)
     images, labels = case.data()

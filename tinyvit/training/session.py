@@ -87,43 +87,56 @@ def _new_trainer(
 
 
 def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progress: Progress) -> int:
-    """Continue a run, perhaps for longer than it was meant to be."""
-    settings, before = resumed_settings(run, chosen), run.settings()
-    checkpoint = run.load("last") if run.last_path.exists() else None
-    if checkpoint and _is_finished(checkpoint, settings):
-        print(f"{run.path} is finished: all {settings.epochs} epochs are done, nothing was changed.")
-        print(f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N")
-        return 0
+    """Continue a run, perhaps for longer than was planned."""
     run.lock()
     try:
+        settings = resumed_settings(run, chosen)
+        checkpoint = run.load("last") if run.last_path.exists() else None
+        if checkpoint and _is_finished(checkpoint, settings):
+            print(f"{run.path} is finished: all {settings.epochs} epochs are done, nothing was changed.")
+            print(
+                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N"
+            )
+            return 0
         device = select_device(settings.device)
         if device.note:
             progress.note(device.note)
-        dataset = _load(settings, data_url, progress)
-        _check_classes(run, dataset)
-        if settings.steps:
-            steps_per_epoch = max(1, len(dataset.train) // settings.batch_size)
-            settings = replace(settings, epochs=math.ceil(settings.steps / steps_per_epoch))
-        weights = None
-        if settings.weights:  # of a checkpoint only the shape counts here
-            weights = (
-                Model(checkpoint.config, checkpoint.params)
-                if checkpoint
-                else load_any(settings.weights, None, settings.heads)
-            )
-        model = starting_model(settings, len(dataset.classes), weights)
-        trainer = _trainer(run, settings, dataset, model, device, progress)
-        if checkpoint:
-            trainer.restore(checkpoint)
-        if _length(settings) != _length(before):
-            run.extend(settings)
-            progress.note(
-                f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
-                f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
-            )
+        trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress)
         return _fit(trainer, device, progress)
     finally:
         run.release()
+
+
+def _resumed_trainer(
+    run: RunFolder,
+    settings: Settings,
+    checkpoint: Checkpoint | None,
+    device: Device,
+    data_url: str | None,
+    progress: Progress,
+) -> Trainer:
+    """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
+    dataset, before = _load(settings, data_url, progress), run.settings()
+    _check_classes(run, dataset)
+    if settings.steps:
+        steps_per_epoch = max(1, len(dataset.train) // settings.batch_size)
+        settings = replace(settings, epochs=math.ceil(settings.steps / steps_per_epoch))
+    weights = None
+    if settings.weights and checkpoint:  # only its shape counts: its values are restored below
+        weights = Model(checkpoint.config, checkpoint.params)
+    elif settings.weights:
+        weights = load_any(settings.weights, None, settings.heads)
+    model = starting_model(settings, len(dataset.classes), weights)
+    trainer = _trainer(run, settings, dataset, model, device, progress)
+    if checkpoint:
+        trainer.restore(checkpoint)
+    if _length(settings) != _length(before):
+        run.extend(settings)
+        progress.note(
+            f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
+            f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
+        )
+    return trainer
 
 
 def _trainer(
