@@ -1,61 +1,26 @@
-"""A sheet of paper for the lessons' figures: text, arrows, number grids and curves, drawn with Pillow.
+"""What the lessons' figures need beyond the library's own drawing kit: boxes with text, matrices as cells.
 
-Coordinates are in points from the top left corner; everything is drawn at three times its size and shrunk
-by half of that, so that it is sharp on any screen. The paper is white with dark ink: readable on light and
-dark pages.
+Coordinates are in points from the top left corner; the file has two pixels a point, to be sharp on any
+screen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
-INK, QUIET, FAINT, PAPER = "#1c2430", "#6b7686", "#d9dee6", "#ffffff"
-BLUE, ORANGE, GREEN, RED = "#2f6fdb", "#d9751a", "#14966b", "#c8384a"
-_DRAWN, _SAVED = 4, 2  # pixels a point, while drawing and in the file
+from tinyvit.pictures import sheet
+from tinyvit.pictures.axes import Axes, nice_ticks
+from tinyvit.pictures.colours import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
+
+__all__ = ["AXIS", "BLUE", "FAINT", "GREEN", "INK", "ORANGE", "PAPER", "QUIET", "RED"]
+__all__ += ["Axes", "Sheet", "nice_ticks", "plot_losses"]
 
 
-class Sheet:
+class Sheet(sheet.Sheet):
     """White paper of the given size in points."""
 
     def __init__(self, width: int, height: int):
-        self.size = width, height
-        self._image = Image.new("RGB", (width * _DRAWN, height * _DRAWN), PAPER)
-        self._draw = ImageDraw.Draw(self._image)
-
-    def text(
-        self, x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "mm"
-    ) -> None:
-        """Text at (x, y); anchor as in Pillow: 'mm' centred, 'lm' from the left, 'rm' to the right."""
-        font = ImageFont.load_default(size * _DRAWN)
-        self._draw.text((x * _DRAWN, y * _DRAWN), text, fill=colour, font=font, anchor=anchor)
-
-    def line(self, points: Sequence[tuple[float, float]], colour: str = INK, width: float = 1.5) -> None:
-        """A polyline through the points."""
-        scaled = [(x * _DRAWN, y * _DRAWN) for x, y in points]
-        self._draw.line(scaled, fill=colour, width=round(width * _DRAWN), joint="curve")
-
-    def arrow(
-        self, start: tuple[float, float], end: tuple[float, float], colour: str = INK, width: float = 1.5
-    ) -> None:
-        """A straight arrow."""
-        (x0, y0), (x1, y1) = start, end
-        direction = np.array([x1 - x0, y1 - y0]) / np.hypot(x1 - x0, y1 - y0)
-        across = np.array([-direction[1], direction[0]])
-        neck = np.array(end) - 7 * direction
-        self.line([start, tuple(neck)], colour, width)
-        head = [np.array(end), neck + 3.5 * across, neck - 3.5 * across]
-        self._draw.polygon([tuple(p * _DRAWN) for p in head], fill=colour)
-
-    def box(
-        self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK
-    ) -> None:
-        """A rectangle with round corners; (x, y) is its top left corner."""
-        corners = (x * _DRAWN, y * _DRAWN, (x + width) * _DRAWN, (y + height) * _DRAWN)
-        self._draw.rounded_rectangle(corners, 5 * _DRAWN, fill, outline, round(1.2 * _DRAWN))
+        super().__init__(width, height, pixels=2, smooth=2)
 
     def labelled_box(
         self,
@@ -88,60 +53,30 @@ class Sheet:
         values = np.atleast_2d(values)
         limit = limit or float(np.abs(values).max()) or 1.0
         for (r, c), value in np.ndenumerate(values):
-            corners = [(x + c * cell), (y + r * cell), (x + (c + 1) * cell), (y + (r + 1) * cell)]
-            self._draw.rectangle([v * _DRAWN for v in corners], _shade(value / limit), FAINT, _DRAWN)
+            self.rectangle(x + c * cell, y + r * cell, cell, cell, _shade(value / limit), FAINT)
             if form is not None:
                 self.text(x + (c + 0.5) * cell, y + (r + 0.5) * cell, form.format(value), size)
         return values.shape[1] * cell, values.shape[0] * cell
 
-    def image(self, x: float, y: float, pixels: np.ndarray, width: float) -> None:
-        """uint8 pixels (H, W, 3) or (H, W), enlarged without smoothing to the given width."""
-        picture = Image.fromarray(pixels).convert("RGB")
-        height = width * picture.height / picture.width
-        size = round(width * _DRAWN), round(height * _DRAWN)
-        self._image.paste(
-            picture.resize(size, Image.Resampling.NEAREST), (round(x * _DRAWN), round(y * _DRAWN))
-        )
 
-    def plot(
-        self,
-        frame: tuple[float, float, float, float],
-        curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]],
-        x_label: str = "",
-        y_label: str = "",
-    ) -> None:
-        """Curves (x, y, colour, name) in a frame (x, y, width, height); the ends of both axes are written."""
-        left, top, width, height = frame
-        xs = np.concatenate([np.asarray(c[0], float) for c in curves])
-        ys = np.concatenate([np.asarray(c[1], float) for c in curves])
-        x0, x1, y0, y1 = xs.min(), xs.max(), ys.min(), ys.max()
-        y0, y1 = y0 - 0.04 * (y1 - y0), y1 + 0.04 * (y1 - y0)
-        self.line([(left, top), (left, top + height), (left + width, top + height)], QUIET, 1)
-        for x, y, colour, _ in curves:
-            points = zip(
-                left + width * (np.asarray(x, float) - x0) / (x1 - x0),
-                top + height * (y1 - np.asarray(y, float)) / (y1 - y0),
-                strict=True,
-            )
-            self.line([tuple(map(float, point)) for point in points], colour, 2)
-        for row, (_, _, colour, name) in enumerate(curves):
-            self.text(left + width - 4, top + 8 + 16 * row, name, 12, colour, "rm")
-        self.text(left, top + height + 12, f"{x0:g}", 11, QUIET, "lm")
-        self.text(left + width, top + height + 12, f"{x1:g}", 11, QUIET, "rm")
-        self.text(left + width / 2, top + height + 12, x_label, 12, INK)
-        self.text(left - 6, top + height, f"{y0:.3g}", 11, QUIET, "rm")
-        self.text(left - 6, top, f"{y1:.3g}", 11, QUIET, "rm")
-        self.text(left, top - 12, y_label, 12, INK, "lm")
-
-    def save(self, path: Path | str) -> None:
-        """Write a PNG."""
-        width, height = self.size
-        small = self._image.resize((width * _SAVED, height * _SAVED), Image.Resampling.LANCZOS)
-        small.save(path, optimize=True)
+def plot_losses(
+    paper: Sheet, left: float, top: float, losses: np.ndarray, colours: tuple[str, ...], x_name: str
+) -> None:
+    """Losses (n, curves) from 0 upwards, beside the loss of guessing blindly among ten classes."""
+    count, guessing = len(losses), float(np.log(10))
+    highest = max(1.1 * guessing, float(losses.max()))
+    axes = Axes(paper, (left, top, left + 280, top + 140), (1, count), (0, highest))
+    axes.curve((1, count), (guessing, guessing), AXIS, 1.2)
+    axes.frame()
+    axes.y_ticks([y for y in nice_ticks(0, highest, 5) if y <= highest], grid=False)
+    axes.x_ticks((1, count // 2, count))
+    axes.x_name(x_name)
+    for column, colour in zip(losses.T, colours, strict=True):
+        axes.curve(range(1, count + 1), column.tolist(), colour)
+    ends = [(count, float(y), f"{y:.2f}", c) for y, c in zip(losses[-1], colours, strict=True)]
+    axes.label_ends([*ends, (count, guessing, "log 10", QUIET)])
 
 
 def _shade(share: float) -> str:
     """White at 0, blue towards 1, orange towards -1."""
-    end = np.array([47, 111, 219] if share > 0 else [217, 117, 26])
-    colour = 255 + (end - 255) * min(abs(share), 1) * 0.75
-    return "#{:02x}{:02x}{:02x}".format(*(int(c) for c in colour.round()))
+    return tint(BLUE if share > 0 else ORANGE, 0.75 * min(abs(share), 1))

@@ -15,7 +15,7 @@ settings.load_profile("tinyvit")
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """A GPU that is none, as a Device: see stand_in.py."""
+    """A stand-in for a GPU, as a Device: see stand_in.py."""
     monkeypatch.setitem(sys.modules, "cupy", StandIn())
     return select_device("gpu")
 

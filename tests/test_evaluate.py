@@ -1,10 +1,12 @@
-"""Evaluating a run, class by class."""
+"""Evaluating a run, class by class, as text, as JSON and as pictures."""
 
+import json
 import re
 import shutil
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.tiny_runs import assert_one_line, metrics, tiny
 from tinyvit import evaluate, train
@@ -54,3 +56,81 @@ def test_evaluate_where_something_is_gone(go, photos, tmp_path):
     assert_one_line(go(evaluate, run, "--checkpoint", "last"), "no longer in", "by --data-dir")
     moved = ("--data-dir", tmp_path / "moved")
     assert go(evaluate, run, "--checkpoint", "last", *moved)[0] == 0
+
+
+def test_evaluate_prints_json_that_agrees_with_the_text(go, trained):
+    status, out, err = go(evaluate, trained, "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    accuracy, count, by_class = said(go(evaluate, trained)[1])
+    assert result["images"] == count == np.sum(result["confusion"])
+    assert 100 * result["accuracy"] == pytest.approx(accuracy, abs=0.01)
+    assert (result["run"], result["checkpoint"], result["split"]) == (str(trained), "best", "test")
+    for i, a_class in enumerate(result["classes"]):
+        assert 100 * a_class["accuracy"] == pytest.approx(float(by_class[a_class["name"]]), abs=0.1)
+        assert a_class["images"] == sum(result["confusion"][i])
+        assert a_class["accuracy"] == result["confusion"][i][i] / a_class["images"]
+    assert f"loss {result['loss']:.4f}" in go(evaluate, trained)[1]
+
+
+def test_confusion_rows_are_what_an_image_is(go, photos, trained, tmp_path):
+    shutil.copytree(photos, tmp_path / "swapped")
+    for image in (tmp_path / "swapped" / "red").iterdir():  # all that is called red is blue
+        shutil.copyfile(photos / "blue" / image.name, image)
+    status, out, _ = go(evaluate, trained, "--split", "train", "--json", "--data-dir", tmp_path / "swapped")
+    assert status == 0
+    result = json.loads(out)
+    red = [a_class["name"] for a_class in result["classes"]].index("red")
+    assert result["confusion"][red][red] < result["confusion"][red][1 - red]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_evaluate_draws_the_confusion_and_the_mistakes(as_json, go, trained, tmp_path):
+    flags = ["--confusion", tmp_path / "c.png", "--mistakes", tmp_path / "m.png"]
+    status, out, err = go(evaluate, trained, *flags, *(["--json"] if as_json else []))
+    assert status == 0
+    for name in ("c.png", "m.png"):
+        with Image.open(tmp_path / name) as picture:
+            assert picture.format == "PNG"
+    wrote = f"wrote {tmp_path / 'c.png'}\nwrote {tmp_path / 'm.png'}\n"
+    if as_json:
+        assert json.loads(out)["images"] == 8
+        assert err == wrote
+    else:
+        assert out.endswith(wrote)
+        assert err == ""
+
+
+def test_the_mistakes_are_the_surest_ones_and_no_more_than_asked_for(
+    go, photos, trained, tmp_path, monkeypatch
+):
+    drawn = {}
+    monkeypatch.setattr(evaluate, "draw_mistakes", lambda mistakes, *args: drawn.update(mistakes=mistakes))
+    monkeypatch.setattr(evaluate, "MISTAKES", 5)
+    shutil.copytree(photos, tmp_path / "photos")
+    for i in range(20):  # every image under the wrong name: almost all are mistakes
+        red, blue = (tmp_path / "photos" / name / f"{i}.png" for name in ("red", "blue"))
+        red.rename(tmp_path / "red.png")
+        blue.rename(red)
+        (tmp_path / "red.png").rename(blue)
+    flags = "--split", "train", "--data-dir", tmp_path / "photos", "--mistakes", tmp_path / "m.png"
+    assert go(evaluate, trained, *flags)[0] == 0
+    mistakes = drawn["mistakes"]
+    assert len(mistakes) == 5
+    sureness = [mistake.probability for mistake in mistakes]
+    assert sureness == sorted(sureness, reverse=True)
+    assert sureness[-1] > 0.5
+    for mistake in mistakes:
+        assert {mistake.said, mistake.truth} == {"red", "blue"}
+        assert mistake.image.shape == (8, 8, 3)
+        channels = mistake.image.mean(axis=(0, 1))
+        assert (mistake.said == "red") == (channels[0] > channels[2])  # the picture is the one it speaks of
+
+
+def test_pictures_that_cannot_be_drawn_are_one_line(go, trained, tmp_path, monkeypatch):
+    assert_one_line(go(evaluate, trained, "--confusion", tmp_path / "c.jpg"), "c.jpg", "end in .png")
+    missing = tmp_path / "none" / "m.png"
+    assert_one_line(go(evaluate, trained, "--mistakes", missing), "cannot write", "no folder")
+    monkeypatch.setattr(evaluate, "MOST_CLASSES", 1)
+    words = "--confusion draws 2 to 1 classes", "has 2", "--json"
+    assert_one_line(go(evaluate, trained, "--confusion", tmp_path / "c.png"), *words)

@@ -131,7 +131,7 @@ def test_a_saved_model_is_the_same_when_loaded(model, images, tmp_path, name):
 
 def test_saving_never_overwrites(model, tmp_path):
     (tmp_path / "a.npz").write_bytes(b"precious")
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         model.save(tmp_path / "a.npz")
     assert (tmp_path / "a.npz").read_bytes() == b"precious"
 

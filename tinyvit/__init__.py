@@ -1,12 +1,30 @@
 """tinyvit: the Vision Transformer in plain NumPy and CuPy, every backward pass written by hand.
 
-import tinyvit
-model = tinyvit.load("runs/shapes-1")
-model.predict("photo.jpg")
+>>> import tinyvit
+>>> model = tinyvit.load("runs/shapes-1")
+>>> model.predict("photo.jpg")
 """
 
-from tinyvit.estimator import ViTClassifier
-from tinyvit.front import Model, load, preset
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from tinyvit.version import __version__
 
+if TYPE_CHECKING:
+    from tinyvit.estimator import ViTClassifier
+    from tinyvit.front import Model, load, preset
+
 __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
+
+# Loaded when they are first asked for, so that listing the commands need not load NumPy.
+_HOMES = {"Model": "front", "ViTClassifier": "estimator", "load": "front", "preset": "front"}
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(f"tinyvit.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -23,14 +23,18 @@ _USAGE = """\
 usage: {call} COMMAND [FLAGS]
        {call} --help | --version
 
-The Vision Transformer, trained, examined and used from the command line. The commands:
+Vision Transformers, trained, used and examined from the command line.
 
+commands:
 {commands}
 
-{call} COMMAND --help explains a command and all its flags. To begin with, train a small model on
-built-in pictures, which needs no download and takes about a minute:
+To begin with, train a small model on built-in pictures. This needs no download
+and takes about a minute:
 
   {call} train
+
+{call} COMMAND --help explains a command and all its flags.
+Any command can also be run as python -m tinyvit.COMMAND.
 """
 
 
@@ -38,7 +42,7 @@ def main() -> NoReturn:
     """Run the command that the first word names; without any word, list the commands."""
     words = sys.argv[1:]
     with ending("tinyvit"):
-        if words in ([], ["-h"], ["--help"]):
+        if words in ([], ["-h"], ["--help"], ["help"]):
             print(_overview(), end="")
         elif words == ["--version"]:
             print(f"tinyvit {tinyvit.__version__}")

@@ -1,4 +1,4 @@
-"""NumPy or CuPy: which is there, which was asked for, moving arrays between them.
+"""NumPy or CuPy: which one is there, which one was asked for, and moving arrays between them.
 
 Every other file works on whatever arrays it is given: the device follows the data. This is the only file that
 imports CuPy, and it does so only when a GPU is asked for.
@@ -7,8 +7,11 @@ imports CuPy, and it does so only when a GPU is asked for.
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import sys
 from dataclasses import dataclass
+from importlib import metadata
 from types import ModuleType
 from typing import Any
 
@@ -21,8 +24,8 @@ Array = Any  # a numpy.ndarray or a cupy.ndarray
 class Device:
     """Where the arrays live.
 
-    xp is the array module (numpy or cupy), label what to call it in a printed line, and note, if not empty,
-    the one line that tells the user why a GPU asked for is not used and what to install.
+    xp is the array module (numpy or cupy), label its name in a printed line, and note, if not empty, the one
+    line that tells the user why the GPU that was asked for is not used, and what to do about it.
     """
 
     xp: ModuleType
@@ -38,25 +41,34 @@ def array_module(*arrays: Array) -> ModuleType:
     """The module, numpy or cupy, whose functions work on these arrays."""
     if all(isinstance(array, np.ndarray | np.generic) for array in arrays):
         return np
-    cupy = sys.modules.get("cupy")  # an array of CuPy's exists only if somebody imported it
+    cupy = sys.modules.get("cupy")  # a CuPy array exists only if somebody has imported CuPy
     return cupy.get_array_module(*arrays) if cupy else np
 
 
 def select_device(wanted: str = "auto") -> Device:
     """The device for 'auto', 'cpu' or 'gpu'.
 
-    'gpu' without a usable GPU returns the CPU with a note that names the missing piece; 'auto' does so
-    silently.
+    'gpu' without a usable GPU returns the CPU with a note that says what is wrong and how to fix it; 'auto'
+    does so silently.
     """
     if wanted == "cpu":
         return Device(np, "NumPy")
     if wanted not in ("auto", "gpu"):
         raise ValueError(f"device is {wanted!r}, expected 'auto', 'cpu' or 'gpu'")
-    cupy, missing = _usable_cupy()
+    cupy, reason = _usable_cupy()
     if cupy is None:
-        return Device(np, "NumPy", f"no GPU used: {missing}. Going on with NumPy." if wanted == "gpu" else "")
+        note = f"no GPU is used: {reason}. NumPy is used instead."
+        return Device(np, "NumPy", note if wanted == "gpu" else "")
     name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
     return Device(cupy, f"CuPy on {name}")
+
+
+def training_note(device: Device, model: str, length: str) -> str:
+    """The note for a training run that falls back to the CPU; empty if the device is what was asked for.
+
+    It also says that the recipe is the CPU's: model is the recipe's, length how long it is ('22 epochs').
+    """
+    return device.note and f"{device.note} This run follows the CPU recipe: {model}, {length}."
 
 
 def to_numpy(array: Array) -> np.ndarray:
@@ -65,28 +77,108 @@ def to_numpy(array: Array) -> np.ndarray:
 
 
 def _usable_cupy() -> tuple[ModuleType | None, str]:
-    """CuPy, if arrays can be made and multiplied with it; else None and what is missing, with the remedy."""
+    """CuPy, if arrays can be made and multiplied with it; else None and what is wrong, with the remedy."""
     try:
         cupy = importlib.import_module("cupy")
-    except ImportError:
-        return None, "CuPy is not installed; on a machine with an NVIDIA GPU run: pip install cupy-cuda12x"
+        runtime = cupy.cuda.runtime
+    except Exception as error:  # not there, or half there, or with a library that is missing or does not fit
+        if isinstance(error, ModuleNotFoundError) and error.name == "cupy" and not _cupy_packages():
+            return None, f"CuPy is not installed; on a machine with an NVIDIA GPU, run pip install {_USUAL}"
+        return None, _broken(error)
     try:
-        devices = cupy.cuda.runtime.getDeviceCount()
-    except Exception as error:  # CUDARuntimeError; its type exists only where CuPy imported
-        return None, f"no NVIDIA driver found ({_first_line(error)}); install one from nvidia.com/drivers"
+        devices = runtime.getDeviceCount()
+    except Exception as error:  # CUDARuntimeError; its type exists only where CuPy can be imported
+        return None, _no_device(runtime, error)
     if devices == 0:
-        return None, "the NVIDIA driver reports no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES"
+        return None, _nothing_visible()
     try:
         probe = cupy.ones((2, 2), dtype=np.float32)
-        cupy.cuda.runtime.deviceSynchronize()
+        runtime.deviceSynchronize()
         float((probe @ probe + 1).sum())  # compiles a kernel and calls cuBLAS: both libraries must be there
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return None, f"the GPU refuses ({_first_line(error)}); look at nvidia-smi: is it in use?"
-    except Exception as error:  # RuntimeError or ImportError, depending on which library is missing
-        remedy = 'pip install "cupy-cuda12x[ctk]"'
-        return None, f"the CUDA libraries are missing ({_first_line(error)}); run: {remedy}"
+    except Exception as error:
+        return None, _failed_probe(runtime, error)
     return cupy, ""
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _no_device(runtime: ModuleType, error: Exception) -> str:
+    """Why the GPUs cannot even be counted."""
+    driver = runtime.driverGetVersion()
+    if driver == 0:  # CUDA calls a missing driver too old, but has no version to give
+        return (
+            "there is no NVIDIA driver; install one from nvidia.com/drivers, or, in Docker, start the "
+            "container with --gpus all"
+        )
+    if "InsufficientDriver" in str(error):
+        return _old_driver(driver, runtime.runtimeGetVersion())
+    if "NoDevice" in str(error):
+        return _nothing_visible()
+    return f"the NVIDIA driver reports an error ({_first_line(error)}); check that nvidia-smi works"
+
+
+def _nothing_visible() -> str:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return "the NVIDIA driver finds no GPU; check that nvidia-smi lists one"
+    return (
+        f"CUDA_VISIBLE_DEVICES={visible!r} leaves no GPU visible; unset it, or set it to the number of a GPU "
+        "that nvidia-smi lists"
+    )
+
+
+def _old_driver(driver: int, needed: int) -> str:
+    """For versions as CUDA numbers them: 12040 is 12.4."""
+    supported, wanted = (f"{number // 1000}.{number % 1000 // 10}" for number in (driver, needed))
+    other = ""
+    if driver // 1000 == 12 < needed // 1000:  # this driver will do for the CuPy of its own version
+        other = f", or run pip uninstall {_package()}, then pip install {_USUAL}"
+    return (
+        f"the NVIDIA driver is too old: it supports CUDA {supported}, but CuPy needs {wanted}; update it "
+        f"from nvidia.com/drivers{other}"
+    )
+
+
+def _failed_probe(runtime: ModuleType, error: Exception) -> str:
+    """Why a GPU that is there cannot compute."""
+    text, line = str(error), _first_line(error)
+    if "UnsupportedPtx" in text or "UNSUPPORTED_PTX" in text:
+        return _old_driver(runtime.driverGetVersion(), runtime.runtimeGetVersion())
+    if isinstance(error, runtime.CUDARuntimeError):
+        return f"the GPU refuses to work ({line}); check with nvidia-smi whether it is in use"
+    if isinstance(error, ImportError | OSError) or "Failure finding" in text:
+        return f'the CUDA libraries are missing ({line}); run pip install "{_package()}[ctk]"'
+    return _broken(error)
+
+
+def _broken(error: Exception) -> str:
+    """What to say of a CuPy that is installed but does not work."""
+    packages = _cupy_packages()
+    if len(packages) > 1:
+        return (
+            f"{len(packages)} CuPy packages are installed ({', '.join(packages)}) and break each other; run "
+            f"pip uninstall {' '.join(packages)}, then pip install {_USUAL}"
+        )
+    return (
+        f"CuPy is installed but does not work ({_first_line(error)}); run pip install --force-reinstall "
+        f"{_package()}"
+    )
+
+
+_USUAL = "cupy-cuda12x"
+_PACKAGE = re.compile(r"(amd-)?cupy(-cuda\w+|-rocm[\w-]+)?")
+
+
+def _cupy_packages() -> list[str]:
+    """The installed packages that provide CuPy: there should be one."""
+    names = {distribution.metadata["Name"] or "" for distribution in metadata.distributions()}
+    return sorted(filter(_PACKAGE.fullmatch, {name.lower().replace("_", "-") for name in names}))
+
+
+def _package() -> str:
+    return next(iter(_cupy_packages()), _USUAL)
+
+
+def _first_line(error: BaseException) -> str:
+    """The first line that says something; CuPy puts the cause of an ImportError below a page of advice."""
+    cause = error.__cause__ or error
+    lines = (line.strip() for line in str(cause).splitlines())
+    return next((line for line in lines if line.strip("=-")), type(cause).__name__)

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.bench`: how fast training and inference are on this machine, and where the time goes."""
+"""`python -m tinyvit.bench`: measure the speed of training or inference, and see where the time goes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tinyvit.benchmark.numpy_side import ENGINES
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.model.cost import multiply_adds
-from tinyvit.shell.command import make_parser, positive_int, run_command
+from tinyvit.shell.command import make_parser, positive_int, run_command, thread_count
 
 _EPILOG = """\
 examples:
@@ -29,10 +29,10 @@ def main(args: argparse.Namespace) -> None:
     """Time, compare, print."""
     threads = args.threads or available_cores()
     case = Case(args.model, args.image_size, args.batch_size, args.mode, threads)
-    config = case.config  # says now, not in the other process, if there is no such model
+    config = case.config  # reports now, not in another process, that there is no such model
     if args.vs and importlib.util.find_spec("torch") is None:
         raise UserError(
-            "--vs torch needs PyTorch, which is not installed: pip install torch, or leave --vs away."
+            "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
         )
     sides = [("numpy", args.engine)]
     if args.vs:
@@ -69,7 +69,7 @@ def _table(result: dict) -> str:
     lines = [
         f"{case['model']} at {case['image_size']} px, batch {case['batch']}, {what}, float32, "
         f"{case['threads']} threads; "
-        f"matrix products alone: {2 * result['matmul_gmacs_per_second']:.0f} GFLOP/s",
+        f"matrix products alone reach {2 * result['matmul_gmacs_per_second']:.0f} GFLOP/s",
         "",
         f"{'':16}{'ms/step':>10}{'img/s':>10}{'of bound':>10}{'peak memory':>14}",
     ]
@@ -87,7 +87,7 @@ def _table(result: dict) -> str:
     if "breakdown_seconds" in result:
         spent = result["breakdown_seconds"]
         whole = sum(spent.values())
-        lines += ["", "one thread, operation by operation, each by itself:"]
+        lines += ["", "on one thread, each operation by itself:"]
         lines += [
             f"  {name:30}{1e3 * s:9.2f} ms{100 * s / whole:6.1f}%"
             for name, s in spent.items()
@@ -98,23 +98,60 @@ def _table(result: dict) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("bench", "Time training steps or inference, alone or beside PyTorch.", _EPILOG)
-    p.add_argument("--model", default="Ti/4", metavar="NAME", help="SIZE/PATCH (default: Ti/4)")
-    p.add_argument("--image-size", type=positive_int, default=32, metavar="N", help="in pixels (default: 32)")
-    p.add_argument("--batch-size", type=positive_int, default=128, metavar="N", help="(default: 128)")
-    p.add_argument("--mode", choices=("train", "infer"), default="train", help="(default: train)")
-    p.add_argument("--engine", choices=tuple(ENGINES), default="cpu", help="tinyvit's engine (default: cpu)")
-    p.add_argument("--threads", type=positive_int, metavar="N", help="for both sides (all cores)")
-    p.add_argument("--vs", choices=("torch",), help="run the same model in PyTorch, in turn, and compare")
-    p.add_argument("--compile", action="store_true", help="with --vs torch: torch.compile as well as eager")
+    p = make_parser("bench", __doc__, _EPILOG)
+    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
     p.add_argument(
-        "--rounds", type=positive_int, default=5, metavar="N", help="rounds, or pairs (default: 5)"
+        "--image-size",
+        type=positive_int,
+        default=32,
+        metavar="N",
+        help="give the model images of N x N pixels (default: 32)",
     )
-    p.add_argument("--steps", type=positive_int, default=3, metavar="N", help="steps a round (default: 3)")
     p.add_argument(
-        "--breakdown", type=positive_int, metavar="N", help="time each operation on N images, one thread"
+        "--batch-size",
+        type=positive_int,
+        default=128,
+        metavar="N",
+        help="number of images in each step (default: 128)",
     )
-    p.add_argument("--json", action="store_true", help="print JSON")
+    p.add_argument(
+        "--mode",
+        choices=("train", "infer"),
+        default="train",
+        help="time whole training steps, or inference (default: train)",
+    )
+    p.add_argument(
+        "--engine", choices=tuple(ENGINES), default="cpu", help="engine of tinyvit to time (default: cpu)"
+    )
+    p.add_argument(
+        "--threads",
+        type=thread_count,
+        metavar="N",
+        help="number of CPU threads to use, on both sides (default: one for each available core)",
+    )
+    p.add_argument(
+        "--vs", choices=("torch",), help="also time the same model in PyTorch, in alternation, and compare"
+    )
+    p.add_argument(
+        "--compile", action="store_true", help="with --vs torch, time torch.compile as well as eager mode"
+    )
+    p.add_argument(
+        "--rounds",
+        type=positive_int,
+        default=5,
+        metavar="N",
+        help="number of rounds, in each of which every side is timed once (default: 5)",
+    )
+    p.add_argument(
+        "--steps", type=positive_int, default=3, metavar="N", help="number of steps in a round (default: 3)"
+    )
+    p.add_argument(
+        "--breakdown",
+        type=positive_int,
+        metavar="N",
+        help="also time each operation by itself, on N images and one thread",
+    )
+    p.add_argument("--json", action="store_true", help="print the figures as JSON")
     return p
 
 

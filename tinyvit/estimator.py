@@ -8,7 +8,10 @@ classifier.score(more_images, their_labels)
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
 from math import isqrt
 from typing import Any
 
@@ -118,17 +121,22 @@ class ViTClassifier:
         return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """The probability of each label in classes_: (n, classes), float64, each row adding up to 1."""
+        """The probability of each label in classes_: (n, classes), float64, each row adding up to 1.
+
+        Computed in float64, so that what is said of an image does not depend on its neighbours in X: in
+        float32 the order of a sum shows in the sixth digit.
+        """
         if not hasattr(self, "model_"):
-            raise _not_fitted(self)
+            kind = _of_scikit_learn("NotFittedError", UserError)
+            raise kind(f"this {type(self).__name__} is not fitted yet: call fit(X, y) first.")
         X = _numbers(X)
         if int(np.prod(X.shape[1:])) != self.n_features_in_:
             raise ValueError(
                 f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        p = self.model_.probabilities(self._images(X.reshape(-1, *self._shape))).astype(np.float64)
-        return p / p.sum(axis=1, keepdims=True)
+        exact = replace(self.model_, params=self.model_.params.astype("float64"))
+        return exact.probabilities(self._images(X.reshape(-1, *self._shape)))
 
     def score(self, X: np.ndarray, y: Sequence) -> float:
         """The share of images X whose predicted label is that of y."""
@@ -226,6 +234,8 @@ def _labels(y: Any) -> np.ndarray:
         raise ValueError("requires y to be passed, but the target y is None.")
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
+        category = _of_scikit_learn("DataConversionWarning", UserWarning)
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", category, stacklevel=3)
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
@@ -237,14 +247,12 @@ def _labels(y: Any) -> np.ndarray:
     return y
 
 
-def _not_fitted(classifier: ViTClassifier) -> Exception:
-    """scikit-learn's own error where it is installed, so that its tools recognise it."""
-    message = f"this {type(classifier).__name__} is not fitted yet: call fit(X, y) first."
+def _of_scikit_learn(name: str, otherwise: type[Exception]) -> type[Exception]:
+    """scikit-learn's own class of that name where it is installed, so that its tools recognise it."""
     try:
-        from sklearn.exceptions import NotFittedError
+        return getattr(import_module("sklearn.exceptions"), name)
     except ImportError:
-        return UserError(message)
-    return NotFittedError(message)
+        return otherwise
 
 
 def _setting_names() -> list[str]:

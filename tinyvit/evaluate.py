@@ -1,25 +1,69 @@
-"""`python -m tinyvit.evaluate RUN`: how good a trained model is, class by class."""
+"""`python -m tinyvit.evaluate RUN`: measure how good a trained model is, class by class."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import math
+import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from tinyvit.analysis.confusion import worst_mistakes
+from tinyvit.data import ImageSet
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
+from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion
+from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.shell.figures import percent
 from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
-from tinyvit.shell.progress import Progress, percent
-from tinyvit.training.evaluation import evaluate
+from tinyvit.shell.progress import Progress
+from tinyvit.training.evaluation import Evaluation, evaluate
 from tinyvit.training.session import load_data_of_run
+
+MISTAKES = 24  # shown by --mistakes
+
+_EPILOG = """\
+examples:
+  python -m tinyvit.evaluate runs/shapes-1
+  python -m tinyvit.evaluate runs/shapes-1 --confusion confusion.png --mistakes mistakes.png
+  python -m tinyvit.evaluate runs/shapes-1 --json > result.json
+"""
+
+
+class Judged(NamedTuple):
+    """A set of images, what their classes are called, and what a model made of them."""
+
+    images: ImageSet
+    classes: tuple[str, ...]
+    found: Evaluation
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load the run's checkpoint and data, evaluate, print."""
+    """Load the run's checkpoint and data, evaluate, print; draw what is asked for."""
+    # Only the result goes to standard output with --json: what else there is to say goes to standard error.
+    elsewhere = contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext()
+    with elsewhere:
+        judged = judge(args)
+    if args.json:
+        print(json.dumps(as_json(judged, args), indent=2))
+    else:
+        print_report(judged, args)
+    with elsewhere:
+        draw(judged, args)
+
+
+def judge(args: argparse.Namespace) -> Judged:
+    """Run the model on the images."""
     run = RunFolder.open(args.run)
+    if args.confusion and not 2 <= (count := len(run.classes())) <= MOST_CLASSES:
+        raise UserError(
+            f"--confusion draws 2 to {MOST_CLASSES} classes, and {args.run} has {count:,}: omit it; "
+            "--json gives the counts."
+        )
     device = chosen_device(args)
     checkpoint = run.load(args.checkpoint)
     dataset = load_data_of_run(run, args.data_dir, Progress())
@@ -27,20 +71,85 @@ def main(args: argparse.Namespace) -> None:
     if images is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
     engine = make_engine(checkpoint.config, checkpoint.params.to(device.xp), threads=args.threads)
-    result = evaluate(engine, images)
-    width = max(map(len, dataset.classes))
-    for name, accuracy in zip(dataset.classes, result.by_class, strict=True):
-        print(f"{name:{width}}  {percent(None if np.isnan(accuracy) else accuracy)}")
-    print(f"\n{args.checkpoint}.npz on {len(images):,} {args.split} images: ", end="")
-    print(f"accuracy {100 * result.accuracy:.2f}%, loss {result.loss:.4f}")
+    return Judged(images, dataset.classes, evaluate(engine, images))
+
+
+def print_report(judged: Judged, args: argparse.Namespace) -> None:
+    """Accuracy class by class, then of all images."""
+    width = max(map(len, judged.classes))
+    for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
+        print(f"{name:{width}}  {percent(accuracy)}")
+    print(f"\n{args.checkpoint}.npz on {len(judged.images):,} {args.split} images: ", end="")
+    print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
+
+
+def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
+    """The result as an object for JSON; confusion has rows for what images are, columns for what is said."""
+    totals = judged.found.counts.sum(axis=1).tolist()
+    return {
+        "run": str(args.run),
+        "checkpoint": args.checkpoint,
+        "split": args.split,
+        "images": len(judged.images),
+        "loss": judged.found.loss if math.isfinite(judged.found.loss) else None,
+        "accuracy": judged.found.accuracy,
+        "classes": [
+            {"name": name, "images": total, "accuracy": accuracy}
+            for name, total, accuracy in zip(judged.classes, totals, judged.found.by_class, strict=True)
+        ],
+        "confusion": judged.found.counts.tolist(),
+    }
+
+
+def draw(judged: Judged, args: argparse.Namespace) -> None:
+    """The pictures that are asked for."""
+    title = (
+        f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+    )
+    if args.confusion:
+        accuracy = f"accuracy {100 * judged.found.accuracy:.1f}%"
+        draw_confusion(judged.found.counts, judged.classes, args.confusion, f"{title}  ·  {accuracy}")
+        print(f"wrote {args.confusion}")
+    if args.mistakes:
+        mistakes = []
+        for i in worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
+            row, truth = judged.found.probabilities[i], judged.classes[judged.images.labels[i]]
+            said = judged.classes[row.argmax()]
+            mistakes.append(Mistake(judged.images.images[i], said, float(row.max()), truth))
+        draw_mistakes(mistakes, args.mistakes, f"{title}  ·  worst mistakes")
+        print(f"wrote {args.mistakes}")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("evaluate", "Accuracy and loss of a trained model, class by class.")
+    p = make_parser("evaluate", __doc__, _EPILOG)
     add_run_argument(p)
-    p.add_argument("--split", choices=("test", "validation", "train"), default="test", help="(default: test)")
-    p.add_argument("--data-dir", type=Path, metavar="DIR", help="where the data are, if not where they were")
+    p.add_argument(
+        "--split",
+        choices=("test", "validation", "train"),
+        default="test",
+        help="which images to evaluate on (default: test)",
+    )
+    p.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="where the data are, if they are no longer where they were",
+    )
+    p.add_argument(
+        "--confusion", type=png_path, metavar="PNG", help="draw how often each class is taken for each other"
+    )
+    p.add_argument(
+        "--mistakes",
+        type=png_path,
+        metavar="PNG",
+        help=f"draw the {MISTAKES} mistakes that the model is surest of",
+    )
+    p.add_argument(
+        "--json",
+        action="store_true",
+        help="print the result as JSON, with the counts of the confusion matrix",
+    )
     add_compute_flags(p)
     return p
 

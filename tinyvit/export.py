@@ -1,4 +1,4 @@
-"""`python -m tinyvit.export WEIGHTS OUT`: write a model as others read it: official, timm, Hugging Face."""
+"""`python -m tinyvit.export WEIGHTS OUT`: write a model in official, timm or Hugging Face format."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from tinyvit.front import load
 from tinyvit.pretrained.loading import check_has_head
 from tinyvit.pretrained.save import check_free
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import add_checkpoint_flag, add_weights_flags
+from tinyvit.shell.flags import add_checkpoint_flag, add_weights_argument, add_weights_flags
 from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
-WEIGHTS is what tinyvit.finetune takes. How the model is written is told by the name OUT:
+The ending of OUT decides the format:
 
-  NAME.npz            as the official code writes it: tanh GELU, epsilon 1e-6, as tinyvit.train makes them
-  NAME.safetensors    in timm's names, for exact GELU and 1e-6, or Hugging Face's, for exact GELU and 1e-12
-  NAME                a folder that Hugging Face's from_pretrained opens, whatever GELU and epsilon
+  NAME.npz          the official one, for models that compute as the official
+                    code does (tanh GELU, epsilon 1e-6), which includes all that
+                    were trained here
+  NAME.safetensors  arrays named as timm names them, if the model has exact GELU
+                    and epsilon 1e-6, or as Hugging Face does, if it has exact
+                    GELU and epsilon 1e-12
+  NAME              a folder that from_pretrained of Hugging Face opens, for any
+                    GELU and epsilon
 
 examples:
   python -m tinyvit.export runs/cifar10-1 cifar10.npz
@@ -38,9 +43,9 @@ def main(args: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("export", "Write a model as others read it: official, timm, Hugging Face.", _EPILOG)
-    p.add_argument("weights", metavar="WEIGHTS", help="a run folder, a file of weights, or a known name")
-    p.add_argument("out", type=Path, metavar="OUT", help="a name: .npz, .safetensors, or a folder")
+    p = make_parser("export", __doc__, _EPILOG)
+    add_weights_argument(p)
+    p.add_argument("out", type=Path, metavar="OUT", help="file (.npz or .safetensors) or folder to write")
     add_weights_flags(p)
     add_checkpoint_flag(p)
     return p

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.fewshot WEIGHTS`: how much a model's features know, asked with a few images a class."""
+"""`python -m tinyvit.fewshot WEIGHTS`: learn classes from a few images each, using a model's features."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from tinyvit.analysis.few_shot import choose_shots, fit_probe
 from tinyvit.data import Dataset, load_dataset
 from tinyvit.front import Model, load
 from tinyvit.shell.command import make_parser, positive_int, run_command
-from tinyvit.shell.flags import add_compute_flags, add_source_flags, add_weights_flags, chosen_device
+from tinyvit.shell.flags import (
+    add_compute_flags,
+    add_source_flags,
+    add_weights_argument,
+    add_weights_flags,
+    chosen_device,
+)
 from tinyvit.shell.progress import Progress
 
 USUAL_SHOTS = (1, 5, 10, 25)
 
 _EPILOG = """\
-WEIGHTS is a run folder, an .npz or .safetensors file, or a known name such as Ti_16-384 or ViT-B_16. Nothing
-is trained but a linear map on what the model makes of the images, and that has a closed form (see
-tinyvit/analysis/few_shot.py): seconds, once the features are there.
+The model itself stays as it is. All that is learned is a linear map from its features to the classes, which
+has a closed form (see tinyvit/analysis/few_shot.py) and takes seconds once the features are computed.
 
 examples:
   python -m tinyvit.fewshot runs/shapes-1
@@ -27,7 +32,7 @@ examples:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load model and images, compute features, fit and judge a probe for each number of shots and seed."""
+    """Load model and images, and print the accuracy of probes for each number of images of a class."""
     progress, device = Progress(), chosen_device(args)
     report = progress.download(args.weights)
     model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
@@ -35,7 +40,15 @@ def main(args: argparse.Namespace) -> None:
     name, size = args.dataset or "shapes", args.image_size
     if name == "folder" and size is None:
         size = max(model.config.image_size)
-    dataset = load_dataset(name, args.data_dir, size, args.data_url, report=progress.download(name))
+    dataset = load_dataset(
+        name,
+        args.data_dir,
+        size,
+        args.data_url,
+        report=progress.download(name),
+        decoding=progress.count("images"),
+        note=progress.note,
+    )
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
@@ -70,15 +83,24 @@ def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("fewshot", "Classify by a few images a class, on a model's frozen features.", _EPILOG)
-    p.add_argument("weights", metavar="WEIGHTS", help="a run folder, a file of weights, or a known name")
-    add_source_flags(p)
+    p = make_parser("fewshot", __doc__, _EPILOG)
+    add_weights_argument(p)
+    add_source_flags(p, usual_size="the size that the model expects")
     add_weights_flags(p)
     p.add_argument(
-        "--shots", type=positive_int, nargs="+", metavar="N", help="images of each class (1 5 10 25)"
+        "--shots",
+        type=positive_int,
+        nargs="+",
+        metavar="N",
+        help="how many images of each class to learn from "
+        f"(default: those of {' '.join(map(str, USUAL_SHOTS))} that the data allow)",
     )
     p.add_argument(
-        "--seeds", type=positive_int, default=3, metavar="N", help="choices of the images (default: 3)"
+        "--seeds",
+        type=positive_int,
+        default=3,
+        metavar="N",
+        help="number of random choices of these images to average over (default: 3)",
     )
     add_compute_flags(p)
     return p

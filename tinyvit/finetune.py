@@ -1,4 +1,4 @@
-"""`python -m tinyvit.finetune WEIGHTS`: adapt a trained model to other images, in higher resolution too."""
+"""`python -m tinyvit.finetune WEIGHTS`: adapt a trained model to other classes, or to larger images."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import add_weights_flags
+from tinyvit.shell.flags import add_weights_argument, add_weights_flags
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
 _EPILOG = """\
-WEIGHTS is a run folder, an .npz or .safetensors file, or a known name such as Ti_16-384 or ViT-B_16. The
-head is replaced by zeros, and training goes as in the paper's Table 4: SGD with momentum at 0.01, clipping,
-cosine, batches of 512 images, or fewer where the data set is small, for 5 epochs, or 500 steps if that is
-longer; half of the images are mirrored.
+The head of the model is replaced by a new one, which starts at zero. Training then follows Table 4 of the
+paper unless flags say otherwise: SGD with momentum and a learning rate of 0.01, which falls along a cosine;
+clipped gradients; batches of 512 images, or fewer if the data set is small; 5 epochs or 500 steps, whichever
+is longer. Half of the images are mirrored.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data
@@ -25,13 +25,13 @@ examples:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Hand what was given to the training room; returns its exit status."""
+    """Train with the flags that were given; returns the exit status."""
     chosen = vars(args)
     apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
     weights = chosen.get("weights")
     if not weights and not apart["resume"] and not apart["config"]:
         raise UserError(
-            "there are no WEIGHTS to start from: name a run folder, a file or a known name (see --help)."
+            "WEIGHTS to start from are missing: name a run folder, a file or a known name (see --help)."
         )
     if weights is not None:
         path = Path(weights)
@@ -41,13 +41,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line; flags that are not given are absent from its result."""
-    p = make_parser("finetune", "Fine-tune a trained model on other images.", _EPILOG)
+    """The command line; flags that are not given are absent from the result."""
+    p = make_parser("finetune", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
-    p.add_argument(
-        "weights", metavar="WEIGHTS", nargs="?", help="a run folder, a file of weights, or a known name"
-    )
-    add_data_flags(p)
+    add_weights_argument(p, nargs="?")
+    add_data_flags(p, usual_size="the size that the model expects")
     add_weights_flags(p)
     add_fit_flags(p)
     add_run_flags(p)

@@ -15,12 +15,13 @@ import numpy as np
 from tinyvit import model as core
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.backend import Device, array_module, select_device, to_numpy
-from tinyvit.data import ImageSet, read_image
+from tinyvit.data import ImageSet, read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.ops import softmax
-from tinyvit.pretrained.loading import at_resolution, load_any
+from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit
+from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
 from tinyvit.training.fit import fit
 
@@ -32,13 +33,16 @@ class Model(core.Model):
     """A Vision Transformer that can be asked, trained and saved.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
-    classes in the order of the logits. threads is how many CPU threads it computes on, None for all cores.
+    classes in the order of the logits. position_resize and photo_fit say how the library that it is from
+    resizes position embeddings, and how it wants its photos (None: scaled until they just cover its images,
+    the centre cut out). threads is how many CPU threads it computes on, None for all cores.
 
     Wherever images are asked for, they are uint8 pixels, (n, H, W, 3) or (H, W, 3) for one image, of any
     size; or one image file, or a list of them. tinyvit normalises and resizes them itself. Every answer is a
     NumPy array with one row an image. UserError is raised for anything else.
     """
 
+    photo_fit: PhotoFit | None = None
     threads: int | None = None
 
     def predict(self, images: Images) -> np.ndarray:
@@ -87,7 +91,7 @@ class Model(core.Model):
 
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads; see pretrained.save for layouts."""
-        save_model(self, Path(path), layout)
+        save_model(self, Path(path), layout, self.photo_fit)
 
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
         """The same model for square images of that side in pixels, its position embedding resized."""
@@ -107,7 +111,7 @@ class Model(core.Model):
         if isinstance(images, str | Path):
             images = [images]
         if isinstance(images, list | tuple) and all(isinstance(image, str | Path) for image in images):
-            images = np.array([read_image(Path(image), self.config.image_size) for image in images])
+            images = np.array([self._photo(Path(image)) for image in images])
         pixels = np.asarray(images)
         if pixels.ndim == 3:
             pixels = pixels[None]
@@ -121,6 +125,11 @@ class Model(core.Model):
         if pixels.ndim != 4 or pixels.shape[3] != 3:
             raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
         return pixels
+
+    def _photo(self, path: Path) -> np.ndarray:
+        """One photo as the model sees it, uint8 (H, W, 3)."""
+        settings = self.photo_fit.settings if self.photo_fit else {}
+        return read_photo(path, self.config.image_size, **settings, with_whole=False).view
 
     def _numbers(self, labels: Sequence) -> np.ndarray:
         """Labels as int64 (n,); names are looked up."""
@@ -149,7 +158,8 @@ def load(
     Raises UserError if the source is none of these, is damaged, or is not a plain ViT.
     """
     found = load_any(str(source), report, heads, checkpoint)
-    return Model(found.config, found.params, found.classes, threads).to(device)
+    parts = (found.config, found.params, found.classes, found.position_resize)
+    return Model(*parts, photo_fit(str(source)), threads).to(device)
 
 
 def preset(
@@ -168,4 +178,4 @@ def preset(
     """
     names = () if isinstance(classes, int) else tuple(classes)
     config = core.preset(name, image_size, classes if isinstance(classes, int) else len(names), **changes)
-    return Model(config, core.initialise(config, seed), names, threads)
+    return Model(config, core.initialise(config, seed), names, threads=threads)

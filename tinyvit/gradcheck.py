@@ -1,27 +1,25 @@
-"""`python -m tinyvit.gradcheck`: prove every hand-written gradient against finite differences."""
+"""`python -m tinyvit.gradcheck`: check every hand-written gradient against central finite differences."""
 
 from __future__ import annotations
 
 import argparse
 import time
 
-from tinyvit.backend import select_device
 from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, natural_int, run_command
+from tinyvit.shell.flags import add_device_flag, chosen_device
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the table; returns the exit status, 1 if any error is too large."""
-    device = select_device(args.device)
-    if device.note:
-        print(device.note)
+    device = chosen_device(args, default="cpu")
     checks = [c for c in (*OPERATION_CHECKS, *MODEL_CHECKS) if args.only.lower() in c.name.lower()]
     if not checks:
         names = ", ".join(c.name for c in (*OPERATION_CHECKS, *MODEL_CHECKS))
-        raise UserError(f"no check has {args.only!r} in its name; there are: {names}.")
+        raise UserError(f"no check has {args.only!r} in its name: expected part of one of {names}.")
     print(
-        f"tinyvit gradient check: float64, {device.label}, seed {args.seed}, an error must be below "
+        f"tinyvit gradient check: float64, {device.label}, seed {args.seed}; every error must be below "
         f"{TOLERANCE:.0e}\n"
     )
     print(f"{'':32}{'gradients':>10}{'worst error':>13}  where")
@@ -42,12 +40,12 @@ def main(args: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("gradcheck", "Compare every hand-written gradient with central finite differences.")
+    p = make_parser("gradcheck", __doc__)
+    add_device_flag(p, "cpu")
     p.add_argument(
-        "--device", choices=("auto", "cpu", "gpu"), default="cpu", help="where to compute (default: cpu)"
+        "--seed", type=natural_int, default=0, metavar="N", help="seed of the random arrays (default: 0)"
     )
-    p.add_argument("--seed", type=natural_int, default=0, help="of the random arrays (default: 0)")
-    p.add_argument("--only", default="", metavar="TEXT", help="only checks with this text in their name")
+    p.add_argument("--only", default="", metavar="TEXT", help="run only the checks whose names contain TEXT")
     return p
 
 

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.info MODEL|FILE|RUN`: how large a model is, what it costs, what it is made of."""
+"""`python -m tinyvit.info MODEL`: show how large a model is, what it costs, and what it is made of."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
-MODEL is a preset, SIZE/PATCH; where --image-size and --classes are not given, it is described for CIFAR-10
-(32 pixels, 10 classes) or, of the official sizes, for ImageNet (224 pixels, 1000 classes). FILE and RUN are
-what tinyvit.finetune takes. Without any: all presets, beside the paper's Table 1.
+MODEL is a preset, SIZE/PATCH, or whatever tinyvit.finetune accepts: a run folder, a file of weights, or a
+known name. A preset is described for ImageNet (224 pixels, 1000 classes) if its size is one of the official
+ones, and for CIFAR-10 (32 pixels, 10 classes) if not, unless --image-size and --classes say otherwise.
+Without MODEL, all presets are listed beside Table 1 of the paper.
 
 examples:
   python -m tinyvit.info
@@ -28,10 +29,10 @@ examples:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Find the model and print what is known of it."""
+    """Find the model and print what is known about it."""
     if args.model is None:
         if args.image_size or args.classes or args.heads:
-            raise UserError("--image-size, --classes and --heads are of a MODEL, FILE or RUN: name one.")
+            raise UserError("--image-size, --classes and --heads describe a MODEL: name one.")
         print(presets_table())
     else:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
@@ -41,21 +42,21 @@ def main(args: argparse.Namespace) -> None:
 def _find(
     model: str, image_size: int | None, classes: int | None, heads: int | None
 ) -> tuple[ViTConfig, str]:
-    """The configuration that a word means, and what to call it.
+    """The configuration that a word stands for, and what to call it.
 
-    ViT-B_16 and its like are both a preset and known weights: a preset, for nothing need be downloaded.
+    ViT-B_16 and its like name both a preset and known weights; the preset wins, for it needs no download.
     """
     given = Path(model).exists() or model.endswith((".npz", ".safetensors"))
     if not given and is_preset(model):
         if heads:
-            raise UserError("a preset has its own number of heads: leave --heads away, or name a file.")
+            raise UserError("a preset has its own number of heads: omit --heads, or name a file.")
         name = usual_name(model)
         side, count = default_image(name)
         return preset(model, image_size or side, classes or count), name
     if not given and model.lower() not in map(str.lower, KNOWN):
         raise UserError(
-            f"{model} is no model, file, run folder or known name: expected SIZE/PATCH such as B/16 (SIZE "
-            f"one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
+            f"{model} is not a model, a file, a run folder or a known name: expected SIZE/PATCH such as B/16 "
+            f"(SIZE one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
             f"{', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
@@ -65,10 +66,19 @@ def _find(
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("info", "How large a model is, what it costs, what it is made of.", _EPILOG)
-    p.add_argument("model", nargs="?", metavar="MODEL", help="a preset, a file of weights, or a run folder")
-    p.add_argument("--image-size", type=positive_int, metavar="N", help="side of its images, in pixels")
-    p.add_argument("--classes", type=positive_int, metavar="C", help="how many classes its head has")
+    p = make_parser("info", __doc__, _EPILOG)
+    p.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="preset such as B/16, run folder, file of weights (.npz or .safetensors), or known name",
+    )
+    p.add_argument(
+        "--image-size", type=positive_int, metavar="N", help="describe the model for images of N x N pixels"
+    )
+    p.add_argument(
+        "--classes", type=positive_int, metavar="C", help="describe the model with a head for C classes"
+    )
     add_heads_flag(p)
     return p
 

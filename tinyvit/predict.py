@@ -1,4 +1,4 @@
-"""`python -m tinyvit.predict RUN IMAGE...`: the most likely classes of images, and where the model looks."""
+"""`python -m tinyvit.predict RUN IMAGE...`: name the most likely classes of images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.image_files import images_below
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
-from tinyvit.pictures.attention import save_overlays
+from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
@@ -58,14 +58,14 @@ def main(args: argparse.Namespace) -> int:
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
     paths = _find_images(words, output)
     read, seen = _predict(model, paths, args, output)
-    if args.fit == "crop":
+    if photo_settings(model, args.fit)["fit"] == "crop":
         _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
         print(f"wrote {args.attention}{some}", file=aside)
     if output.errors and output.errors + len(read) > 1:
-        output.note(f"{len(read):,} images were read, {output.errors:,} could not be")
+        output.note(f"read {_counted(len(read), 'image')}; {output.errors:,} could not be read")
     return (1 if read else 2) if output.errors else 0
 
 
@@ -113,8 +113,8 @@ def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
             continue
         if images:
             paths += images
-            others = f"; skipped {skipped:,} other files" if skipped else ""
-            output.note(f"{word} contains {len(images):,} images{others}")
+            others = f"; skipped {_counted(skipped, 'other file')}" if skipped else ""
+            output.note(f"{word} contains {_counted(len(images), 'image')}{others}")
         else:
             output.error(word, UserError(f"{word} contains no images, expected one or more in it or below."))
     return paths
@@ -125,12 +125,14 @@ def _predict(
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print, a batch at a time; returns what was read, as (share lost, path), and the sheet."""
     read, seen = [], []
+    fitting = photo_settings(model, args.fit)
+    kept = fitting["crop_share"] ** 2  # of every photo, whatever its shape: not worth a word
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
             break
         batch, results = paths[start : start + BATCH], []
-        for result in read_photos(batch, model.config.image_size, args.fit, with_whole=wanted > 0):
+        for result in read_photos(batch, model.config.image_size, **fitting, with_whole=wanted > 0):
             output.show_progress(start + len(results), len(paths))
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
@@ -139,13 +141,22 @@ def _predict(
         for path, result in zip(batch, results, strict=True):
             if isinstance(result, Photo):
                 captions.append(output.prediction(path, next(rows)))
-                read.append((result.lost, path))
+                read.append((1 - (1 - result.lost) / kept, path))
             else:
                 output.error(path, result)
         if photos and wanted:
             attention = model.attention_map(views[:wanted])
             seen += map(Seen, photos, attention, captions)
     return read, seen
+
+
+def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
+    """How photos are fitted: as the files beside the weights say, unless another fit is asked for."""
+    settings = {"fit": "crop", "resample": "bicubic", "crop_share": 1.0}
+    settings |= model.photo_fit.settings if model.photo_fit else {}
+    if fit not in (None, settings["fit"]):
+        settings |= {"fit": fit, "crop_share": 1.0}
+    return settings
 
 
 def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
@@ -161,22 +172,31 @@ def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Prediction
     if not much:
         return
     lost, path = max(much)
-    what = f"cropping cut {lost:.0%} off {path}"
-    if len(much) > 1:
-        what = (
-            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off {path}"
+    if len(much) == 1:
+        output.note(f"cropping cut {lost:.0%} off {path}; with --fit pad the model sees all of it")
+    else:
+        output.note(
+            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off "
+            f"{path}; with --fit pad the model sees all of them"
         )
-    output.note(f"{what}; with --fit pad the model sees all of it")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
-    """The sheet of attention."""
-    save_overlays([(one.photo.view, one.attention, one.caption or one.photo.name) for one in seen], path)
+    """The sheet of attention, drawn over the whole photos."""
+    rows = [
+        (SeenPhoto(one.photo.whole, one.photo.box, one.photo.name), one.attention, one.caption)
+        for one in seen
+    ]
+    save_overlays(rows, path)
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("predict", "The most likely classes of images, and where the model looks.", _EPILOG)
+    p = make_parser("predict", __doc__, _EPILOG)
     p.add_argument(
         "run", type=Path, nargs="?", metavar="RUN", help="a run folder of tinyvit.train; or give --weights"
     )
@@ -195,9 +215,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--fit",
         choices=FITS,
-        default="crop",
-        help="how an image that is not of the model's shape is fitted to it: crop shows the model its centre "
-        "(the default), pad all of it on grey, squash all of it out of proportion",
+        help="how an image that does not have the model's shape is fitted: crop shows the model its centre, "
+        "pad all of it on grey, squash all of it out of proportion (default: as the files beside the weights "
+        "say, or crop)",
     )
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"

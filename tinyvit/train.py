@@ -1,16 +1,19 @@
-"""`python -m tinyvit.train`: train a Vision Transformer, or go on with a run that was stopped."""
+"""`python -m tinyvit.train`: train a Vision Transformer, or continue a run that was stopped."""
 
 from __future__ import annotations
 
 import argparse
 
+from tinyvit.model import SIZES, usual_name
+from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
 _EPILOG = """\
-Without flags: the built-in 'shapes' data, a minute or two on a laptop. Where a flag is not given, the data
-set's own recipe decides; the run folder's config.json says what it was.
+Without flags, a small model is trained on the built-in pictures, which takes about a minute on a laptop.
+Settings that no flag gives come from a recipe for the data set; config.json in the run folder records them
+all.
 
 examples:
   python -m tinyvit.train
@@ -21,25 +24,31 @@ examples:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Hand what was given to the training room; returns its exit status."""
+    """Train with the flags that were given; returns the exit status."""
     chosen = vars(args)
     apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
     return train(chosen, **apart)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line; flags that are not given are absent from its result."""
-    p = make_parser("train", "Train a Vision Transformer from scratch.", _EPILOG)
+    """The command line; flags that are not given are absent from the result."""
+    p = make_parser("train", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
 
-    add_data_flags(p)
+    add_data_flags(p, usual_size="64")
 
+    sizes = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
     model = p.add_argument_group("model")
     model.add_argument(
-        "--model", metavar="NAME", help="SIZE/PATCH: nano micro milli mini Ti S B L H; for instance micro/4"
+        "--model",
+        metavar="SIZE/PATCH",
+        help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
+        "pixels",
     )
     model.add_argument(
-        "--pool", choices=("token", "mean"), help="classify the class token or the mean of the patches"
+        "--pool",
+        choices=("token", "mean"),
+        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool})",
     )
 
     add_fit_flags(p)

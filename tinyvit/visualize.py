@@ -1,9 +1,8 @@
-"""`python -m tinyvit.visualize RUN`: look inside a trained model, in one picture."""
+"""`python -m tinyvit.visualize RUN`: draw what a model has learned: filters, positions and attention."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 
@@ -14,13 +13,13 @@ from tinyvit.front import Model, load
 from tinyvit.pictures.portrait import Row, save_portrait
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
-from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
+from tinyvit.shell.flags import add_compute_flags, add_data_of_run_flag, add_run_argument, chosen_device
 from tinyvit.shell.progress import Progress
 from tinyvit.training.session import load_data_of_run
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load the run's checkpoint and data, draw, say where."""
+    """Load the run's checkpoint and data, draw the picture, and say where it is."""
     run = RunFolder.open(args.run)
     device = chosen_device(args)
     model = load(args.run, checkpoint=args.checkpoint, threads=args.threads).to(device)
@@ -59,13 +58,17 @@ def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("visualize", "Look inside a trained model: filters, positions, attention.")
+    p = make_parser("visualize", __doc__)
     add_run_argument(p)
-    p.add_argument("--out", type=png_path, metavar="PNG", help="where to write it (RUN/inside.png)")
+    p.add_argument("--out", type=png_path, metavar="PNG", help="file to write (default: RUN/inside.png)")
     p.add_argument(
-        "--images", type=positive_int, default=8, metavar="N", help="test images to show (default: 8)"
+        "--images",
+        type=positive_int,
+        default=8,
+        metavar="N",
+        help="number of test images to show (default: 8)",
     )
-    p.add_argument("--data-dir", type=Path, metavar="DIR", help="where the data are, if not where they were")
+    add_data_of_run_flag(p)
     add_compute_flags(p)
     return p
 

@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from lessons.checks import assert_gradients, assert_same, assert_untouched
-from tinyvit.model import Params, ViTConfig, parameter_shapes
+from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.block import block as library_block
 
 CONFIG = ViTConfig(image_size=4, patch_size=2, width=6, mlp_width=7, heads=2, layers=1, classes=3)
 SHAPES = {
-    name.removeprefix("blocks.0."): shape
-    for name, shape in parameter_shapes(CONFIG).items()
-    if name.startswith("blocks.")
+    row.name.removeprefix("blocks.0."): row.shape for row in layout(CONFIG) if row.name.startswith("blocks.")
 }
 
 
@@ -49,10 +47,10 @@ def backward(impl):
 def test_values(impl):
     arrays = inputs(1)
     y, _ = forward(impl)(*arrays.values())
-    params = Params.zeros(parameter_shapes(CONFIG), "float64")
+    params = Params.zeros(layout(CONFIG), "float64")
     for name in SHAPES:
         params["blocks.0." + name] = arrays[name]
-    assert_same(y, library_block(params, CONFIG, 0, arrays["x"], None)[0], "y")
+    assert_same(y, library_block(CONFIG, params, 0, arrays["x"])[0], "y")
 
 
 @pytest.mark.hint("what is added to a branch is the stream as it was before the branch's LayerNorm")

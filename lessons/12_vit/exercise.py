@@ -2,8 +2,13 @@
 
 Two calls you need besides tinyvit.ops, for block number i:
 
-    x, cache = block(params, config, i, x, None)          x (B, N, D); None: no dropout
-    dx = block_backward(dy, cache, i, grads)              adds the block's own gradients to grads
+    x, cache = block(config, params, i, x)                x (B, N, D)
+    dx = block_backward(i, dy, cache, grads)              adds the block's own gradients to grads
+
+And two ways to reach the arrays of a part, in the order in which its operation takes them:
+
+    params.group("head")                                  head.weight, head.bias
+    grads.add("head", dweight, dbias)                     adds each to what is there
 """
 
 from tinyvit import ops  # noqa: F401 - ops.patchify, ops.linear, ops.class_token, ...
@@ -17,13 +22,13 @@ def parameter_count(config):
     )
 
 
-def forward(params, config, images):
-    """Logits (B, C) of images (B, H, W, 3), and a cache. params is read by name: params["patch.weight"]."""
+def forward(config, params, images):
+    """Logits (B, C) of images (B, H, W, 3), and a cache. params is read by name: params.group("patch")."""
     raise NotImplementedError("write forward: patches, token, position, blocks, norm, pooling, head")
 
 
 def backward(dlogits, cache, grads):
-    """From dlogits (B, C), add the gradient of every parameter to grads, by grads.add(name, value)."""
+    """From dlogits (B, C), add the gradient of every parameter to grads, with grads.add."""
     raise NotImplementedError(
         "write backward: forward's list read upwards, blocks from the last to the first"
     )

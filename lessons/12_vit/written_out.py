@@ -14,49 +14,44 @@ def parameter_count(config):
     return patch + places + config.layers * block + 2 * D + head
 
 
-def forward(params, config, images):
+def forward(config, params, images):
     x, _ = ops.patchify(images, config.patch_size)
-    x, patch = ops.linear(x, params["patch.weight"], params["patch.bias"])
+    x, patch = ops.linear(x, *params.group("patch"))
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])
     x, _ = ops.position_embedding(x, params["position"])
     blocks = []
     for i in range(config.layers):
-        x, cache = block(params, config, i, x, None)
+        x, cache = block(config, params, i, x)
         blocks.append(cache)
-    x, norm = ops.layer_norm(x, params["norm.weight"], params["norm.bias"], config.eps)
+    x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)
     hidden = None
     if config.pre_logits:
-        x, hidden = ops.linear(x, params["pre_logits.weight"], params["pre_logits.bias"])
+        x, hidden = ops.linear(x, *params.group("pre_logits"))
         x, tanh = ops.tanh(x)
         hidden = hidden, tanh
-    logits, head = ops.linear(x, params["head.weight"], params["head.bias"])
+    logits, head = ops.linear(x, *params.group("head"))
     return logits, (config, patch, blocks, norm, pool, hidden, head)
 
 
 def backward(dlogits, cache, grads):
     config, patch, blocks, norm, pool, hidden, head = cache
     dx, *dhead = ops.linear_backward(dlogits, head)
-    add(grads, "head", dhead)
+    grads.add("head", *dhead)
     if hidden is not None:
         dx = ops.tanh_backward(dx, hidden[1])
         dx, *dhidden = ops.linear_backward(dx, hidden[0])
-        add(grads, "pre_logits", dhidden)
+        grads.add("pre_logits", *dhidden)
     dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)
     dx, *dnorm = ops.layer_norm_backward(dx, norm)
-    add(grads, "norm", dnorm)
+    grads.add("norm", *dnorm)
     for i in reversed(range(config.layers)):
-        dx = block_backward(dx, blocks[i], i, grads)
+        dx = block_backward(i, dx, blocks[i], grads)
     dx, dposition = ops.position_embedding_backward(dx, None)
     grads.add("position", dposition)
     if config.has_token:
         dx, dtoken = ops.class_token_backward(dx, None)
         grads.add("class_token", dtoken)
     _, *dpatch = ops.linear_backward(dx, patch)
-    add(grads, "patch", dpatch)
-
-
-def add(grads, name, values):
-    grads.add(name + ".weight", values[0])
-    grads.add(name + ".bias", values[1])
+    grads.add("patch", *dpatch)

@@ -26,4 +26,4 @@ def learning_rate(step, total, peak, warmup, decay="cosine"):
 
     warmup is a number of steps, and may be 0.
     """
-    raise NotImplementedError("write learning_rate: equations schedule 1, 2 and 3")
+    raise NotImplementedError("write learning_rate: equations schedule 1, 2 and 3, with done of equation 1")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lessons.checks import assert_same, assert_untouched
-from tinyvit.model import Params
+from tinyvit.model import Params, rows_of
 from tinyvit.optim import AdamW
 
 
@@ -37,10 +37,9 @@ def test_eps_stands_outside_the_root(impl):
     "wrong after step 1: adam 3 and 4; right at first, wrong later: return m and v, not the corrected ones"
 )
 def test_five_steps_are_those_of_the_library(impl):
-    shapes = {"a.weight": (3, 4)}
     w, _, m, v = start(1)
     m, v = 0 * m, 0 * v
-    params = Params.zeros(shapes, "float64")
+    params = Params.zeros(rows_of({"a.weight": (3, 4)}), "float64")
     params["a.weight"] = w
     library, grads = AdamW(params, weight_decay=0.0), params.zeros_like()
     for step in range(1, 6):
@@ -100,14 +99,25 @@ def test_warm_up(impl):
     assert_same(np.array(rates), np.array([0.1, 0.2, 0.3, 0.4]), "the warm-up")
 
 
-@pytest.mark.hint("done runs from 0, where the warm-up ends, to 1: (step - warmup) / (total - warmup)")
+@pytest.mark.hint(
+    "done is 0 in the first step after the warm-up and less than 1 in the last: "
+    "(step - 1 - warmup) / (total - warmup)"
+)
 @pytest.mark.parametrize("decay", ["cosine", "linear"])
 def test_decay(impl, decay):
     share = {"cosine": (1 + math.cos(math.pi / 4)) / 2, "linear": 0.75}[decay]
-    rates = [impl.learning_rate(step, 50, 2.0, 10, decay) for step in (20, 30, 50)]
-    assert_same(np.array(rates), np.array([2 * share, 1.0, 0.0]), f"the {decay} decay at steps 20, 30 and 50")
+    rates = [impl.learning_rate(step, 50, 2.0, 10, decay) for step in (11, 21, 31)]
+    assert_same(np.array(rates), np.array([2.0, 2 * share, 1.0]), f"the {decay} decay at steps 11, 21 and 31")
+
+
+@pytest.mark.hint("what is done when the last step begins is less than 1: count the step - 1 before it")
+@pytest.mark.parametrize("decay", ["cosine", "linear"])
+def test_the_last_step_still_moves_the_weights(impl, decay):
+    share = {"cosine": (1 + math.cos(0.9 * math.pi)) / 2, "linear": 0.1}[decay]
+    assert_same(impl.learning_rate(15, 15, 2.0, 5, decay), 2 * share, "the rate of step 15 of 15")
 
 
 @pytest.mark.hint("with warmup 0 the first step is one of the decay: test step <= warmup before you divide")
 def test_no_warm_up(impl):
-    assert_same(impl.learning_rate(1, 4, 1.0, 0, "linear"), 0.75, "the rate of step 1 of 4")
+    assert_same(impl.learning_rate(1, 4, 1.0, 0, "linear"), 1.0, "the rate of step 1 of 4")
+    assert_same(impl.learning_rate(2, 4, 1.0, 0, "linear"), 0.75, "the rate of step 2 of 4")

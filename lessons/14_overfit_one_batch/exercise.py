@@ -4,11 +4,11 @@ import math  # noqa: F401 - you will want it
 
 import numpy as np  # noqa: F401 - and it
 
-from tinyvit.model import loss_and_grads  # noqa: F401 - and these
+from tinyvit.objectives import loss_and_grads  # noqa: F401 - and these
 from tinyvit.optim import AdamW  # noqa: F401
 
 
-def train_on_batch(params, config, images, labels, steps, lr):
+def train_on_batch(config, params, images, labels, steps, lr):
     """Train params, in place, on this one batch with AdamW; return the losses, each before its update.
 
     images (B, H, W, 3), normalised; labels (B,) integers. AdamW as it is by default: no weight decay.

@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 
-from tinyvit.model import loss_and_grads
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
 
-def train_on_batch(params, config, images, labels, steps, lr):
+def train_on_batch(config, params, images, labels, steps, lr):
     """Train params, in place, on this one batch; return the list of losses, each before its update."""
     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
     for step in range(1, steps + 1):
         grads.flat.fill(0)  # loss_and_grads adds to what is there
-        losses.append(float(loss_and_grads(params, config, images, labels, grads)))
+        losses.append(float(loss_and_grads(config, params, images, labels, grads)))
         optimizer.step(grads, lr, step)
     return losses
 

@@ -7,7 +7,8 @@ import pytest
 
 from lessons.checks import assert_same
 from tinyvit.checking import random_params
-from tinyvit.model import ViTConfig, forward, initialise, loss_and_grads
+from tinyvit.model import ViTConfig, infer, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import AdamW
 
@@ -21,13 +22,13 @@ def batch(seed=0, count=6):
 
 
 def loss_of(params, images, labels):
-    return float(cross_entropy(forward(params, CONFIG, images)[0], labels)[0])
+    return float(cross_entropy(infer(CONFIG, params, images), labels)[0])
 
 
 @pytest.mark.hint("append the loss that loss_and_grads returns: it is that of before the update")
 def test_the_first_loss_is_that_of_blind_guessing(impl):
     params = initialise(CONFIG, dtype="float64")
-    losses = impl.train_on_batch(params, CONFIG, *batch(), 3, 0.01)
+    losses = impl.train_on_batch(CONFIG, params, *batch(), 3, 0.01)
     assert len(losses) == 3, f"expected 3 losses, one for each step, got {len(losses)}"
     assert_same(float(losses[0]), math.log(5), "the first loss of a zero head")
 
@@ -40,9 +41,9 @@ def test_every_loss_is_right(impl):
     grads, optimizer = own.zeros_like(), AdamW(own)
     for step in range(1, 9):
         grads.flat[:] = 0
-        expected.append(float(loss_and_grads(own, CONFIG, images, labels, grads)))
+        expected.append(float(loss_and_grads(CONFIG, own, images, labels, grads)))
         optimizer.step(grads, 0.02, step)
-    losses = impl.train_on_batch(params, CONFIG, images, labels, 8, 0.02)
+    losses = impl.train_on_batch(CONFIG, params, images, labels, 8, 0.02)
     for step, (got, right) in enumerate(zip(losses, expected, strict=True), start=1):
         assert_same(float(got), right, f"the loss of step {step}")
     assert_same(params.flat, own.flat, "what params holds afterwards")
@@ -52,7 +53,7 @@ def test_every_loss_is_right(impl):
 def test_the_batch_is_learned_by_heart(impl):
     images, labels = batch(2)
     params = initialise(CONFIG, dtype="float64")
-    losses = impl.train_on_batch(params, CONFIG, images, labels, 80, 0.02)
+    losses = impl.train_on_batch(CONFIG, params, images, labels, 80, 0.02)
     assert losses[-1] < 0.02, f"after 80 steps the loss is {losses[-1]:.3f}, expected less than 0.02"
     assert loss_of(params, images, labels) < 0.02, "params has not learned: train it in place, not a copy"
 
@@ -107,10 +108,10 @@ def test_silent_parameters(impl):
 def test_the_first_step_moves_the_head_alone(impl):
     before = initialise(CONFIG, dtype="float64")
     after = before.astype("float64")
-    impl.train_on_batch(after, CONFIG, *batch(4), 1, 0.01)
+    impl.train_on_batch(CONFIG, after, *batch(4), 1, 0.01)
     found = impl.silent_parameters(before, after)
     expected = [name for name in before if not name.startswith("head")]
     assert list(found) == expected, f"expected all but the head to be silent, got {found}"
-    impl.train_on_batch(after, CONFIG, *batch(4), 1, 0.01)
+    impl.train_on_batch(CONFIG, after, *batch(4), 1, 0.01)
     found = impl.silent_parameters(before, after)
     assert list(found) == [], f"after a second step nothing should be silent, got {found}"

@@ -3,11 +3,11 @@
 import numpy as np  # noqa: F401 - you will want it
 
 
-def crop_and_flip(images, indices, dy, dx, flip):
-    """The chosen images, each seen through a window moved down by dy and right by dx, then mirrored if flip.
+def crop_and_flip(images, indices, down, right, flip):
+    """The chosen images, each seen through a window moved down and to the right, then mirrored if flip.
 
-    images (n, H, W, 3) uint8; indices, dy, dx (B,) integers, flip (B,) bool, |dy| < H and |dx| < W. Where the
-    window reaches over an edge it sees the image mirrored there. Returns (B, H, W, 3) uint8.
+    images (n, H, W, 3) uint8; indices, down, right (B,) integers, flip (B,) bool, |down| < H and |right| < W.
+    Where the window reaches over an edge it sees the image mirrored there. Returns (B, H, W, 3) uint8.
     """
     raise NotImplementedError("write crop_and_flip: work out source rows and columns, reflect them, gather")
 

@@ -13,9 +13,10 @@ def pictures(seed=0, shape=(3, 5, 7, 3)):
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
 
 
-def one(impl, image, dy=0, dx=0, flip=False):
+def one(impl, image, down=0, right=0, flip=False):
     """One image through one window."""
-    batch = impl.crop_and_flip(image[None], np.array([0]), np.array([dy]), np.array([dx]), np.array([flip]))
+    shift = np.array([down]), np.array([right])
+    batch = impl.crop_and_flip(image[None], np.array([0]), *shift, np.array([flip]))
     assert np.shape(batch) == (1, *image.shape), f"the batch has shape {np.shape(batch)}"
     return batch[0]
 
@@ -31,21 +32,21 @@ def test_no_shift_and_no_flip_is_the_image_itself(impl):
 def test_a_row_by_hand(impl):
     image = np.zeros((5, 1, 3), dtype=np.uint8)
     image[:, 0] = np.array([10, 20, 30, 40, 50])[:, None]
-    for dy, expected in ((2, [30, 40, 50, 40, 30]), (-2, [30, 20, 10, 20, 30]), (-4, [50, 40, 30, 20, 10])):
-        window = one(impl, image, dy=dy)
-        assert_same(window[:, 0, 0], np.array(expected, np.uint8), f"a column moved by dy = {dy}")
+    for down, expected in ((2, [30, 40, 50, 40, 30]), (-2, [30, 20, 10, 20, 30]), (-4, [50, 40, 30, 20, 10])):
+        window = one(impl, image, down=down)
+        assert_same(window[:, 0, 0], np.array(expected, np.uint8), f"a column moved down by {down}")
 
 
 @pytest.mark.hint(
-    "dy moves rows (axis 1), dx columns (axis 2); each image has its own; source = place + shift"
+    "down moves rows (axis 1), right columns (axis 2); each image has its own; source = place + shift"
 )
 def test_every_image_has_its_own_window(impl):
     images, rng = pictures(1), np.random.default_rng(1)
-    indices, dy, dx = rng.integers(0, 3, 9), rng.integers(-3, 4, 9), rng.integers(-3, 4, 9)
-    batch = impl.crop_and_flip(images, indices, dy, dx, np.zeros(9, dtype=bool))
+    indices, down, right = rng.integers(0, 3, 9), rng.integers(-3, 4, 9), rng.integers(-3, 4, 9)
+    batch = impl.crop_and_flip(images, indices, down, right, np.zeros(9, dtype=bool))
     padded = np.pad(images, ((0, 0), (3, 3), (3, 3), (0, 0)), mode="reflect")
     expected = [
-        padded[i, 3 + down :, 3 + right :][:5, :7] for i, down, right in zip(indices, dy, dx, strict=True)
+        padded[i, 3 + top :, 3 + left :][:5, :7] for i, top, left in zip(indices, down, right, strict=True)
     ]
     assert_same(batch, np.stack(expected), "the batch")
 
@@ -54,9 +55,10 @@ def test_every_image_has_its_own_window(impl):
 def test_a_flip_mirrors_what_the_window_shows(impl):
     image = pictures(2)[0]
     assert_same(one(impl, image, flip=True), image[:, ::-1], "the mirrored image")
-    for dx in (2, -3):
-        window = one(impl, image, dy=1, dx=dx)
-        assert_same(one(impl, image, 1, dx, True), window[:, ::-1], f"the window at dx = {dx}, mirrored")
+    for right in (2, -3):
+        window = one(impl, image, down=1, right=right)
+        mirrored = one(impl, image, 1, right, True)
+        assert_same(mirrored, window[:, ::-1], f"the window moved right by {right}, mirrored")
 
 
 @pytest.mark.hint("without noise nothing is dropped and nothing enlarged; the same at rate 0")

@@ -5,7 +5,7 @@ import numpy as np  # noqa: F401 - you will want it
 from tinyvit.model import attention_maps, forward  # noqa: F401 - and these
 
 
-def embedding_filters(params, config, count=28):
+def embedding_filters(config, params, count=28):
     """The first count columns of U, of params["patch.weight"] = U diag(s) V^T, as images, strongest first.
 
     Returns (count, P, P, C), or as many as there are. Each has length 1; of its numbers, the one largest in
@@ -14,7 +14,7 @@ def embedding_filters(params, config, count=28):
     raise NotImplementedError("write embedding_filters: np.linalg.svd, then columns of U as images")
 
 
-def position_similarity(params, config):
+def position_similarity(config, params):
     """Cosine of every patch position with every other, (gh, gw, gh, gw); the class token's is left out.
 
     params["position"] is (N, D), the class token first if config.has_token; (gh, gw) is config.grid.
@@ -22,7 +22,7 @@ def position_similarity(params, config):
     raise NotImplementedError("write position_similarity: equation position similarity 1")
 
 
-def class_token_attention(params, config, images):
+def class_token_attention(config, params, images):
     """What the class token draws from each patch in the last block, averaged over the heads: (B, gh, gw).
 
     images (B, H, W, 3), normalised. Each image's numbers add up to 1; the token's share of itself is left

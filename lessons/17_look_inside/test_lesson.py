@@ -28,7 +28,7 @@ def planted(strengths, seed=1):
 @pytest.mark.hint("np.linalg.svd returns U, s, Vh; the columns of U are patterns of pixels, strongest first")
 def test_planted_patterns_are_found_strongest_first(impl):
     params, U = planted([1.0, 5.0, 3.0])
-    filters = impl.embedding_filters(params, CONFIG, 3)
+    filters = impl.embedding_filters(CONFIG, params, 3)
     assert np.shape(filters) == (3, 4, 4, 3), (
         f"the filters have shape {np.shape(filters)}, expected (3, 4, 4, 3)"
     )
@@ -47,19 +47,19 @@ def test_a_single_pixel_is_where_it_was(impl):
     params["patch.weight"] = weight
     expected = np.zeros((1, 4, 4, 3))
     expected[0, 2, 3, 1] = 1
-    assert_same(impl.embedding_filters(params, CONFIG, 1), expected, "the filter of one green pixel")
+    assert_same(impl.embedding_filters(CONFIG, params, 1), expected, "the filter of one green pixel")
 
 
 @pytest.mark.hint("the sign of a column of U is free: turn it so that its largest number by size is positive")
 def test_filters_have_length_one_right_angles_and_a_fixed_sign(impl):
-    filters = impl.embedding_filters(parameters(seed=2), CONFIG, 10).reshape(10, -1)
+    filters = impl.embedding_filters(CONFIG, parameters(seed=2), 10).reshape(10, -1)
     assert_same(filters @ filters.T, np.eye(10), "the products of the filters with each other")
     assert_same(filters.max(axis=1), np.abs(filters).max(axis=1), "the largest number of each filter")
 
 
 @pytest.mark.hint("full_matrices=False, then the first count columns: there are min(P*P*C, D) of them")
 def test_no_more_filters_than_there_are(impl):
-    filters = impl.embedding_filters(parameters(SMALL), SMALL)
+    filters = impl.embedding_filters(SMALL, parameters(SMALL))
     assert np.shape(filters) == (12, 2, 2, 3), (
         f"the filters have shape {np.shape(filters)}, expected (12, 2, 2, 3)"
     )
@@ -75,7 +75,7 @@ def test_every_cosine_by_hand(impl):
     for r, c, s, d in np.ndindex(2, 3, 2, 3):
         a, b = places[3 * r + c], places[3 * s + d]
         expected[r, c, s, d] = a @ b / np.sqrt((a @ a) * (b @ b))
-    assert_same(impl.position_similarity(params, CONFIG), expected, "the similarity")
+    assert_same(impl.position_similarity(CONFIG, params), expected, "the similarity")
 
 
 @pytest.mark.hint("a mean-pooled model has no class token: leave out a row only if config.has_token")
@@ -83,12 +83,12 @@ def test_a_model_without_class_token(impl):
     config = ViTConfig(**(CONFIG.as_dict() | {"pool": "mean"}))
     params = parameters(config, 4)
     e = params["position"] / np.linalg.norm(params["position"], axis=1, keepdims=True)
-    assert_same(impl.position_similarity(params, config), (e @ e.T).reshape(2, 3, 2, 3), "the similarity")
+    assert_same(impl.position_similarity(config, params), (e @ e.T).reshape(2, 3, 2, 3), "the similarity")
 
 
 def last_block(params, images):
     """A of the class token in the last block, (B, H, N)."""
-    _, cache = forward(params, CONFIG, images)
+    _, cache = forward(CONFIG, params, images)
     return attention_maps(cache)[-1][:, :, 0]
 
 
@@ -99,13 +99,13 @@ def test_attention_is_the_mean_over_heads_of_the_last_block(impl):
     params, images = parameters(seed=5), np.random.default_rng(5).normal(size=(4, 8, 12, 3))
     mean = last_block(params, images).mean(axis=1)[:, 1:]
     expected = (mean / mean.sum(axis=1, keepdims=True)).reshape(4, 2, 3)
-    assert_same(impl.class_token_attention(params, CONFIG, images), expected, "the attention")
+    assert_same(impl.class_token_attention(CONFIG, params, images), expected, "the attention")
 
 
 @pytest.mark.hint("leave out what the class token draws from itself, then divide by what remains")
 def test_the_shares_of_the_patches_add_up_to_one(impl):
     params, images = parameters(seed=6), np.random.default_rng(6).normal(size=(3, 8, 12, 3))
-    attention = impl.class_token_attention(params, CONFIG, images)
+    attention = impl.class_token_attention(CONFIG, params, images)
     assert np.shape(attention) == (3, 2, 3), (
         f"the attention has shape {np.shape(attention)}, expected (3, 2, 3)"
     )
@@ -116,7 +116,7 @@ def test_the_shares_of_the_patches_add_up_to_one(impl):
 def test_the_model_is_left_as_it_was(impl):
     params, images = parameters(seed=7), np.random.default_rng(7).normal(size=(2, 8, 12, 3))
     before = params.flat.copy()
-    impl.embedding_filters(params, CONFIG)
-    impl.position_similarity(params, CONFIG)
-    impl.class_token_attention(params, CONFIG, images)
+    impl.embedding_filters(CONFIG, params)
+    impl.position_similarity(CONFIG, params)
+    impl.class_token_attention(CONFIG, params, images)
     assert np.array_equal(before, params.flat), "looking at the model has changed its parameters"

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor  # noqa: F401 - and it
 
 import numpy as np  # noqa: F401 - and it
 
-from tinyvit import model  # noqa: F401 - and model.loss_and_grads
+from tinyvit import objectives  # noqa: F401 - and objectives.loss_and_grads
 
 
 def gelu_tanh(x):
@@ -21,7 +21,7 @@ def row_means(x):
     raise NotImplementedError("write row_means: equation 4, a product of all rows with a column of 1/D")
 
 
-def gradients_on_threads(params, config, images, labels, pieces, threads):
+def gradients_on_threads(config, params, images, labels, pieces, threads):
     """Loss and gradients of a batch, cut into pieces, on threads; the same bits in every call.
 
     images (B, H, W, 3), labels (B,). pieces, at most B, says into how many parts the batch is cut; their

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from tinyvit import model
+from tinyvit import objectives
 from tinyvit.ops.layer_norm import row_means
 
 __all__ = ["gelu_tanh", "gradients_on_threads", "row_means"]
@@ -25,7 +25,7 @@ def gelu_tanh(x):
     return np.divide(x, y, out=y)  # eq. 3
 
 
-def gradients_on_threads(params, config, images, labels, pieces, threads):
+def gradients_on_threads(config, params, images, labels, pieces, threads):
     """Loss and gradients of the batch; thread t takes pieces t, t + threads, t + 2 threads, ..."""
     B = len(images)
     cuts = [B * i // pieces for i in range(pieces + 1)]
@@ -35,7 +35,7 @@ def gradients_on_threads(params, config, images, labels, pieces, threads):
         own, loss = params.zeros_like(), 0.0
         for part in parts[thread::threads]:
             share = (part.stop - part.start) / B
-            loss += model.loss_and_grads(params, config, images[part], labels[part], own, share=share)
+            loss += objectives.loss_and_grads(config, params, images[part], labels[part], own, share=share)
         return loss, own
 
     with ThreadPoolExecutor(threads) as pool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lessons.checks import assert_same, assert_untouched
-from tinyvit import model
+from tinyvit import objectives
 from tinyvit.checking import random_params
 from tinyvit.model import ViTConfig
 from tinyvit.ops import gelu
@@ -39,19 +39,19 @@ class Watched(np.ndarray):
 
 
 class WatchedLoss:
-    """model.loss_and_grads, but each piece waits for a while first; notes how many run at a time."""
+    """objectives.loss_and_grads, but each piece waits for a while first; notes how many run at a time."""
 
     def __init__(self, seconds):
         self.seconds, self.calls, self.running, self.most = seconds, 0, 0, 0
-        self._right, self._lock = model.loss_and_grads, threading.Lock()
+        self._right, self._lock = objectives.loss_and_grads, threading.Lock()
 
-    def __call__(self, params, config, images, *args, **kwargs):
+    def __call__(self, config, params, images, *args, **kwargs):
         with self._lock:
             self.calls += 1
             self.running += 1
             self.most = max(self.most, self.running)
         time.sleep(self.seconds(int(images[0, 0, 0, 0])))
-        result = self._right(params, config, images, *args, **kwargs)
+        result = self._right(config, params, images, *args, **kwargs)
         with self._lock:
             self.running -= 1
         return result
@@ -69,7 +69,7 @@ def loss_and_table(result):
 def watch(monkeypatch, impl, seconds):
     """Have impl use a WatchedLoss; seconds(first image of a piece) is how long that piece waits."""
     watched = WatchedLoss(seconds)
-    monkeypatch.setattr(model, "loss_and_grads", watched)
+    monkeypatch.setattr(objectives, "loss_and_grads", watched)
     if hasattr(impl, "loss_and_grads"):  # imported by name
         monkeypatch.setattr(impl, "loss_and_grads", watched)
     return watched
@@ -148,8 +148,8 @@ def test_the_pieces_add_up_to_the_batch(impl, pieces, threads):
     arrays = [params.flat, images, labels]
     before = [array.copy() for array in arrays]
     expected = params.zeros_like()
-    expected_loss = model.loss_and_grads(params, CONFIG, images, labels, expected)
-    loss, grads = loss_and_table(impl.gradients_on_threads(params, CONFIG, images, labels, pieces, threads))
+    expected_loss = objectives.loss_and_grads(CONFIG, params, images, labels, expected)
+    loss, grads = loss_and_table(impl.gradients_on_threads(CONFIG, params, images, labels, pieces, threads))
     what = f"of 7 images in {pieces} pieces on {threads} threads"
     assert_same(float(loss), float(expected_loss), f"the loss {what}")
     for name in params:
@@ -164,7 +164,7 @@ def test_the_pieces_run_side_by_side(impl, monkeypatch):
     watched = watch(monkeypatch, impl, lambda first: 0.05)
     impl.gradients_on_threads(*batch_arguments(8), pieces=6, threads=3)
     assert watched.calls == 6, (
-        f"model.loss_and_grads was called {watched.calls} times, expected once for each of 6 pieces"
+        f"objectives.loss_and_grads was called {watched.calls} times, expected once for each of 6 pieces"
     )
     assert watched.most > 1, "the pieces ran one after another, expected 3 at a time"
     assert watched.most <= 3, f"{watched.most} pieces ran at a time, expected 3, the number of threads"
@@ -195,4 +195,4 @@ def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
 def batch_arguments(count, dtype="float64"):
     """The first four arguments of gradients_on_threads."""
     params, images, labels = batch(count, dtype)
-    return params, CONFIG, images, labels
+    return CONFIG, params, images, labels

@@ -18,8 +18,8 @@ def attention_from_official(query, key, value, out):
 def resize_matrix(n, m, method):
     """The matrix (m, n), float64, that resizes n values in a row to m; method is 'corners' or 'bilinear'.
 
-    Row i holds the shares that value i of the new row takes of the old ones: equations 5 to 7. Beyond the
-    border the outermost value goes on. m may be smaller than n, and either may be 1.
+    Row i holds the shares that value i of the new row takes of the old ones: equations resize 2 to 4. Beyond
+    the border the outermost value goes on. m may be smaller than n, and either may be 1.
     """
     raise NotImplementedError("write resize_matrix: where row i reads, then the shares of its two neighbours")
 

@@ -76,7 +76,7 @@ def test_a_file_and_a_run_are_described(go, model, tmp_path):
 
 
 def test_mistakes_are_one_line(go, tmp_path):
-    assert_one_line(go("huge/4"), "huge/4 is no model", "SIZE/PATCH", "Ti_16-384")
+    assert_one_line(go("huge/4"), "huge/4 is not a model", "SIZE/PATCH", "Ti_16-384")
     assert_one_line(go("mini/7"), "patches of 7 x 7 do not divide")
     assert_one_line(go(tmp_path / "a.npz"), "a.npz")
     assert_one_line(go(tmp_path), "not a run folder")
@@ -92,9 +92,9 @@ def test_nothing_is_downloaded_for_what_is_a_preset_too(go, monkeypatch):
         assert go(name)[0] == 0
 
 
-def test_heads_are_of_a_file(go, tmp_path):
+def test_heads_belong_to_a_file(go, tmp_path):
     assert_one_line(go("B/16", "--heads", "7"), "own number of heads")
-    assert_one_line(go("--heads", "7"), "--heads are of a MODEL")
+    assert_one_line(go("--heads", "7"), "--heads describe a MODEL")
 
 
 def test_a_model_without_a_head_and_its_arithmetic(go, tmp_path):

@@ -3,7 +3,6 @@ import pytest
 from PIL import Image
 
 from tinyvit.data.folder import load_folder
-from tinyvit.data.photos import read_image
 from tinyvit.errors import UserError
 
 
@@ -63,7 +62,7 @@ def test_the_split_depends_on_the_seed_alone(tmp_path):
 
 
 @pytest.mark.parametrize("name", [".DS_Store", ".hidden.png", "notes.txt", "labels.json"])
-def test_files_that_are_no_images_are_passed_over(tmp_path, name):
+def test_files_that_are_not_images_are_skipped(tmp_path, name):
     make_classes(tmp_path, count=5)
     (tmp_path / "cat" / name).write_text("not an image")
     (tmp_path / name).write_text("not an image")
@@ -71,52 +70,19 @@ def test_files_that_are_no_images_are_passed_over(tmp_path, name):
     assert len(dataset.train) + len(dataset.test) == 10
 
 
-def test_a_hidden_folder_is_no_class(tmp_path):
+def test_a_hidden_folder_is_not_a_class(tmp_path):
     make_classes(tmp_path, names=("cat", "dog", ".cache"))
     assert load_folder(tmp_path, 8, seed=0).classes == ("cat", "dog")
 
 
-def test_the_shorter_side_is_scaled_and_the_centre_kept(tmp_path):
-    image = Image.new("RGB", (90, 30), (255, 0, 0))
-    image.paste((0, 0, 255), (30, 0, 60, 30))
-    image.save(tmp_path / "wide.png")
-    pixels = read_image(tmp_path / "wide.png", 10)
-    assert pixels.shape == (10, 10, 3)
-    assert pixels.dtype == np.uint8
-    assert (pixels[:, 2:-2] == (0, 0, 255)).all()  # at the cut itself the red beyond shines through
-
-
-def test_a_fine_pattern_is_averaged_not_sampled(tmp_path):
-    board = np.indices((64, 64)).sum(axis=0) % 2 * np.uint8(255)
-    Image.fromarray(board.astype(np.uint8)).save(tmp_path / "board.png")
-    assert np.abs(read_image(tmp_path / "board.png", 8).astype(int) - 127).max() < 20
-
-
-def test_a_photo_taken_sideways_is_turned_upright(tmp_path):
-    image = Image.new("RGB", (32, 32), (0, 0, 0))
-    image.paste((255, 255, 255), (0, 0, 16, 32))  # left half white
-    exif = image.getexif()
-    exif[0x0112] = 6  # orientation: to be turned a quarter to the right
-    image.save(tmp_path / "photo.png", exif=exif)
-    pixels = read_image(tmp_path / "photo.png", 32)
-    assert pixels[:12].min() == 255  # the left became the top
-    assert pixels[20:].max() == 0
-
-
-@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "1", "LA"])
-def test_images_of_every_colour_mode_become_rgb(tmp_path, mode):
-    Image.new("RGB", (9, 9), (255, 255, 255)).convert(mode).save(tmp_path / "image.tif")
-    assert (read_image(tmp_path / "image.tif", 4) == 255).all()
-
-
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"nowhere is no folder.*PATH/CLASS/image"):
+    with pytest.raises(UserError, match=r"nowhere is not a folder.*PATH/CLASS/image"):
         load_folder(tmp_path / "nowhere", 8, seed=0)
 
 
 def test_images_without_class_folders_are_a_users_mistake(tmp_path):
     save(tmp_path / "cat.png")
-    with pytest.raises(UserError, match="holds no folder, expected at least two class folders"):
+    with pytest.raises(UserError, match="contains no folders, expected at least two class folders"):
         load_folder(tmp_path, 8, seed=0)
 
 
@@ -129,14 +95,14 @@ def test_a_single_class_is_a_users_mistake(tmp_path):
 def test_a_class_without_images_is_named(tmp_path):
     make_classes(tmp_path)
     (tmp_path / "emu").mkdir()
-    with pytest.raises(UserError, match="emu holds no image"):
+    with pytest.raises(UserError, match="emu contains no images"):
         load_folder(tmp_path, 8, seed=0)
 
 
 def test_a_class_too_small_to_split_is_named(tmp_path):
     make_classes(tmp_path)
     save(tmp_path / "emu" / "one.png")
-    with pytest.raises(UserError, match="emu holds a single image"):
+    with pytest.raises(UserError, match="emu contains a single image"):
         load_folder(tmp_path, 8, seed=0)
 
 
@@ -150,41 +116,69 @@ def test_a_broken_image_is_named(tmp_path, content):
         load_folder(tmp_path, 8, seed=0)
 
 
-def test_an_image_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"gone\.png does not exist"):
-        read_image(tmp_path / "gone.png", 8)
-
-
 @pytest.mark.parametrize("with_emu, without", [("train", "test"), ("test", "train")])
 def test_a_class_that_only_one_side_has_is_named(tmp_path, with_emu, without):
     make_classes(tmp_path / "train", count=2)
     make_classes(tmp_path / "test", count=2)
     save(tmp_path / with_emu / "emu" / "one.png")
-    with pytest.raises(UserError, match=rf"{with_emu} has a class 'emu' that \S*{without} has not"):
+    with pytest.raises(UserError, match=rf"{with_emu} has a class 'emu' that \S*{without} does not have"):
         load_folder(tmp_path, 8, seed=0)
 
 
-def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path):
-    Image.fromarray(np.full((4, 4), 0x8080, np.uint16)).save(tmp_path / "grey.png")
-    assert (read_image(tmp_path / "grey.png", 4) == 0x80).all()
+def test_decoding_is_counted_from_the_first_image_to_the_last(tmp_path):
+    make_classes(tmp_path / "train", count=3)
+    make_classes(tmp_path / "test", count=2)
+    counts = []
+    load_folder(tmp_path, 8, 0, decoding=lambda done, total: counts.append((done, total)))
+    assert counts == [(done, 10) for done in range(11)]
 
 
-def test_floating_point_pixels_are_refused(tmp_path):
-    Image.fromarray(np.full((4, 4), 0.5, np.float32)).save(tmp_path / "grey.tiff")
-    with pytest.raises(UserError, match="floating-point numbers of no known range"):
-        read_image(tmp_path / "grey.tiff", 4)
+def told(folder):
+    """The lines that load_folder has to say of a folder."""
+    lines = []
+    load_folder(folder, 8, 0, note=lines.append)
+    return lines
 
 
-def test_a_picture_for_a_model_that_is_not_square_keeps_its_proportions(tmp_path):
-    pixels = np.zeros((20, 40, 3), np.uint8)
-    pixels[5:15, 10:20] = 255
-    Image.fromarray(pixels).save(tmp_path / "a.png")
-    np.testing.assert_array_equal(read_image(tmp_path / "a.png", (20, 40)), pixels)
-    assert read_image(tmp_path / "a.png", (10, 20)).shape == (10, 20, 3)
+def test_what_was_found_is_told(tmp_path):
+    make_classes(tmp_path)
+    assert told(tmp_path) == [f"{tmp_path}: 20 images of 2 classes, 16 to train on and 4 to test on"]
 
 
-def test_a_very_large_picture_is_read_without_a_word(tmp_path, monkeypatch, recwarn):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    Image.new("RGB", (40, 40)).save(tmp_path / "a.png")
-    read_image(tmp_path / "a.png", 4)
-    assert not recwarn.list
+def test_skipped_files_are_counted_wherever_they_are_but_not_hidden_ones(tmp_path):
+    make_classes(tmp_path / "train", count=3)
+    make_classes(tmp_path / "test", count=2)
+    save(tmp_path / "train" / "cat" / "deeper" / "unused.png")
+    save(tmp_path / "elsewhere" / "unused.png")
+    for name in ("labels.csv", "train/cat/notes.txt", ".DS_Store", "test/dog/.hidden.png", ".git/index"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("not an image")
+    (line,) = told(tmp_path)
+    assert line.endswith("10 images of 2 classes, 6 to train on and 4 to test on; skipped 4 other files")
+    (tmp_path / "labels.csv").unlink()
+    (tmp_path / "elsewhere" / "unused.png").unlink()
+    (tmp_path / "train" / "cat" / "notes.txt").unlink()
+    assert told(tmp_path)[0].endswith("skipped 1 other file")
+
+
+def test_classes_that_are_links_to_folders_are_read(tmp_path):
+    make_classes(tmp_path / "store")
+    (tmp_path / "linked").mkdir()
+    for name in ("cat", "dog"):
+        try:
+            (tmp_path / "linked" / name).symlink_to(tmp_path / "store" / name, target_is_directory=True)
+        except OSError:
+            pytest.skip("this system does not let us make links")
+    assert told(tmp_path / "linked")[0].endswith("16 to train on and 4 to test on")
+
+
+def test_the_first_broken_image_is_the_one_that_is_named(tmp_path):
+    make_classes(tmp_path, count=30)
+    for name in ("dog/03.png", "cat/29.png", "dog/04.png", "dog/29.png"):
+        (tmp_path / name).write_text("not an image")
+    with pytest.raises(UserError, match=r"(cat.29|dog.0[34])\.png cannot be read") as first:
+        load_folder(tmp_path, 8, 0)
+    for _ in range(3):
+        with pytest.raises(UserError) as again:
+            load_folder(tmp_path, 8, 0)
+        assert str(again.value) == str(first.value)

@@ -1,12 +1,31 @@
 import numpy as np
 import pytest
 
-from tinyvit.data.shapes import CLASSES, DISTANCES, make_shapes
+from tinyvit.data.shapes import (
+    CLASSES,
+    DISTANCES,
+    FEWEST,
+    LARGEST,
+    LUMA,
+    MOST,
+    SIZE,
+    SMALLEST,
+    draw_places,
+    make_shapes,
+)
 
 
 @pytest.fixture(scope="module")
 def shapes():
     return make_shapes(seed=0)
+
+
+@pytest.fixture(scope="module")
+def masks(shapes):
+    """Where the training images differ clearly in brightness from their ground: bool (10000, 32, 32)."""
+    brightness = shapes.train.images @ LUMA / 255
+    ground = np.median(brightness, axis=(1, 2), keepdims=True)
+    return np.abs(brightness - ground) > 0.2
 
 
 def test_the_same_seed_draws_the_same_images():
@@ -60,30 +79,80 @@ def test_distances_are_true_near_the_outline(name):
     assert abs(np.median(np.hypot(slope_x, slope_y)[on_outline]) - 1) < 0.01
 
 
-def test_a_linear_classifier_cannot_tell_the_shapes(shapes):
-    """Ridge regression of one-hot labels on standardised pixels, the penalty chosen in its favour."""
+def test_shapes_keep_to_the_sizes_and_numbers_stated():
+    x, y, radius, shown = (np.stack(each)[:, :, 0, 0] for each in zip(*places(4000), strict=True))
+    assert SMALLEST <= radius.min() < SMALLEST + 0.1
+    assert LARGEST - 0.1 < radius.max() <= LARGEST
+    assert np.maximum(abs(x), abs(y)).max() <= SIZE / 2 - SMALLEST
+    assert (np.maximum(abs(x), abs(y)) + radius).max() < SIZE / 2 + 1e-4  # inside the frame
+    count = np.bincount(shown.sum(axis=0))
+    assert np.flatnonzero(count).tolist() == list(range(FEWEST, MOST + 1))
+    assert count[FEWEST:].min() > 0.9 * 4000 / (MOST - FEWEST + 1)
 
+
+def test_few_shapes_overlap():
+    x, y, radius, shown = (np.stack(each)[:, :, 0, 0] for each in zip(*places(4000), strict=True))
+    first, second = np.triu_indices(MOST, k=1)
+    gap = np.hypot(x[first] - x[second], y[first] - y[second]) - radius[first] - radius[second]
+    overlapping = (gap < -1) & shown[first] & shown[second]
+    assert overlapping.any(axis=0).mean() < 0.4
+
+
+@pytest.mark.parametrize("label", range(10), ids=CLASSES)
+def test_a_class_appears_in_every_part_of_the_frame(shapes, masks, label):
+    """In every patch of 4 x 4 pixels but the four in the corners, not much less often than elsewhere."""
+    patches = masks[shapes.train.labels == label].reshape(-1, 8, 4, 8, 4).any(axis=(2, 4))
+    share = patches.mean(axis=0)  # (8, 8): of the images, in how many a shape is seen in this patch
+    share[[0, 0, -1, -1], [0, -1, 0, -1]] = np.nan
+    assert np.nanmin(share) > np.nanmax(share) / 4
+
+
+@pytest.mark.parametrize("label", range(10), ids=CLASSES)
+def test_flipped_images_of_a_class_look_like_the_others(shapes, masks, label):
+    where = masks[shapes.train.labels == label].mean(axis=0)
+    difference = where - where[:, ::-1]
+    assert np.abs(difference).max() < 0.1 and np.abs(difference).mean() < 0.02
+
+
+def test_each_class_is_as_often_lighter_as_darker_than_its_ground(shapes):
+    brightness = shapes.train.images @ LUMA / 255
+    lighter = brightness.mean(axis=(1, 2)) > np.median(brightness, axis=(1, 2))
+    share = [lighter[shapes.train.labels == label].mean() for label in range(10)]
+    assert min(share) > 0.42 and max(share) < 0.58
+
+
+def test_every_image_shows_its_shapes_clearly(shapes):
+    """The lightest and the darkest parts of an image are those of shapes and ground, and lie well apart."""
+    brightness = shapes.train.images @ LUMA / 255
+    darkest, lightest = np.percentile(brightness, [2, 98], axis=(1, 2))
+    assert (lightest - darkest).min() > 0.3
+
+
+def test_colours_do_not_tell_the_shapes(shapes):
+    """The best weighted sum of an image's mean colour and its squares is as good as guessing."""
+
+    def colours(part):
+        mean = part.images.mean(axis=(1, 2)) / 255
+        return np.concatenate([mean, mean**2, np.ones((len(part), 1))], axis=1)
+
+    assert least_squares_accuracy(colours, shapes, penalties=[1e-3]) < 0.15
+
+
+def test_a_linear_classifier_on_pixels_hardly_beats_guessing(shapes):
     def pixels(part):
-        return part.images.reshape(len(part), -1).astype(np.float32)
+        return part.images.reshape(len(part), -1).astype(np.float32) / 127.5 - 1
 
-    mean, deviation = pixels(shapes.train).mean(axis=0), pixels(shapes.train).std(axis=0)
-    x, x_test = ((pixels(part) - mean) / deviation for part in (shapes.train, shapes.test))
-    one_hot = np.eye(10, dtype=np.float32)[shapes.train.labels] - 0.1
-    covariance, product = x.T @ x, x.T @ one_hot
-    identity = np.eye(len(covariance), dtype=np.float32)
-    predicted = [
-        (x_test @ np.linalg.solve(covariance + penalty * identity, product)).argmax(axis=1)
-        for penalty in (1e3, 1e4, 1e5)
-    ]
-    accuracy = max((labels == shapes.test.labels).mean() for labels in predicted)
-    assert 0.12 < accuracy < 0.45
+    assert least_squares_accuracy(pixels, shapes, penalties=[1e2, 1e3, 1e4]) < 0.2
 
 
-def test_shape_and_ground_differ_in_brightness(shapes):
-    """The disc's centre against the four corners, which it never reaches."""
-    discs = shapes.train.images[shapes.train.labels == CLASSES.index("disc")] @ np.array(
-        [0.299, 0.587, 0.114]
-    )
-    centre = discs[:, 14:18, 14:18].mean(axis=(1, 2))
-    corners = discs[:, [0, 0, -1, -1], [0, -1, 0, -1]].mean(axis=1)
-    assert np.percentile(np.abs(centre - corners), 1) > 0.2 * 255
+def places(n):
+    return draw_places(n, np.random.default_rng(5))
+
+
+def least_squares_accuracy(features, dataset, penalties):
+    """Ridge regression of one-hot labels, the penalty chosen in its favour: accuracy on the test images."""
+    x, x_test = features(dataset.train), features(dataset.test)
+    covariance, product = x.T @ x, x.T @ (np.eye(10, dtype=x.dtype)[dataset.train.labels] - 0.1)
+    identity = np.eye(len(covariance), dtype=x.dtype)
+    weights = [np.linalg.solve(covariance + penalty * identity, product) for penalty in penalties]
+    return max(((x_test @ w).argmax(axis=1) == dataset.test.labels).mean() for w in weights)

@@ -284,3 +284,10 @@ def test_without_locks_a_broken_download_is_resumed_too(server, target, monkeypa
     download(server.url, target, checksum=SHA256)
     assert server.ranges == [None, f"bytes={HALF}-"]
     assert list(target.parent.iterdir()) == [target]
+
+
+@needs_locks
+def test_a_file_system_that_never_shows_the_same_file_twice_will_do(server, target, monkeypatch):
+    monkeypatch.setattr(module, "leads_to", lambda *args: False)
+    download(server.url, target, checksum=SHA256)
+    assert list(target.parent.iterdir()) == [target]

@@ -1,5 +1,6 @@
 """Write timm/ and timm_answers.npz: small random models of timm, their state as safetensors, and what timm
-makes of two images. Needs torch, timm and safetensors; run by hand:
+makes of two images. Those of a published architecture are whole folders, as timm writes them for others.
+Needs torch, timm and safetensors; run by hand:
 
     python -m tests.golden.make_timm_golden
 
@@ -57,6 +58,7 @@ def main():
     if importlib.util.find_spec("torchvision") is None:
         sys.meta_path.insert(0, StandIn())
     import timm
+    from timm.models._hub import save_for_hf
     from timm.models.vision_transformer import VisionTransformer
 
     variants = {
@@ -76,6 +78,23 @@ def main():
         size = settings["img_size"]
         state = VisionTransformer.state_dict if name == "deit3" else None
         found[name] = answers(model, size, lambda m, x: m(x), seed, state)
+    # the heads of one and the GELU of the other are in timm's code alone
+    architectures = {
+        "vit_base_patch16_gap_224": {"embed_dim": 32},
+        "vit_base_patch32_siglip_gap_256": {"embed_dim": 16, "num_heads": 4},
+    }
+    for seed, (name, changes) in enumerate(architectures.items(), start=11):
+        settings = {
+            "img_size": (8, 8),
+            "patch_size": 4,
+            "depth": 2,
+            "mlp_ratio": 1.5,
+            "num_classes": 7,
+        } | changes
+        model = randomise(timm.create_model(name, **settings), seed)
+        model.pretrained_cfg |= {"mean": (0.5,) * 3, "std": (0.5,) * 3}
+        save_for_hf(model, HERE / "timm" / name, safe_serialization=True)
+        found[name] = answers(model, settings["img_size"], lambda m, x: m(x), seed)
     store(HERE / "timm_answers.npz", found, f"timm {timm.__version__}, PyTorch {torch.__version__}")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.golden.library_answers import (
     HERE,
@@ -15,6 +16,7 @@ from tests.golden.library_answers import (
 )
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
+from tinyvit.data import read_image
 from tinyvit.model import ViTConfig, forward
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights
@@ -84,3 +86,21 @@ def test_hugging_face_opens_a_folder_of_ours(change, tmp_path):
         logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).logits.numpy()
     assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
     assert theirs.config.id2label == dict(enumerate("abcde"))
+
+
+@pytest.mark.parametrize("photo", [(300, 200), (97, 131), (200, 250)])
+def test_hugging_face_prepares_photos_as_tinyvit_does(photo, tmp_path):
+    """But for the rounding of the longer side to whole pixels, before its ends are cut off."""
+    transformers = pytest.importorskip("transformers", reason="needs transformers and PyTorch")
+    config, params = random_model(image_size=24)
+    save_hugging_face(tmp_path / "model", config, params, "abcde")
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    Image.fromarray(pixels).resize(photo, Image.Resampling.BICUBIC).save(tmp_path / "photo.png")
+    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model")
+    theirs = processor(images=Image.open(tmp_path / "photo.png"), return_tensors="np")["pixel_values"]
+    ours = read_image(tmp_path / "photo.png", 24) / 127.5 - 1
+    squashed = Image.open(tmp_path / "photo.png").resize((24, 24), Image.Resampling.BICUBIC)
+    difference = np.abs(ours - theirs[0].transpose(1, 2, 0)).mean()
+    assert difference < 0.1 * np.abs(ours - (np.asarray(squashed) / 127.5 - 1)).mean()
+    if photo == (300, 200):  # which becomes 36 x 24: nothing to round
+        assert difference < 1e-6

@@ -1,5 +1,7 @@
 """tinyvit against timm, through timm's own names."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.golden.library_answers import (
@@ -12,6 +14,7 @@ from tests.golden.library_answers import (
     gradients_of_file,
     logits_of_file,
 )
+from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.safetensors import read_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
@@ -40,6 +43,23 @@ def test_logits_are_those_of_timm(name, dtype):
 @pytest.mark.parametrize("name", ["token", "mean"])
 def test_a_file_of_timm_is_written_back_to_the_bit(name, tmp_path):
     assert_written_back_to_the_bit(file_of(name), tmp_path, **GIVEN[name])
+
+
+@every_dtype
+@pytest.mark.parametrize(
+    ("architecture", "heads", "gelu"),
+    [("vit_base_patch16_gap_224", 16, "exact"), ("vit_base_patch32_siglip_gap_256", 4, "tanh")],
+)
+def test_what_the_name_of_an_architecture_implies_is_known(architecture, heads, gelu, dtype):
+    found, path = answers_to("timm", architecture), HERE / "timm" / architecture / "model.safetensors"
+    assert error(logits_of_file(path, found["images"], dtype), found[dtype]) < TOLERANCE[dtype]
+    config, params = load_weights(path)
+    assert (config.heads, config.gelu) == (heads, gelu)
+    for change in ({"heads": 2}, {"gelu": "exact" if gelu == "tanh" else "tanh"}):
+        changed = replace(config, **change)
+        assert (
+            error(forward(changed, params, found["images"])[0], found["float32"]) > 10 * TOLERANCE["float32"]
+        )
 
 
 def test_pooling_is_inferred():

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("*/README.md"))
 NAMES = [lesson.name for lesson in LESSONS]
 
-# Which operation files each lesson derives. Every file in tinyvit/ops must be here.
+# Which lesson derives the equations of a file. Every file in tinyvit/ops must be here.
 DERIVED_IN = {
     "tinyvit/ops/softmax.py": "02_softmax_cross_entropy",
     "tinyvit/ops/cross_entropy.py": "02_softmax_cross_entropy",
@@ -37,6 +37,10 @@ DERIVED_IN = {
     "tinyvit/optim/schedule.py": "13_optimisers",
     "tinyvit/ops/dropout.py": "15_data",
     "tinyvit/ops/drop_path.py": "15_data",
+    "tinyvit/analysis/filters.py": "17_look_inside",
+    "tinyvit/analysis/position_similarity.py": "17_look_inside",
+    "tinyvit/ops/resize.py": "19_pretrained",
+    "tinyvit/analysis/few_shot.py": "19_pretrained",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 

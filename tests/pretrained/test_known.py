@@ -80,7 +80,7 @@ def test_a_path_is_a_path(tmp_path, cache):
 
 def test_an_unknown_name_lists_the_known_ones(cache):
     message = complaint(find_weights, "ViT-Z_99")
-    assert "ViT-Z_99 is no run folder, no file and no known name" in message
+    assert "ViT-Z_99 is not a run folder, a file, or a known name" in message
     assert "ViT-B_16-in21k" in message and "Ti_16-224" in message
 
 

@@ -10,7 +10,7 @@ from tests.pretrained.checkpoints import (
     complaint,
     random_model,
 )
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.pretrained.load import load_weights, save_official, save_safetensors, usual_position_resize
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
@@ -31,7 +31,7 @@ def test_an_ending_that_is_not_known(tmp_path, name):
 @pytest.mark.parametrize("name", ["model.npz", "model.safetensors"])
 def test_a_file_of_the_wrong_kind_names_itself(tmp_path, name):
     (tmp_path / name).write_text("<html>Not found</html>")
-    assert f"{name} is no usable" in complaint(load_weights, tmp_path / name)
+    assert f"{name} is not a usable" in complaint(load_weights, tmp_path / name)
 
 
 def test_the_names_inside_decide_and_not_the_ending(tmp_path):
@@ -81,7 +81,7 @@ def test_a_description_of_hugging_face_is_heeded(folder):
 
 def test_a_description_of_timm_is_heeded(folder):
     stated = {
-        "architecture": "vit_test",
+        "architecture": "test_vit",
         "global_pool": "token",
         "model_args": {"num_heads": 2, "act_layer": "gelu_tanh"},
         "pretrained_cfg": {"input_size": [3, 8, 12]},
@@ -89,13 +89,66 @@ def test_a_description_of_timm_is_heeded(folder):
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.gelu, config.image_size, config.pool) == (2, "tanh", (8, 12), "token")
     stated["global_pool"] = "avg"
-    assert "cls_token (1, 1, 12) is not what is classified" in complaint(
+    assert "cls_token (1, 1, 12) is there, yet the mean of the patch tokens is classified" in complaint(
         load_weights, describe(folder, stated)
     )
     stated["global_pool"] = "map"
-    assert "names the pooling 'map', tinyvit has token, avg" in complaint(
+    assert "names the pooling 'map', but tinyvit only has token, avg" in complaint(
         load_weights, describe(folder, stated)
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "eps"), [("vit", 1e-12), ("deit", 1e-12), ("dinov2", 1e-6), ("vit_msn", 1e-6)]
+)
+def test_what_hugging_face_leaves_unsaid_is_as_in_its_code(folder, kind, eps):
+    config, _ = load_weights(describe(folder, {"model_type": kind, "image_size": [8, 12]}))
+    assert (config.heads, config.eps, config.gelu) == (12, eps, "exact")
+
+
+def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
+    message = complaint(load_weights, describe(folder, {"model_type": "beit", "num_attention_heads": 3}))
+    assert (
+        "describes a model of the type 'beit', which tinyvit does not compute; it reads vit, deit" in message
+    )
+
+
+@pytest.mark.parametrize(
+    ("stated", "remedy"), [(None, "put the config.json"), ({}, "Nor does its config.json")]
+)
+def test_where_heads_are_nowhere_stated_the_remedy_is_one_that_helps(tmp_path, stated, remedy):
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**HUGGING_FACE)))
+    if stated is not None:
+        describe(tmp_path, stated)
+    message = complaint(load_weights, tmp_path / "model.safetensors")
+    assert "how many heads share its width of 12" in message and remedy in message and "--heads" in message
+
+
+def test_the_library_of_a_file_says_how_positions_are_resized(tmp_path):
+    official, timm, theirs = random_model(), random_model(**EXACT), random_model(**HUGGING_FACE)
+    save_official(tmp_path / "official.npz", *official)
+    assert usual_position_resize(tmp_path / "official.npz") == "corners"
+    (tmp_path / "config.json").write_text('{"architecture": "vit_base_patch16_224"}')  # timm reads it here
+    assert usual_position_resize(tmp_path / "official.npz") == "bilinear"
+    (tmp_path / "config.json").unlink()
+    np.savez(tmp_path / "timm.npz", **to_torch_names(*timm))
+    assert usual_position_resize(tmp_path / "timm.npz") == "bilinear"
+    save_safetensors(tmp_path / "timm.safetensors", *timm)
+    assert usual_position_resize(tmp_path / "timm.safetensors") == "antialias"
+    save_safetensors(tmp_path / "theirs.safetensors", *theirs)
+    assert usual_position_resize(tmp_path / "theirs.safetensors") == "bicubic"
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": dict.fromkeys(to_torch_names(*timm), "timm.safetensors")}))
+    assert usual_position_resize(index) == "antialias"
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
+def test_the_library_of_a_damaged_file_is_one_clear_line(tmp_path, name):
+    for content in (b"", b"<html>"):
+        (tmp_path / name).write_bytes(content)
+        assert f"{name} is not a usable" in complaint(usual_position_resize, tmp_path / name)
+    np.savez(tmp_path / "b.npz", conv1=np.zeros(3))
+    assert "is not a ViT that tinyvit knows" in complaint(usual_position_resize, tmp_path / "b.npz")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +159,7 @@ def test_a_description_of_timm_is_heeded(folder):
         ("3", "does not describe a model"),
         ({"num_attention_heads": "many"}, "does not describe a model"),
         ({"image_size": [1, 2, 3]}, "does not describe a model"),
-        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', tinyvit has gelu"),
+        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', but tinyvit only has gelu"),
         ({"hidden_act": ["gelu"]}, "does not describe a model"),
         ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 cannot be shared by 5 heads"),
         ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),

@@ -3,12 +3,24 @@
 import numpy as np
 import pytest
 
-from tests.helpers import tiny_config
+from tests.helpers import random_batch, tiny_config
+from tests.pretrained.checkpoints import random_model
+from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.errors import UserError
-from tinyvit.model import Model, ViTConfig, initialise
+from tinyvit.model import Model, ViTConfig, forward, initialise
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.pretrained.loading import at_resolution, class_names, load_any
+from tinyvit.pretrained.loading import (
+    at_resolution,
+    check_has_head,
+    class_names,
+    load_any,
+    photo_fit,
+    usual_method,
+)
+from tinyvit.pretrained.official import to_official
+from tinyvit.pretrained.preprocessing import PhotoFit
+from tinyvit.pretrained.resize import at_image_size
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -74,12 +86,19 @@ def test_a_run_stays_a_run_where_somebody_has_exported_it(tmp_path):
     assert_same_model(load_any(str(tmp_path)), config, params)
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors.index.json"])
-def test_a_folder_of_hugging_face_in_another_form_says_so(tmp_path, name):
-    (tmp_path / name).write_text("{}")
+def test_a_folder_of_hugging_face_in_another_form_says_so(tmp_path):
+    (tmp_path / "pytorch_model.bin").write_text("{}")
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(UserError, match=f"{name} or parts, tinyvit reads one model.safetensors"):
+    with pytest.raises(UserError, match="can run code when it is opened"):
         load_any(str(tmp_path))
+
+
+def test_a_run_without_a_best_epoch_is_not_asked_for_weights(tmp_path):
+    config, run = tiny_config(), RunFolder(tmp_path)
+    run.create(Settings("shapes", "tiny"), config, "abcde", 1)
+    save_checkpoint(run.last_path, Checkpoint(config, initialise(config, 1)))
+    (tmp_path / "exported.safetensors").write_text("an export, not the run's checkpoint")
+    assert_same_model(load_any(str(tmp_path), checkpoint="last"), config, initialise(config, 1))
 
 
 @pytest.mark.parametrize(
@@ -97,11 +116,63 @@ def test_numbers_that_are_none_are_refused(tmp_path, spoil, why):
         load_any(str(tmp_path / "a.npz"))
 
 
-def test_images_of_other_than_three_channels_are_refused(tmp_path):
-    config = tiny_config(channels=1)
-    save_official(tmp_path / "a.npz", config, initialise(config))
-    with pytest.raises(UserError, match="images of 1 channels"):
+def test_a_model_for_grey_photos_is_given_the_grey_of_colour_photos(tmp_path):
+    config, params = random_model(channels=1)
+    save_official(tmp_path / "a.npz", config, params)
+    colour = load_any(str(tmp_path / "a.npz"))
+    assert colour.config.channels == 3
+    photos, _ = random_batch(colour.config, 2, np.random.default_rng(0), "float32")
+    grey = (photos @ np.array([0.299, 0.587, 0.114], "float32"))[..., None]
+    np.testing.assert_allclose(
+        forward(colour.config, colour.params, photos)[0], forward(config, params, grey)[0], rtol=1e-3
+    )
+
+
+def test_images_of_other_numbers_of_channels_are_refused(tmp_path):
+    save_official(tmp_path / "a.npz", *random_model(channels=4))
+    with pytest.raises(UserError, match="images of 4 channels, expected 3, or 1 for grey"):
         load_any(str(tmp_path / "a.npz"))
+
+
+def test_a_model_without_a_head_loads_and_has_attention_to_draw(tmp_path):
+    arrays = to_official(*random_model(layers=1))
+    np.savez(tmp_path / "a.npz", **{name: arrays[name] for name in arrays if not name.startswith("head")})
+    model = load_any(str(tmp_path / "a.npz"))
+    assert not model.has_head
+    with pytest.raises(UserError, match=r"a\.npz has no head, and so no classes"):
+        check_has_head("a.npz", model)
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    attention = attention_in_batches(model.config, model.params, images)
+    assert np.asarray(attention).shape[0] == 2 and np.isfinite(attention).all()
+
+
+def test_positions_are_resized_as_by_the_library_that_the_weights_are_from(tmp_path):
+    model = random_model(image_size=16)
+    save_official(tmp_path / "official.npz", *model)
+    save_safetensors(timm := tmp_path / "timm.safetensors", *random_model(gelu="exact", image_size=16))
+    save_hugging_face(tmp_path / "folder", *model, "abcde")
+    save_checkpoint(tmp_path / "checkpoint.npz", Checkpoint(*model))
+    expected = {"official.npz": "corners", "folder": "bicubic", "checkpoint.npz": "corners"}
+    assert usual_method(str(timm)) == "antialias"
+    for name, method in expected.items():
+        loaded = load_any(str(tmp_path / name))
+        assert usual_method(str(tmp_path / name)) == loaded.position_resize == method
+        found, by_hand = at_resolution(loaded, 24), at_image_size(Model(*model), 24, method)
+        np.testing.assert_array_equal(found.params["position"], by_hand.params["position"])
+    assert usual_method("Ti_16-384") == "corners"
+    found = at_resolution(load_any(str(timm), heads=None), 24, "bilinear")  # what is asked for comes first
+    by_hand = at_image_size(load_any(str(timm)), 24, "bilinear")
+    np.testing.assert_array_equal(found.params["position"], by_hand.params["position"])
+
+
+def test_how_photos_are_resized_is_read_beside_the_weights(tmp_path):
+    model = random_model()
+    fit = PhotoFit("squash", (10, 12), (8, 8), "bilinear")
+    save_hugging_face(tmp_path / "folder", *model, "abcde", fit)
+    save_official(tmp_path / "a.npz", *model)
+    assert photo_fit(str(tmp_path / "folder")) == fit
+    assert photo_fit(str(tmp_path / "folder" / "model.safetensors")) == fit
+    assert photo_fit(str(tmp_path / "a.npz")) is photo_fit("Ti_16-384") is photo_fit(str(tmp_path)) is None
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x63"])

@@ -71,9 +71,9 @@ def test_bfloat16_without_a_type_is_widened_exactly(folder, seed):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_name_that_is_there_twice(tmp_path):
     content = npz(("a.npy", npy(ARRAYS["a"])), ("a.npy", npy(ARRAYS["a"])))
-    assert "'a' stands in it twice" in complaint(read, tmp_path, content)
+    assert "'a' is in it twice" in complaint(read, tmp_path, content)
     content = npz(("a.npy", npy(ARRAYS["a"])), ("a", npy(ARRAYS["a"])))
-    assert "'a' stands in it twice" in complaint(read, tmp_path, content)
+    assert "'a' is in it twice" in complaint(read, tmp_path, content)
 
 
 class Bomb:
@@ -107,7 +107,7 @@ HUGE = with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (100000000
 )  # fmt: skip
 def test_a_bad_file_is_one_clear_line(tmp_path, content, why):
     message = complaint(read, tmp_path, content)
-    assert "file.npz is no usable .npz file: " in message
+    assert "file.npz is not a usable .npz file: " in message
     assert why in message
 
 

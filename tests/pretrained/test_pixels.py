@@ -7,10 +7,10 @@ import pytest
 
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.pretrained.description import read_pixel_scale
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_safetensors
-from tinyvit.pretrained.pixels import PixelScale
+from tinyvit.pretrained.pixels import PixelScale, for_colour
+from tinyvit.pretrained.preprocessing import read_pixel_scale
 
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
@@ -21,7 +21,19 @@ HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
     [
         ("preprocessor_config.json", HUGGING_FACES, *IMAGENET.values()),
         ("preprocessor_config.json", HUGGING_FACES | {"do_normalize": False}, [0.0] * 3, [1.0] * 3),
-        ("config.json", {"architecture": "vit", "pretrained_cfg": IMAGENET}, *IMAGENET.values()),
+        (
+            "preprocessor_config.json",
+            HUGGING_FACES | {"do_rescale": False},
+            [0.485 / 255, 0.456 / 255, 0.406 / 255],
+            [0.229 / 255, 0.224 / 255, 0.225 / 255],
+        ),
+        (
+            "preprocessor_config.json",
+            HUGGING_FACES | {"rescale_factor": 1 / 127.5},
+            [0.2425, 0.228, 0.203],
+            [0.1145, 0.112, 0.1125],
+        ),
+        ("config.json", {"architecture": "test_vit", "pretrained_cfg": IMAGENET}, *IMAGENET.values()),
     ],
 )
 def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name, stated, mean, std):
@@ -47,12 +59,12 @@ def test_pixels_from_minus_one_to_one_change_no_bit(tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "does not describe pixels"),
-        ("[]", "does not describe pixels"),
-        ({"image_mean": "white", "image_std": [1, 1, 1]}, "does not describe pixels"),
-        ({"image_mean": [0.5], "image_std": [0.5]}, "expected three numbers each"),
+        ("{", "does not describe"),
+        ("[]", "does not describe"),
+        ({"image_mean": "white", "image_std": [1, 1, 1]}, "does not describe"),
+        ({"image_mean": [0.5, 0.5], "image_std": [0.5, 0.5]}, "expected one number for each channel"),
         ({"image_mean": [0, 0, 0], "image_std": [1, 0, 1]}, "std above 0"),
-        ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "three numbers"),
+        ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "one number for each channel"),
     ],
 )
 def test_a_scale_that_is_none_is_one_clear_line(tmp_path, content, why):
@@ -65,3 +77,31 @@ def test_a_folder_that_says_nothing(tmp_path):
     assert read_pixel_scale(tmp_path) is None
     (tmp_path / "config.json").write_text('{"hidden_size": 12}')
     assert read_pixel_scale(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "stated", [{"image_mean": [0.3], "image_std": [0.2]}, {"image_mean": [0.3] * 3, "image_std": [0.2] * 3}]
+)
+def test_a_grey_model_takes_one_number_or_three_alike(tmp_path, stated):
+    config, params = random_model(dtype="float64", channels=1, **HUGGING_FACE)
+    save_safetensors(tmp_path / "model.safetensors", config, params)
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
+    loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
+    pixels = np.random.default_rng(0).random((2, 8, 8, 1))
+    ours, _ = forward(adapted, loaded, 2 * pixels - 1)
+    theirs, _ = forward(loaded, params, (pixels - 0.3) / 0.2)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+def test_a_scale_for_other_channels_is_refused(tmp_path):
+    save_safetensors(tmp_path / "model.safetensors", *random_model(channels=1, **HUGGING_FACE))
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(HUGGING_FACES))
+    message = complaint(load_weights, tmp_path / "model.safetensors", heads=3)
+    assert "images of 1 channels, but the files beside it state the pixel scale of 3" in message
+
+
+def test_a_model_for_colour_photos_stays_as_it_is():
+    config, params = random_model()
+    assert for_colour(config, params) == (config, params)
+    with pytest.raises(ValueError, match="4 channels"):
+        for_colour(*random_model(channels=4))

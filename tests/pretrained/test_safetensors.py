@@ -96,8 +96,8 @@ def test_bfloat16_has_the_values_of_its_definition(folder):
         (file_with(b'{"x": '), "its header is unreadable"),
         (file_with(b"[" * 200_000), "its header is unreadable"),
         (file_with("{}".encode("utf-16")), "its header is unreadable"),
-        (file_with([1, 2]), "its header is no table"),
-        (file_with(b'{"x": 1, "x": 2}'), "'x' stands in it twice"),
+        (file_with([1, 2]), "its header is not a table"),
+        (file_with(b'{"x": 1, "x": 2}'), "'x' is in it twice"),
         (file_with({"x": entry("F8_E4M3")}, bytes(8)), "'x' has the unknown dtype 'F8_E4M3'"),
         (file_with({"x": entry(["F32"])}, bytes(8)), "'x' has the unknown dtype"),
         (file_with({"x": entry()}, bytes(7)), "'x' ends at byte 8, the file holds 7: it is cut short"),
@@ -116,7 +116,7 @@ def test_bfloat16_has_the_values_of_its_definition(folder):
 )  # fmt: skip
 def test_a_bad_file_is_one_clear_line(tmp_path, content, why):
     message = complaint(read, tmp_path, content)
-    assert "file.safetensors is no usable safetensors file: " in message
+    assert "file.safetensors is not a usable safetensors file: " in message
     assert why in message
 
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from tests.helpers import random_batch
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
 from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.pixels import PixelScale, adapt_to_pixel_scale
+from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
 
 KNOWN = {"heads": 3}
@@ -35,6 +39,102 @@ def dinov2():
         if not name.startswith("classifier"):
             renamed[name] = array
     return renamed | {"embeddings.mask_token": np.zeros((1, 12), "float32")}
+
+
+def replaced(arrays, names):
+    """The same arrays under other names: every old piece of a name by its new one, in order."""
+    result = {}
+    for name, array in arrays.items():
+        for old, new in names.items():
+            name = re.sub(old, new, name)
+        result[name] = array
+    return result
+
+
+FIVE = {
+    r"encoder\.layer\.": "layers.",
+    r"attention\.attention\.(.).*\.": r"attention.\1_proj.",  # query, key, value
+    r"attention\.output\.dense": "attention.o_proj",
+    r"intermediate\.dense": "mlp.fc1",
+    r"output\.dense": "mlp.fc2",
+}
+TORCHVISION = {
+    "^cls_token": "class_token",
+    "^pos_embed": "encoder.pos_embedding",
+    r"patch_embed\.proj": "conv_proj",
+    r"blocks\.": "encoder.layers.encoder_layer_",
+    "norm([12])": r"ln_\1",
+    r"attn\.qkv\.": "self_attention.in_proj_",
+    r"attn\.proj": "self_attention.out_proj",
+    r"mlp\.fc1": "mlp.0",
+    r"mlp\.fc2": "mlp.3",
+    r"^norm\.": "encoder.ln.",
+    r"^head\.": "heads.head.",
+    r"^pre_logits\.fc": "heads.pre_logits",
+}
+OLDER = {r"mlp\.0": "mlp.linear_1", r"mlp\.3": "mlp.linear_2"}  # before torchvision 0.13
+
+
+def test_the_names_of_transformers_5_are_those_of_the_same_model():
+    arrays = replaced(hugging_face(), FIVE)
+    assert "vit.layers.1.attention.q_proj.weight" in arrays and "vit.layers.0.mlp.fc2.bias" in arrays
+    assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(hugging_face(), "file", KNOWN))
+    arrays = replaced(dinov2(), {key: FIVE[key] for key in list(FIVE)[1:3]})
+    assert "encoder.layer.1.attention.v_proj.bias" in arrays
+    assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(dinov2(), "file", KNOWN))
+
+
+@pytest.mark.parametrize("older", [{}, OLDER])
+@pytest.mark.parametrize("changes", [{}, {"pre_logits": 7}])
+def test_the_names_of_torchvision_are_those_of_the_same_model(older, changes):
+    arrays = replaced(timm(**changes), TORCHVISION | older)
+    assert "encoder.layers.encoder_layer_1.self_attention.in_proj_bias" in arrays
+    assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(timm(**changes), "file", KNOWN))
+
+
+def test_torchvision_always_means_the_pixels_of_imagenet(tmp_path):
+    write_safetensors(tmp_path / "a.safetensors", replaced(timm(), TORCHVISION))
+    config, params = load_weights(tmp_path / "a.safetensors", heads=3)
+    expected_config, expected = from_torch_names(timm(), "file", KNOWN)
+    scale = PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    adapt_to_pixel_scale(expected_config, expected, scale, "file")
+    assert_same((config, params), (expected_config, expected))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "pattern"),
+    [(timm, r"attn\.qkv\.bias"), (hugging_face, r"(query|key|value)\.bias"), (dinov2, r"key\.bias")],
+)
+def test_queries_keys_and_values_without_biases_have_biases_of_zero(arrays, pattern):
+    whole = arrays()
+    without = {name: array for name, array in whole.items() if not re.search(pattern, name)}
+    zeros = {name: array if name in without else np.zeros_like(array) for name, array in whole.items()}
+    assert len(without) < len(whole)
+    assert_same(from_torch_names(without, "file", KNOWN), from_torch_names(zeros, "file", KNOWN))
+
+
+def test_a_bias_that_only_one_block_lacks_is_missing():
+    arrays = timm()
+    del arrays["blocks.1.attn.qkv.bias"]
+    assert "blocks.1.attn.qkv.bias is missing" in complaint(from_torch_names, arrays, "file", KNOWN)
+
+
+def test_of_a_class_token_it_is_the_same_whether_it_is_normalised_before_or_after_pooling():
+    after = replaced(timm(), {r"^norm\.": "fc_norm."})
+    known = KNOWN | {"pool": "token"}
+    assert_same(from_torch_names(after, "file", known), from_torch_names(timm(), "file", known))
+    assert "normalises after averaging" in complaint(from_torch_names, after, "file", KNOWN)
+
+
+def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
+    arrays = to_torch_names(*random_model(width=192, heads=3, mlp_width=1, layers=1, pool="mean", **EXACT))
+    message = complaint(from_torch_names, arrays, "file")
+    assert "share its width of 192 where there is no class token. Give --heads" in message
+
+
+def test_a_decoder_that_learned_without_labels_is_left_out():
+    arrays = hugging_face() | {"decoder.0.weight": np.ones(3, "float32"), "decoder_embed.bias": np.ones(2)}
+    assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(hugging_face(), "file", KNOWN))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -144,10 +244,13 @@ def test_deit_3_has_no_position_for_its_class_token():
         ("reg_token", (1, 4, 12), "register tokens"),
         ("fc_norm.weight", (12,), "after averaging"),
         ("blocks.0.mlp.w12.weight", (40, 12), "SwiGLU"),
-        ("norm_pre.weight", (12,), "also holds"),
-        ("blocks.1.attn.q_norm.weight", (4,), "also holds"),
-        ("head_dist.weight", (5, 12), "also holds"),
-        ("patch_embed.backbone.stem.conv.weight", (64, 3, 7, 7), "also holds"),
+        ("norm_pre.weight", (12,), "before the first block, as CLIP does"),
+        ("blocks.1.attn.q_norm.weight", (4,), "queries and keys"),
+        ("head_dist.weight", (5, 12), "a second head, for distillation"),
+        ("patch_embed.backbone.stem.conv.weight", (64, 3, 7, 7), "a convolutional network before the ViT"),
+        ("attn_pool.latent", (1, 1, 12), "pools by attention"),
+        ("blocks.0.attn.rel_pos.relative_position_bias_table", (9, 3), "relative positions"),
+        ("blocks.0.something.weight", (12,), "also holds"),
     ],
 )
 def test_what_is_not_a_plain_vit_is_named_with_its_shape(name, shape, why):
@@ -163,16 +266,16 @@ def test_distilled_deit_of_hugging_face_is_refused_before_its_odd_number_of_posi
     assert "embeddings.distillation_token (1, 1, 12) is a second token" in message
 
 
-def test_the_classifier_of_dinov2_takes_two_vectors_and_is_refused_by_shape():
+def test_the_classifier_of_dinov2_takes_two_vectors_and_is_refused():
     arrays = dinov2() | {"classifier.weight": np.zeros((5, 24), "float32")}
     arrays["classifier.bias"] = np.zeros(5, "float32")
     message = complaint(from_torch_names, arrays, "file", KNOWN)
-    assert "classifier.weight has shape (5, 24), expected (5, 12)" in message
+    assert "classifier.weight (5, 24) reads the class token and the mean of the patch tokens" in message
 
 
 def test_a_class_token_that_is_not_pooled_is_refused_where_that_is_known():
     message = complaint(from_torch_names, timm(), "file", KNOWN | {"pool": "mean"})
-    assert "cls_token (1, 1, 12) is not what is classified" in message
+    assert "cls_token (1, 1, 12) is there, yet the mean of the patch tokens is classified" in message
 
 
 def test_strange_names_and_many_of_them_stay_on_one_line():
@@ -183,7 +286,7 @@ def test_strange_names_and_many_of_them_stay_on_one_line():
 
 def test_names_of_neither_library_are_no_vit():
     message = complaint(from_torch_names, {"conv1.weight": np.zeros((64, 3, 7, 7))}, "resnet.safetensors")
-    assert "resnet.safetensors is no ViT that tinyvit knows" in message
+    assert "resnet.safetensors is not a ViT that tinyvit knows" in message
 
 
 def test_two_spellings_of_one_array_are_not_chosen_from():

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from tinyvit.runs.settings import Settings
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
-# For each line on its standard input, claims that folder, or a numbered one, and keeps it to its end.
+# For each line on its standard input, a time and perhaps a name, claims the folder of that name, or a new
+# one, at that time, and keeps it to its end.
 CLAIMANT = """
 import sys
+import time
 from pathlib import Path
 from tinyvit.errors import UserError
 from tinyvit.runs.folder import RunFolder
@@ -30,8 +33,11 @@ from tinyvit.runs.folder import RunFolder
 print("ready", flush=True)
 kept = []
 for line in sys.stdin:
+    start, *names = line.split()
+    while time.time() < float(start):
+        pass
     try:
-        kept.append(RunFolder.claim(Path(line.strip()) if line.strip() else None, "shapes"))
+        kept.append(RunFolder.claim(Path(names[0]) if names else None, "shapes"))
         print(kept[-1].path, flush=True)
     except UserError as error:
         print("refused:", error, flush=True)
@@ -52,8 +58,8 @@ class Claimant:
         )
         assert self.answer() == "ready"
 
-    def claim(self, name=""):
-        self.process.stdin.write(f"{name}\n")
+    def claim(self, name="", start=0.0):
+        self.process.stdin.write(f"{start} {name}\n")
         self.process.stdin.flush()
 
     def answer(self):
@@ -75,8 +81,9 @@ def claimants(tmp_path):
 
 
 def all_at_once(claimants, name=""):
+    start = time.time() + 0.01
     for claimant in claimants:
-        claimant.claim(name)
+        claimant.claim(name, start)
     return [claimant.answer() for claimant in claimants]
 
 
@@ -103,6 +110,22 @@ def test_three_processes_at_once_get_three_folders_every_time(claimants, tmp_pat
     claimed = [path for _ in range(rounds) for path in all_at_once(claimants)]
     assert sorted(claimed) == sorted(os.path.join("runs", f"shapes-{n}") for n in range(1, 3 * rounds + 1))
     assert len(everything_below(tmp_path / "runs")) == 3 * rounds
+
+
+def test_a_folder_that_another_process_makes_at_the_last_moment_is_left_to_it(tmp_path, monkeypatch):
+    mkdir, others = Path.mkdir, []
+
+    def overtaken(path, *args, **keywords):
+        if path.name == "shapes-1" and not others:
+            others.append(None)
+            others.append(RunFolder.claim(None, "shapes", tmp_path / "runs").path.name)
+        mkdir(path, *args, **keywords)
+
+    monkeypatch.setattr(Path, "mkdir", overtaken)
+    run = RunFolder.claim(None, "shapes", tmp_path / "runs")
+    assert [run.path.name, others[1]] == ["shapes-2", "shapes-1"]
+    run.release()
+    assert everything_below(tmp_path) == ["runs", "runs/shapes-1"]
 
 
 @needs_locks
@@ -205,7 +228,7 @@ def test_a_folder_with_other_files_may_be_used_and_keeps_them(tmp_path):
 
 def test_a_file_cannot_be_claimed(tmp_path):
     (tmp_path / "run").write_text("a file")
-    with pytest.raises(UserError, match="is not a folder"):
+    with pytest.raises(UserError, match=r"cannot make the run folder .*: there is a file of that name"):
         RunFolder.claim(tmp_path / "run", "shapes")
     with pytest.raises(UserError, match="cannot make the run folder"):
         RunFolder.claim(tmp_path / "run" / "deeper", "shapes")

@@ -1,39 +1,11 @@
 """What a person sees: on a terminal of any width, in a pipe, and where only ASCII can be shown."""
 
-import io
 import re
 
 import pytest
 
+from tests.shell.terminal import ESCAPE_CODE, Clock, Stream, screen
 from tinyvit.shell.progress import Progress
-
-ESCAPE_CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-
-
-class Stream(io.TextIOWrapper):
-    """A text stream in memory, in an encoding, that may claim to be a terminal."""
-
-    def __init__(self, terminal, encoding="utf-8"):
-        super().__init__(io.BytesIO(), encoding=encoding, newline="")
-        self._terminal = terminal
-
-    def isatty(self):
-        return self._terminal
-
-    @property
-    def text(self):
-        self.flush()
-        return self.buffer.getvalue().decode(self.encoding)
-
-
-class Clock:
-    """Time that passes only when told to."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture(autouse=True)
@@ -41,22 +13,6 @@ def plain_environment(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-
-
-def screen(text, columns):
-    """The rows a terminal of so many columns shows after text; fails if a row ran past the edge."""
-    rows, column = [""], 0
-    for sign in ESCAPE_CODE.sub("", text):
-        if sign == "\n":
-            rows.append("")
-            column = 0
-        elif sign == "\r":
-            column = 0
-        else:
-            assert column < columns, f"wraps at {columns} columns after {rows[-1]!r}"
-            rows[-1] = rows[-1][:column].ljust(column) + sign + rows[-1][column + 1 :]
-            column += 1
-    return [row.rstrip() for row in rows]
 
 
 def make(terminal=True, encoding="utf-8"):

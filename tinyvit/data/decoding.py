@@ -8,7 +8,6 @@ all of it and nothing else.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,9 +40,9 @@ _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # those that move th
 def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
     """The image in a file, upright and in mode RGB, and its frame; of an animation, the first picture.
 
-    most_reduced(width, height) is told the size of the upright image and returns by how much it may be
-    reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in full
-    size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
+    most_reduced(width, height) is told the size of the upright image and returns by how much, 1 or more, it
+    may be reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in
+    full size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
     PIL.Image.MAX_IMAGE_PIXELS pixels.
     """
     try:
@@ -88,7 +87,8 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
         return None
     width, height = image.size
     most = most_reduced(*(image.size[::-1] if _orientation(image) in _SIDEWAYS else image.size))
-    drafted = image.draft(None, (math.ceil(width / most), math.ceil(height / most)))
+    reduction = max(one for one in (1, 2, 4, 8) if one <= most)
+    drafted = image.draft(None, (max(1, width // reduction), max(1, height // reduction)))
     return drafted[1][2:] if drafted else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def images_below(folder: Path) -> tuple[list[Path], int]:
     OSError if the folder cannot be read.
     """
     images, skipped = [], 0
-    for path in visible_files(folder):
+    for path in visible_files(folder, _raise):
         if is_image_name(path):
             images.append(path)
         else:
@@ -37,11 +38,14 @@ def images_below(folder: Path) -> tuple[list[Path], int]:
     return sorted(images), skipped
 
 
-def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder and below it that are not hidden, nor within a hidden folder below it."""
+def visible_files(folder: Path, onerror: Callable[[OSError], None] | None = None) -> list[Path]:
+    """All files in a folder and below it that are not hidden, nor in a hidden folder below it.
+
+    A folder that cannot be read is given to onerror as an error, and left out.
+    """
     found = []
-    for place, folders, names in os.walk(folder, onerror=_raise):
-        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk goes on into these
+    for place, folders, names in os.walk(folder, onerror=onerror):
+        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk enters what is left
         found += [Path(place, name) for name in names if not is_hidden(Path(name))]
     return found
 
@@ -52,5 +56,5 @@ def _raise(error: OSError) -> None:
 
 @cache
 def _extensions() -> frozenset[str]:
-    readable = Image.OPEN.keys() - _NO_DECODER if Image.registered_extensions() else ()  # which fills OPEN
-    return frozenset(name for name, kind in Image.registered_extensions().items() if kind in readable)
+    formats = Image.registered_extensions().items()  # this also fills Image.OPEN; others can only be written
+    return frozenset(name for name, kind in formats if kind in Image.OPEN and kind not in _NO_DECODER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -60,7 +60,7 @@ def read_photo(
 
 
 def read_photos(
-    paths: Sequence[Path],
+    paths: Iterable[Path],
     size: tuple[int, int] | int,
     fit: str = "crop",
     *,
@@ -118,7 +118,7 @@ def _whole_size(frame: Box) -> tuple[int, int]:
 
 
 def _on_threads(
-    read: Callable[[Path], Photo | UserError], paths: Sequence[Path]
+    read: Callable[[Path], Photo | UserError], paths: Iterable[Path]
 ) -> Iterator[Photo | UserError]:
     """read(path) for each path, in order, a few of them ahead of the one that is asked for."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1)

@@ -1,9 +1,19 @@
-"""The built-in data set: ten silhouettes in random colours on textured grounds, drawn from a seed.
+"""The built-in data set: pictures of a few shapes, drawn from a seed. The class is what kind of shape it is.
 
-Made so that only form tells the classes apart: a shape may be lighter or darker than its ground, of any
-colour, and its place, size and tilt vary, so that no single pixel, colour or patch says what it is. A linear
-classifier on the pixels gets hardly more than a quarter right. Every class is its own mirror image, so
-flipping an image left to right keeps its label.
+There are ten silhouettes. A picture shows one of them two to four times: anywhere in the frame, small or
+large, a little tilted, some in front of others, in any colours on a faintly striped ground, and as often
+darker than the ground as lighter. The pictures are made like this so that they need what a Vision
+Transformer is good at:
+
+- No pixel tells the class, because a shape may lie anywhere. No weighted sum of pixels does either, because
+  dark on light and light on dark cancel: a linear classifier is hardly better than guessing.
+- What is learned about a shape at one place must serve at all others. A Vision Transformer looks at every
+  patch with the same weights. A perceptron has its own weights for each pixel and must learn each place
+  separately: with as many parameters it stays far behind.
+- Colours, brightness, sizes and the number of shapes are drawn alike for all classes: only form is left.
+- Every silhouette is its own mirror image, so flipping a picture left to right keeps its label.
+
+`lessons/00_setup/figures/baselines.py` measures the first two claims.
 
 Each silhouette is given by its signed distance function d(x, y): how far the point is from the outline,
 negative inside (see Inigo Quilez, https://iquilezles.org/articles/distfunctions2d/). Then union is min,
@@ -12,15 +22,24 @@ intersection is max, and cutting a pixel's coverage from d makes the edges smoot
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from tinyvit.data.dataset import Dataset, ImageSet
 
 SIZE = 32  # pixels, both ways
-CLASSES = ("disc", "ring", "square", "diamond", "triangle", "plus", "cross", "star", "crescent", "heart")
+CLASSES = ("disc", "ring", "square", "triangle", "cross", "star", "crescent", "heart", "leaf", "arrow")
+
+FEWEST, MOST = 2, 4  # shapes in a picture
+SMALLEST, LARGEST = 4.5, 7.5  # radius of the circle around a shape, in pixels
+TILT = 0.25  # radians either way: 14 degrees
+TRIES = 20  # places to choose from for each shape, so that few overlap
 
 BLOCK = 250  # images drawn at a time: small enough for the processor's cache
-LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # how bright red, green and blue look (ITU-R BT.601)
+# How bright red, green and blue look (ITU-R BT.601), and where they stand on the colour wheel, in radians.
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+HUES = np.array([0, 2, 4], dtype=np.float32) * np.pi / 3
 
 
 def make_shapes(train: int = 10_000, test: int = 2_000, seed: int = 0) -> Dataset:
@@ -47,22 +66,48 @@ def _draw_images(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One image for each label, uint8 (n, 32, 32, 3)."""
     n = len(labels)
     ground_light, shape_light = _two_lights(n, rng)
-    ground = _ground(ground_light, rng)  # (n, 32, 32, 3)
-    coverage = _coverage(labels, rng)[..., None]  # (n, 32, 32, 1)
-    image = ground + coverage * (_colour(shape_light, 0.9, rng)[:, None, None] - ground)
-    image += 0.03 * rng.standard_normal(image.shape, dtype=np.float32)
+    image = _ground(ground_light, rng)  # (n, 32, 32, 3)
+    for centre_x, centre_y, radius, shown in draw_places(n, rng):
+        coverage = (shown * _coverage(labels, centre_x, centre_y, radius, rng))[..., None]  # (n, 32, 32, 1)
+        image += coverage * (_colour(shape_light, 0.3, rng)[:, None, None] - image)
+    image += 0.015 * rng.standard_normal(image.shape, dtype=np.float32)
     return (255 * image.clip(0, 1) + 0.5).astype(np.uint8)
 
 
-def _coverage(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """How much of each pixel the shape covers, from 0 to 1: (n, 32, 32)."""
-    n = len(labels)
-    radius = _uniform(rng, 10, 12.5, n)  # pixels: the shape spans about two thirds of the frame
-    angle = _uniform(rng, -0.2, 0.2, n)  # radians, 11 degrees either way
-    centre_x, centre_y = _uniform(rng, -2.5, 2.5, n), _uniform(rng, -2.5, 2.5, n)
+def draw_places(n: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, ...]]:
+    """Where the shapes of n pictures lie: the first shape of each, then the second, and so on.
+
+    Yields centre x and y and radius, in pixels from the middle of the picture, and whether the picture has
+    such a shape at all: each (n, 1, 1). Of TRIES random places inside the frame a shape takes the first
+    where it overlaps none of those before it, or, where all overlap, the one that overlaps least.
+    """
+    count = rng.integers(FEWEST, MOST, (n, 1, 1), endpoint=True)
+    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for number in range(MOST):
+        radius = SMALLEST * (LARGEST / SMALLEST) ** _uniform(rng, 0, 1, n)
+        reach = SIZE / 2 - radius
+        x, y = _uniform(rng, -reach, reach, n, TRIES), _uniform(rng, -reach, reach, n, TRIES)  # (n, 1, TRIES)
+        room = np.zeros_like(x)  # between this shape and the nearest other: 0 if there is any, or below
+        for other_x, other_y, other_radius in taken:
+            room = np.minimum(room, np.hypot(x - other_x, y - other_y) - other_radius - radius)
+        best = room.argmax(axis=2, keepdims=True)
+        x, y = np.take_along_axis(x, best, axis=2), np.take_along_axis(y, best, axis=2)  # (n, 1, 1)
+        taken.append((x, y, radius))
+        yield x, y, radius, number < count
+
+
+def _coverage(
+    labels: np.ndarray,
+    centre_x: np.ndarray,
+    centre_y: np.ndarray,
+    radius: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """How much of each pixel a shape covers, from 0 to 1: (n, 32, 32)."""
     pixel = np.arange(SIZE, dtype=np.float32) - (SIZE - 1) / 2
     x = pixel - centre_x  # (n, 1, 32)
     y = -pixel[:, None] - centre_y  # (n, 32, 1), upwards
+    angle = _uniform(rng, -TILT, TILT, len(labels))
     cos, sin = np.cos(angle) / radius, np.sin(angle) / radius
     x, y = cos * x + sin * y, cos * y - sin * x  # (n, 32, 32), in units of the radius
     distance = np.empty_like(x)
@@ -73,25 +118,25 @@ def _coverage(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _two_lights(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Brightness of ground and shape, each (n, 1, 1): one dark, one light, either way round, well apart."""
-    dark = _uniform(rng, 0.15, 0.4, n)
-    light = dark + _uniform(rng, 0.4, 0.5, n)
+    """Brightness of ground and shapes, each (n, 1, 1): one dark, one light, either way round, well apart."""
+    dark = _uniform(rng, 0.12, 0.4, n)
+    light = dark + _uniform(rng, 0.4, 0.55, n)
     swap = rng.random((n, 1, 1)) < 0.5
     return np.where(swap, light, dark), np.where(swap, dark, light)
 
 
 def _colour(light: np.ndarray, strength: float, rng: np.random.Generator) -> np.ndarray:
     """A random hue of the brightness asked for: (n, 3). A strength of 0 is grey."""
-    rgb = rng.random((len(light), 3), dtype=np.float32)
-    return light[:, :, 0] + strength * (rgb - (rgb @ LUMA)[:, None])
+    rgb = np.cos(_uniform(rng, 0, 2 * np.pi, len(light))[:, 0] - HUES)
+    return light[:, 0] + strength * (rgb - (rgb @ LUMA)[:, None])
 
 
 def _ground(light: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A blend of two hues across the frame with a wave over it: (n, 32, 32, 3)."""
+    """A blend of two hues across the frame with faint stripes over it: (n, 32, 32, 3)."""
     n = len(light)
-    one, other = (_colour(light, 0.3, rng)[:, None, None] for _ in range(2))  # (n, 1, 1, 3)
+    one, other = (_colour(light, 0.12, rng)[:, None, None] for _ in range(2))  # (n, 1, 1, 3)
     blend = 0.5 + 0.5 * _wave(rng, n, 0.02, 0.03)  # less than one period: a gradient
-    stripes = _uniform(rng, 0.0, 0.06, n) * _wave(rng, n, 0.08, 0.3)
+    stripes = _uniform(rng, 0.0, 0.04, n) * _wave(rng, n, 0.06, 0.25)
     return one + blend[..., None] * (other - one) + stripes[..., None]
 
 
@@ -105,9 +150,9 @@ def _wave(rng: np.random.Generator, n: int, lowest: float, highest: float) -> np
     return np.sin(across + down + phase)
 
 
-def _uniform(rng: np.random.Generator, low: float, high: float, n: int) -> np.ndarray:
-    """One float32 for each of n images, shaped (n, 1, 1) to meet their pixels."""
-    return low + (high - low) * rng.random((n, 1, 1), dtype=np.float32)
+def _uniform(rng: np.random.Generator, low, high, n: int, each: int = 1) -> np.ndarray:
+    """Float32 numbers for each of n images, (n, 1, each): shaped to meet their pixels."""
+    return low + (high - low) * rng.random((n, 1, each), dtype=np.float32)
 
 
 # The silhouettes, inside the unit circle, y upwards.
@@ -118,7 +163,7 @@ def _disc(x, y):
 
 
 def _ring(x, y):
-    return np.abs(np.hypot(x, y) - 0.7) - 0.2
+    return np.abs(np.hypot(x, y) - 0.72) - 0.23
 
 
 def _box(x, y, half_width, half_height):
@@ -126,11 +171,7 @@ def _box(x, y, half_width, half_height):
 
 
 def _square(x, y):
-    return _box(x, y, 0.75, 0.75)
-
-
-def _diamond(x, y):
-    return (1.4 * np.abs(x) + np.abs(y) - 1) / 1.72  # 1.72 = sqrt(1.4^2 + 1)
+    return _box(x, y, 0.7, 0.7)
 
 
 def _triangle(x, y):
@@ -138,12 +179,8 @@ def _triangle(x, y):
     return np.maximum(0.866 * np.abs(x) + 0.5 * y, -y) - 0.5
 
 
-def _plus(x, y):
-    return np.minimum(_box(x, y, 0.95, 0.28), _box(x, y, 0.28, 0.95))
-
-
 def _cross(x, y):
-    return _plus(0.707 * (x + y), 0.707 * (x - y))
+    return np.minimum(_box(x, y, 0.95, 0.28), _box(x, y, 0.28, 0.95))
 
 
 def _star(x, y):
@@ -173,15 +210,28 @@ def _heart(x, y):
     return np.minimum(square, lobe)
 
 
+def _leaf(x, y):
+    """What two large discs share, one to the left and one to the right: tips at (0, 1) and (0, -1)."""
+    half_width = 0.45
+    offset = (1 - half_width**2) / (2 * half_width)  # of the discs' centres
+    return np.hypot(np.abs(x) + offset, y) - (offset + half_width)
+
+
+def _arrow(x, y):
+    """A triangle with its tip at (0, 1) on a shaft."""
+    head = np.maximum((0.95 * np.abs(x) + 0.8 * (y - 1)) / 1.242, 0.05 - y)  # 1.242 = hypot(0.95, 0.8)
+    return np.minimum(head, _box(x, y + 0.4, 0.24, 0.55))
+
+
 DISTANCES = {
     "disc": _disc,
     "ring": _ring,
     "square": _square,
-    "diamond": _diamond,
     "triangle": _triangle,
-    "plus": _plus,
     "cross": _cross,
     "star": _star,
     "crescent": _crescent,
     "heart": _heart,
+    "leaf": _leaf,
+    "arrow": _arrow,
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tinyvit.errors import UserError
-from tinyvit.files.locks import Taken, leads_to, lock
+from tinyvit.files.locks import Taken, lock
 from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
@@ -67,6 +67,6 @@ def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
         beside = temporary_path(path, "writing")
         file = open(beside, "xb")  # noqa: SIM115 - the caller closes it
         with contextlib.suppress(Taken):
-            if not lock(file.fileno()) or leads_to(beside, file.fileno()):
+            if not lock(file.fileno()) or beside.exists():
                 return beside, file
         file.close()  # before it was locked, another process took it for abandoned: the next one

@@ -85,17 +85,15 @@ def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[
 
 def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryIO | None:
     """The part, opened and locked, once no other process is at work on it; None where there are no locks."""
-    seen, since = None, 0.0
-    while True:
+    seen, since, replaced = None, 0.0, 0
+    while replaced < 10:  # some file systems never show the same file twice: as good as no locks
         file = open(part, "ab")  # noqa: SIM115 - the caller closes it
         try:
             if not lock(file.fileno()):
-                file.close()
-                return None
-            if leads_to(
-                part, file.fileno()
-            ):  # not if another process has just completed it, or thrown it away
+                break
+            if leads_to(part, file.fileno()):
                 return file
+            replaced += 1  # another process has just completed or deleted it
         except Taken:
             done = _size(part)
             if done != seen:
@@ -109,6 +107,8 @@ def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryI
                 report(done, size)
             time.sleep(POLL)
         file.close()
+    file.close()
+    return None
 
 
 @contextmanager

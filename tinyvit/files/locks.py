@@ -46,18 +46,26 @@ def leads_to(path: Path, descriptor: int) -> bool:
 def lock_folder(path: Path) -> int | None:
     """Lock a folder; returns what os.close unlocks, or None where there are no locks.
 
-    Raises Taken if somebody else holds the lock, OSError if the folder is not there or cannot be read.
+    Raises Taken if somebody else holds the lock, FileNotFoundError or NotADirectoryError if there is no such
+    folder.
     """
-    while fcntl is not None:
-        descriptor = os.open(path, os.O_RDONLY)
+    if fcntl is None:
+        return None
+    for _ in range(_ATTEMPTS):
         try:
-            locked = lock(descriptor)
-            if locked and leads_to(path, descriptor):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except (FileNotFoundError, NotADirectoryError):
+            raise
+        except OSError:  # it may be written to, but not opened
+            return None
+        try:
+            if lock(descriptor) and leads_to(path, descriptor):
                 return descriptor
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)
-        if not locked:
-            break
+        os.close(descriptor)  # no locks, or it was deleted and made again in the meantime: once more
     return None
+
+
+_ATTEMPTS = 10  # some file systems never show the same folder twice: enough to tell

@@ -27,9 +27,7 @@ def temporary_path(target: Path, purpose: str) -> Path:
 def clear_abandoned(target: Path, purpose: str) -> None:
     """Delete what crashed processes left beside target for the same purpose."""
     name = re.compile(rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.{re.escape(purpose)}")
-    with contextlib.suppress(
-        OSError
-    ):  # no such folder, or not ours to read: whoever writes there will say so
+    with contextlib.suppress(OSError):  # no such folder, or not one to read: writing to it will tell
         for path in target.parent.iterdir():
             if name.fullmatch(path.name):
                 with contextlib.suppress(OSError, Taken):  # in use, or cleared away by another process
@@ -40,10 +38,12 @@ def _delete_if_abandoned(path: Path) -> None:
     """Delete a file or a folder. Raises Taken if its process lives, OSError if it is gone or not ours."""
     if path.is_dir():
         descriptor = lock_folder(path)
-        if descriptor is not None or _is_old(path):
-            shutil.rmtree(path)
-        if descriptor is not None:
-            os.close(descriptor)
+        try:
+            if descriptor is not None or _is_old(path):
+                shutil.rmtree(path)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
     else:
         with open(path, "rb") as file:
             if lock(file.fileno()):

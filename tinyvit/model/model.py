@@ -16,13 +16,15 @@ M = TypeVar("M", bound="Model")
 class Model:
     """config, params, and classes: the names of the logits in their order, empty where they are not known.
 
-    Raises ValueError if the parts do not fit one another. `tinyvit.Model` is this class with everything that
-    one does with a model: predict, features, attention, fit, save.
+    position_resize is how the library that the model is from fits position embeddings to images of another
+    size (see ops.resize). Raises ValueError if the parts do not fit one another. `tinyvit.Model` is this
+    class with everything that one does with a model: predict, features, attention, fit, save.
     """
 
     config: ViTConfig
     params: Params
     classes: tuple[str, ...] = ()
+    position_resize: str = "corners"
 
     def __post_init__(self) -> None:
         wanted = {row.name: row.shape for row in layout(self.config)}

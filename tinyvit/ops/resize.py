@@ -1,12 +1,23 @@
-"""Resizing along one side as a matrix: n values in a row become m.
+"""Resizing pictures by one matrix from each side: R turns n rows into m, S does the same for columns.
 
-    corners     output i reads at i (n - 1) / (m - 1), linearly: the first and last stay where they are
-    bilinear    output i reads at (i + 1/2) n / m - 1/2, linearly: the middles of the cells
-    bicubic     the same places, with a cubic kernel (Keys 1981, a = -3/4)
-    antialias   the same places, with a = -1/2; where m < n the kernel is n / m times as wide
+    y_ik = sum over j, l of R_ij S_kl x_jl                in each channel                  (1)
 
-A picture is resized by one matrix from each side. When m is much smaller than n, only 'antialias' averages:
-the others are for making larger, or slightly smaller.
+Row i of a matrix holds the shares that new value i takes of the old ones. Where it reads in the old row:
+
+    corners     t_i = i (n - 1) / (m - 1)                 ends stay where they are         (2)
+    bilinear    t_i = (i + 1/2) n / m - 1/2               middles of the cells             (3)
+
+Between two old values lies the straight line that joins them. With j = floor(t_i) and f = t_i - j,
+
+    y_i = (1 - f) x_j + f x_(j+1)                                                          (4)
+
+Two other methods read at (3), with a curve through four neighbours (Keys 1981):
+
+    bicubic     a = -3/4
+    antialias   a = -1/2; where m < n the curve is n / m times as wide
+
+When m is much smaller than n, only 'antialias' averages: the others are for making larger, or slightly
+smaller.
 """
 
 from __future__ import annotations
@@ -23,9 +34,9 @@ def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
     if n == m:
         return np.eye(n)
     if method == "corners":
-        at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)
+        at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)  #                           eq. 2
     else:
-        at = (np.arange(m) + 0.5) * n / m - 0.5
+        at = (np.arange(m) + 0.5) * n / m - 0.5  #                                           eq. 3
     if method == "antialias":  # beyond the border there is nothing: what is there shares the weight
         matrix = _cubic((at[:, None] - np.arange(n)) / max(n / m, 1), -0.5)
         return matrix / matrix.sum(axis=1, keepdims=True)
@@ -47,11 +58,11 @@ def resize_images(images: Array, size: tuple[int, int], method: str = "bilinear"
     down = xp.asarray(resize_matrix(H, size[0], method), dtype=dtype)  # (height, H)
     across = xp.asarray(resize_matrix(W, size[1], method), dtype=dtype)  # (width, W)
     tall = down @ images.reshape(B, H, W * C)  # (B, height, W C)
-    return across @ tall.reshape(B, size[0], W, C)  # (B, height, width, C)
+    return across @ tall.reshape(B, size[0], W, C)  # (B, height, width, C)                  eq. 1
 
 
 def _linear(x: np.ndarray) -> np.ndarray:
-    return (1 - np.abs(x)).clip(0)
+    return (1 - np.abs(x)).clip(0)  #                                                        eq. 4
 
 
 def _cubic(x: np.ndarray, a: float = -0.75) -> np.ndarray:

@@ -5,22 +5,35 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
 from tinyvit.analysis.filters import filter_pictures
-from tinyvit.files.atomic import write_atomically
-from tinyvit.pictures.attention import attention_overlay, heat_colours
+from tinyvit.pictures.attention import GAP as PAIR_GAP
+from tinyvit.pictures.attention import SCALE_WIDTH, SeenPhoto, attention_overlay, draw_attention_scale
+from tinyvit.pictures.colours import INK, QUIET, heat_colours
+from tinyvit.pictures.sheet import Sheet
+from tinyvit.pictures.text import cut, text_width
 
-HEIGHT = 640  # of each of the three pictures, in pixels
-MARGIN, GAP, HEAD, FOOT = 44, 60, 128, 62  # around them; FOOT holds the scale of the similarity
-PAPER, INK, QUIET, FAINT = "#ffffff", "#1c2430", "#6b7686", "#d9dee6"
-FILTER_COLUMNS = 4
-MOST_PLACES = 8  # rows and columns of position maps: of a larger grid, evenly chosen ones are shown
+HEIGHT = 640  # of each of the three parts, in pixels; many images make the third one higher
+MARGIN, GAP, HEAD, FOOT = 44, 60, 128, 84  # around them; FOOT holds the scales
+NAME_SIZE, MEANING_SIZE = 19, 15  # of the letters above each part
+
+FILTER_COLUMNS, FILTER_SPACE = 4, 8
+MOST_MAPS = 8  # rows and columns of position maps: of a larger grid, evenly chosen ones are shown
+MAP_SPACE = 6
+
+LARGEST_IMAGE, SMALLEST_IMAGE = 300, 110  # side of an image beside its attention
+CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, then space; space beside it
 
 Row = tuple[np.ndarray, np.ndarray, str]  # image (H, W, 3) uint8, attention (gh, gw), caption
+
+PARTS = (
+    ("patch embedding", "the patterns it responds to most, strongest first"),
+    ("position embedding", "how similar each position is to all the others"),
+    ("attention", "where the last block looks"),
+)
 
 
 def save_portrait(
@@ -36,76 +49,119 @@ def save_portrait(
     """
     if not rows:
         raise ValueError("no images to show attention on: expected at least one")
-    panels = (
-        ("patch embedding", "the patterns it answers to most, strongest first", filter_panel(filters)),
-        ("position embedding", "how like each place is to all others", similarity_panel(similarity)),
-        ("attention", "where the last block looks", attention_panel(rows)),
-    )
-    width = 2 * MARGIN + sum(panel.width for *_, panel in panels) + GAP * (len(panels) - 1)
-    sheet = Image.new("RGB", (width, HEAD + HEIGHT + FOOT), PAPER)
-    draw = ImageDraw.Draw(sheet)
-    draw.text((MARGIN, 40), title, INK, ImageFont.load_default(26), anchor="lm")
-    left = MARGIN
-    for name, meaning, panel in panels:
-        draw.text((left, 84), name, INK, ImageFont.load_default(19), anchor="lm")
-        draw.text((left, 108), meaning, QUIET, ImageFont.load_default(15), anchor="lm")
-        sheet.paste(panel, (left, HEAD))
-        if name == "position embedding":
-            _draw_scale(sheet, (left, HEAD + HEIGHT + 16), panel.width, similarity)
-        left += panel.width + GAP
-    write_atomically(Path(path), lambda file: sheet.save(file, "PNG"))
+    maps, images = MapLayout.of(similarity), ImageLayout.of(len(rows))
+    widths = [filter_side(len(filters)) * FILTER_COLUMNS, maps.width, images.width]
+    widths = [max(width, _heading_width(*part)) for width, part in zip(widths, PARTS, strict=True)]
+    lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(3)]
+    height = max(HEIGHT, images.height)
+    sheet = Sheet(lefts[2] + widths[2] + MARGIN, HEAD + height + FOOT, smooth=1)
+    sheet.text(MARGIN, 40, cut(title, sheet.size[0] - 2 * MARGIN, 26), 26, INK, "lm")
+    for left, (name, meaning) in zip(lefts, PARTS, strict=True):
+        sheet.text(left, 84, name, NAME_SIZE, INK, "lm")
+        sheet.text(left, 108, meaning, MEANING_SIZE, QUIET, "lm")
+    draw_filters(sheet, lefts[0], HEAD, filters)
+    draw_maps(sheet, lefts[1], HEAD, similarity, maps)
+    _draw_cosine_scale(sheet, lefts[1], HEAD + HEIGHT + 16, widths[1], similarity)
+    draw_attention(sheet, lefts[2], HEAD, rows, images)
+    draw_attention_scale(sheet, lefts[2], HEAD + images.height + 16)
+    sheet.save(path)
 
 
-def filter_panel(filters: np.ndarray) -> Image.Image:
+def filter_side(count: int) -> int:
+    """Side of a filter and the space after it, so that all of them fit into HEIGHT."""
+    return HEIGHT // max(math.ceil(count / FILTER_COLUMNS), 7)
+
+
+def draw_filters(sheet: Sheet, left: int, top: int, filters: np.ndarray) -> None:
     """Filters in rows of four, each enlarged with its pixels left to be seen."""
-    pictures = filter_pictures(filters)
-    lines = math.ceil(len(pictures) / FILTER_COLUMNS)
-    cell, space = HEIGHT // max(lines, 7), 8
-    panel = Image.new("RGB", (FILTER_COLUMNS * cell, HEIGHT), PAPER)
-    for i, picture in enumerate(pictures):
-        tile = Image.fromarray(picture).resize((cell - space, cell - space), Image.Resampling.NEAREST)
-        panel.paste(tile, (i % FILTER_COLUMNS * cell, i // FILTER_COLUMNS * cell))
-    return panel
+    side = filter_side(len(filters))
+    for i, picture in enumerate(filter_pictures(filters)):
+        row, column = divmod(i, FILTER_COLUMNS)
+        sheet.image(left + column * side, top + row * side, picture, max(1, side - FILTER_SPACE))
 
 
-def similarity_panel(similarity: np.ndarray) -> Image.Image:
-    """A map for each place, laid out as the places lie; dark is unlike, light is alike."""
-    gh, gw = similarity.shape[:2]
-    down, across = _chosen(gh), _chosen(gw)
-    cell, space = HEIGHT / max(len(down), len(across)), 6
-    panel = Image.new("RGB", (round(cell * len(across)), HEIGHT), PAPER)
-    colours = heat_colours(_share_of_range(similarity))
-    side = round(cell - space)
-    longest = max(gh, gw)
-    size = round(side * gw / longest), round(side * gh / longest)
-    for r, row in enumerate(down):
-        for c, column in enumerate(across):
-            tile = Image.fromarray(colours[row, column]).resize(size, Image.Resampling.NEAREST)
-            panel.paste(tile, (round(c * cell), round(r * cell)))
-    return panel
+@dataclass(frozen=True)
+class MapLayout:
+    """Which positions get a map of similarity, and how far the maps lie apart."""
+
+    down: np.ndarray
+    across: np.ndarray
+    pitch: float
+    map_width: int
+
+    @classmethod
+    def of(cls, similarity: np.ndarray) -> MapLayout:
+        gh, gw = similarity.shape[:2]
+        down, across = _chosen(gh), _chosen(gw)
+        pitch = HEIGHT / max(len(down), len(across))
+        return cls(down, across, pitch, max(1, int((pitch - MAP_SPACE) * gw / max(gh, gw))))
+
+    @property
+    def width(self) -> int:
+        return round(self.pitch * len(self.across))
 
 
-def attention_panel(rows: Sequence[Row]) -> Image.Image:
-    """Each image beside its attention, its caption below, in two columns where there are more than two."""
-    columns = 1 if len(rows) <= 2 else 2
-    lines = math.ceil(len(rows) / columns)
-    caption, space = 30, 22
-    height = HEIGHT // lines - caption
-    pairs = [attention_overlay(image, attention) for image, attention, _ in rows]
-    pairs = [_within(pair, height) for pair in pairs]
-    cell = max(pair.width for pair in pairs) + space
-    panel = Image.new("RGB", (columns * cell - space, HEIGHT), PAPER)
-    draw = ImageDraw.Draw(panel)
-    for i, (pair, (_, _, text)) in enumerate(zip(pairs, rows, strict=True)):
-        left, top = i % columns * cell, i // columns * (height + caption)
-        panel.paste(pair, (left, top))
-        draw.text((left, top + height + 13), text, INK, ImageFont.load_default(15), anchor="lm")
-    return panel
+def draw_maps(sheet: Sheet, left: int, top: int, similarity: np.ndarray, maps: MapLayout) -> None:
+    """A map for each position, laid out as the positions lie; dark is unlike, light is alike."""
+    shares = _share_of_range(similarity)
+    for r, row in enumerate(maps.down):
+        for c, column in enumerate(maps.across):
+            at = left + round(c * maps.pitch), top + round(r * maps.pitch)
+            sheet.image(*at, heat_colours(shares[row, column]), maps.map_width)
+
+
+@dataclass(frozen=True)
+class ImageLayout:
+    """How many images stand beside each other, each `side` pixels beside its attention of the same size."""
+
+    columns: int
+    lines: int
+    side: int
+
+    @classmethod
+    def of(cls, count: int) -> ImageLayout:
+        """As large as fits into HEIGHT; from 21 images on, small ones in a part that grows downwards too."""
+        if count <= 8:
+            columns = 1 if count <= 2 else 2
+        else:
+            columns = max(math.ceil(min(count, 20) / 4), round(math.sqrt(0.8 * count)))
+        lines = math.ceil(count / columns)
+        side = (HEIGHT + LINE_SPACE) // lines - CAPTION - LINE_SPACE
+        return cls(columns, lines, min(max(side, SMALLEST_IMAGE), LARGEST_IMAGE))
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Width and height from one image to the next."""
+        return 2 * self.side + PAIR_GAP + IMAGE_SPACE, self.side + CAPTION + LINE_SPACE
+
+    @property
+    def width(self) -> int:
+        return max(self.columns * self.cell[0] - IMAGE_SPACE, SCALE_WIDTH)
+
+    @property
+    def height(self) -> int:
+        return self.lines * self.cell[1] - LINE_SPACE
+
+
+def draw_attention(sheet: Sheet, left: int, top: int, rows: Sequence[Row], images: ImageLayout) -> None:
+    """Each image beside its attention, its caption below."""
+    width, height = images.cell
+    size = 15 if images.side > SMALLEST_IMAGE else 13
+    for i, (image, attention, caption) in enumerate(rows):
+        line, column = divmod(i, images.columns)
+        x, y = left + column * width, top + line * height
+        pair = attention_overlay(SeenPhoto.seen_whole(image), attention, (images.side, images.side))
+        sheet.image(x, y, pair)
+        sheet.text(x, y + pair.height + 15, cut(caption, width - IMAGE_SPACE, size), size, INK, "lm")
+
+
+def _heading_width(name: str, meaning: str) -> int:
+    return math.ceil(max(text_width(name, NAME_SIZE), text_width(meaning, MEANING_SIZE)))
 
 
 def _chosen(count: int) -> np.ndarray:
-    """All of 0 ... count - 1, or at most MOST_PLACES of them, evenly spread."""
-    return np.linspace(0, count - 1, min(count, MOST_PLACES)).round().astype(int)
+    """All of 0 ... count - 1, or at most MOST_MAPS of them, evenly spread."""
+    return np.linspace(0, count - 1, min(count, MOST_MAPS)).round().astype(int)
 
 
 def _share_of_range(similarity: np.ndarray) -> np.ndarray:
@@ -114,18 +170,11 @@ def _share_of_range(similarity: np.ndarray) -> np.ndarray:
     return (similarity - lowest) / max(1 - lowest, 1e-12)
 
 
-def _draw_scale(sheet: Image.Image, at: tuple[int, int], width: int, similarity: np.ndarray) -> None:
-    """The colours under the maps, with the least and the largest cosine at their ends."""
-    draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(14)
-    left, top = at
+def _draw_cosine_scale(sheet: Sheet, left: int, top: int, width: int, similarity: np.ndarray) -> None:
+    """The colours of the maps, with the least and the largest cosine at their ends."""
     low = f"cosine {similarity.min():.2f}"
-    start = left + math.ceil(font.getlength(low)) + 12
-    bar = heat_colours(np.linspace(0, 1, max(left + width - 30 - start, 2)))[None].repeat(12, axis=0)
-    sheet.paste(Image.fromarray(bar), (start, top))
-    draw.text((left, top + 6), low, QUIET, font, anchor="lm")
-    draw.text((left + width, top + 6), "1", QUIET, font, anchor="rm")
-
-
-def _within(image: Image.Image, height: int) -> Image.Image:
-    """The image at a height, its shape kept."""
-    return image.resize((round(image.width * height / image.height), height), Image.Resampling.LANCZOS)
+    start = left + math.ceil(text_width(low, 14)) + 12
+    bar = heat_colours(np.linspace(0, 1, max(left + width - 24 - start, 2)))[None].repeat(12, axis=0)
+    sheet.image(start, top, bar)
+    sheet.text(left, top + 6, low, 14, QUIET, "lm")
+    sheet.text(left + width, top + 6, "1", 14, QUIET, "rm")

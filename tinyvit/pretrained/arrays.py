@@ -1,4 +1,4 @@
-"""The arrays of a checkpoint that is being understood: what is used is crossed out, the rest reported."""
+"""The arrays of a checkpoint while it is read: what is used is crossed off, the rest is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinyvit.model import ViTConfig
 
 
 class NamedArrays:
-    """Arrays by name; take() hands one out and crosses it out, so that nothing is passed over silently."""
+    """Arrays by name; take() hands one out and crosses it off, so that nothing is passed over silently."""
 
     def __init__(self, arrays: dict[str, np.ndarray], source: str):
         self._left, self.source = dict(arrays), source
@@ -28,7 +28,7 @@ class NamedArrays:
         return shape
 
     def take(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The array, crossed out. Raises UserError if it is missing, or not numbers of that shape."""
+        """The array, crossed off. Raises UserError if it is missing, or not numbers of that shape."""
         array = self._get(name)
         if array.shape != shape:
             raise UserError(f"{self.source}: {name} has shape {array.shape}, expected {shape}.")
@@ -41,8 +41,12 @@ class NamedArrays:
         """How many different numbers the first group of a pattern matches among the names: layers, say."""
         return len({match[1] for name in self._left if (match := re.match(pattern, name))})
 
+    def supply(self, name: str, array: np.ndarray) -> None:
+        """Put in an array that the file leaves out because it is known to be that."""
+        self._left[name] = array
+
     def drop(self, pattern: str) -> None:
-        """Cross out all arrays whose names match: they are known, and take no part in classifying."""
+        """Cross off all arrays whose names match: they are known, and take no part in classifying."""
         self._left = {name: array for name, array in self._left.items() if not re.search(pattern, name)}
 
     def refuse(self, foreign: dict[str, str]) -> None:
@@ -52,7 +56,7 @@ class NamedArrays:
                 if re.search(pattern, name):
                     raise UserError(
                         f"{self.source} is not a plain ViT: {_printable(name)} {array.shape} {why}. "
-                        "Choose a checkpoint without it."
+                        "Choose another checkpoint."
                     )
 
     def finish(self) -> None:
@@ -61,8 +65,8 @@ class NamedArrays:
             names = [f"{_printable(name)} {array.shape}" for name, array in sorted(self._left.items())]
             shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
             raise UserError(
-                f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no place for these; "
-                "choose a checkpoint without them."
+                f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no use for "
+                "these and cannot do without them: choose another checkpoint."
             )
 
     def _get(self, name: str) -> np.ndarray:

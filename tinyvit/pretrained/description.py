@@ -1,8 +1,7 @@
 """The config.json that timm and Hugging Face put beside a file of weights: what the arrays cannot tell.
 
 The number of heads, the epsilon of LayerNorm, the form of GELU, the sides of an image that is not square,
-and what is averaged before the head leave no trace in the shapes of arrays. Nor do the names of the classes
-and the scale of the pixels, which Hugging Face keeps in a preprocessor_config.json.
+and what is averaged before the head leave no trace in the shapes of arrays. Nor do the names of the classes.
 """
 
 from __future__ import annotations
@@ -12,40 +11,61 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tinyvit.errors import UserError
-from tinyvit.pretrained.pixels import PixelScale
+from tinyvit.pretrained.architectures import described_architecture
 
 # What the two forms are called, by Hugging Face (hidden_act) and by timm (act_layer).
 _GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
-# What reading a file that is not as it should be may raise.
-_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError)
 _POOL = {"token": "token", "avg": "mean"}
+# Hugging Face's kinds of ViT that tinyvit can compute, and what they mean where their config.json is silent.
+_HUGGING_FACE = {
+    kind: {"heads": 12, "eps": eps, "gelu": "exact"}
+    for kind, eps in (
+        ("vit", 1e-12), ("deit", 1e-12), ("vit_mae", 1e-12), ("ijepa", 1e-12), ("vit_msn", 1e-6),
+        ("dinov2", 1e-6),
+    )
+}  # fmt: skip
+# timm's arguments that show in the arrays, or change nothing once a model is trained.
+_VISIBLE = frozenset(
+    (
+        "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
+        "proj_bias", "qk_norm", "class_token", "pos_embed", "no_embed_class", "reg_tokens", "pre_norm",
+        "final_norm", "fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm", "pool_include_prefix",
+        "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init", "fix_init", "drop_rate",
+        "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
+    )
+)  # fmt: skip
+_READ = frozenset(("num_heads", "act_layer", "global_pool"))
+# What reading a file that is not as it should be may raise.
+UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """Those fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json states, if any.
+    """Those fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json gives, if any.
 
-    Nothing if there is no such file. Raises UserError if it is unreadable or states what tinyvit has not.
+    Nothing if there is no such file. What it leaves to the library that wrote it is filled in as that
+    library does. Raises UserError if it is unreadable, or describes what tinyvit does not compute.
     """
     if not path.is_file():
         return {}
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
-        known = _timm(stated) if "architecture" in stated else _hugging_face(stated)
-    except _UNREADABLE as error:
+        known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
+    except UNREADABLE as error:
         raise UserError(
-            f"{path} does not describe a model ({error}): mend it, or move it elsewhere to do without it."
+            f"{path} does not describe a model ({error}): fix it, or move it elsewhere to do without it."
         ) from error
     for what, value, choices in (
         ("nonlinearity", known.get("gelu"), _GELU),
         ("pooling", known.get("pool"), _POOL),
     ):
         if value is not None and value not in choices.values():
-            raise UserError(f"{path} names the {what} {value!r}, tinyvit has {', '.join(choices)}.")
+            raise UserError(
+                f"{path} names the {what} {value!r}, but tinyvit only has {', '.join(choices)}: choose "
+                "another checkpoint."
+            )
     return known
 
 
@@ -57,59 +77,64 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
         if len(names) != count:
             return None
         return tuple(str(names[str(c) if isinstance(names, dict) else c]) for c in range(count))
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
-def read_pixel_scale(folder: Path) -> PixelScale | None:
-    """What Hugging Face's preprocessor_config.json or timm's config.json in a folder states, if any does.
-
-    Raises UserError if such a file is unreadable, or states no positive std for each of three channels.
-    """
-    for name in ("preprocessor_config.json", "config.json"):
-        path = folder / name
-        if not path.is_file():
-            continue
-        try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
-            if name == "config.json":
-                stated = stated.get("pretrained_cfg") or {}
-            if not stated.get("do_normalize", True):
-                return PixelScale((0.0,) * 3, (1.0,) * 3)
-            mean = stated.get("image_mean", stated.get("mean"))
-            std = stated.get("image_std", stated.get("std"))
-            if mean is None or std is None:
-                continue
-            scale = PixelScale(tuple(map(float, mean)), tuple(map(float, std)))
-        except _UNREADABLE as error:
-            raise UserError(f"{path} does not describe pixels ({error}): mend it, or move it.") from error
-        if not (len(scale.mean) == len(scale.std) == 3 and np.isfinite(scale).all() and min(scale.std) > 0):
-            raise UserError(
-                f"{path} states mean {mean} and std {std} of the pixels, expected three numbers each, std "
-                "above 0: mend it, or move it."
-            )
-        return scale
-    return None
+def is_described_by_timm(path: Path) -> bool:
+    """Whether this is a config.json as timm writes it."""
+    try:
+        return "architecture" in json.loads(path.read_text(encoding="utf-8"))
+    except UNREADABLE:
+        return False
 
 
-def _hugging_face(stated: dict[str, Any]) -> dict[str, Any]:
-    return _where_stated(
+def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
+    kind = stated.get("model_type")
+    if kind is not None and kind not in _HUGGING_FACE:
+        raise UserError(
+            f"{path} describes a model of the type {kind!r}, which tinyvit does not compute; it reads "
+            f"{', '.join(_HUGGING_FACE)}. Choose another checkpoint."
+        )
+    return _HUGGING_FACE.get(kind, {}) | _where_stated(
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
         gelu=(stated.get("hidden_act"), lambda name: _GELU.get(name, name)),
-        image_size=(stated.get("image_size"), _height_and_width),
+        image_size=(stated.get("image_size"), height_and_width),
     )
 
 
-def _timm(stated: dict[str, Any]) -> dict[str, Any]:
-    arguments = stated.get("model_args") or {}
+def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
+    name, arguments = stated["architecture"], stated.get("model_args") or {}
+    try:
+        meant = described_architecture(name)
+    except ValueError as error:
+        raise UserError(
+            f"{path} names timm's architecture {name!r}, {error}. Choose another checkpoint; or, if you know "
+            "it to be a plain ViT with exact GELU, move config.json elsewhere and give --heads."
+        ) from None
+    _check_arguments(path, arguments)
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
-    return _where_stated(
+    pool = arguments.get("global_pool", stated.get("global_pool"))
+    if pool == "" and not stated.get("num_classes"):  # of a model without classes, nothing need be pooled
+        pool = None
+    return meant | _where_stated(
         heads=(arguments.get("num_heads"), int),
         gelu=(arguments.get("act_layer"), lambda name: _GELU.get(name, name)),
-        image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), _height_and_width),
-        pool=(stated.get("global_pool"), lambda name: _POOL.get(name, name)),
+        image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
+        pool=(pool, lambda name: _POOL.get(name, name)),
     )
+
+
+def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
+    """Raise UserError for an argument of timm's that changes what is computed in a way not known here."""
+    for name, value in arguments.items():
+        plain = value is None or (name, value) == ("norm_layer", "layernorm")
+        if not plain and name not in _VISIBLE and name not in _READ:
+            raise UserError(
+                f"{path} states {name} {value!r}, which tinyvit does not know how to compute: choose another "
+                "checkpoint."
+            )
 
 
 def _where_stated(**fields: tuple[Any, Callable]) -> dict[str, Any]:
@@ -117,6 +142,7 @@ def _where_stated(**fields: tuple[Any, Callable]) -> dict[str, Any]:
     return {name: convert(value) for name, (value, convert) in fields.items() if value is not None}
 
 
-def _height_and_width(stated: int | list[int]) -> tuple[int, int]:
+def height_and_width(stated: int | list[int]) -> tuple[int, int]:
+    """(height, width) of what is stated as one number or as two."""
     height, width = (stated, stated) if isinstance(stated, int) else stated
     return int(height), int(width)

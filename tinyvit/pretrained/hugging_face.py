@@ -11,16 +11,27 @@ from typing import Any
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
+from tinyvit.pretrained.preprocessing import FILTERS, PhotoFit
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_hugging_face
 
 
-def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: Sequence[str]) -> None:
+def save_hugging_face(
+    folder: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
+) -> None:
     """Make a folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them.
 
-    Raises UserError if the model is of a kind that Hugging Face's has not, or the folder cannot be made.
+    fit is how photos become images for the model; without it, they are scaled until they just cover the
+    image, and its centre is cut out. Raises UserError if the model, or the fit, is of a kind that Hugging
+    Face does not have, or if the folder cannot be made.
     """
     arrays = to_hugging_face(config, params)
+    fit = fit.at(config.image_size) if fit else PhotoFit("crop", config.image_size, config.image_size)
+    if fit.fit == "pad":
+        raise UserError(
+            "photos for this model are padded, and Hugging Face's processors do not pad: write an .npz or "
+            ".safetensors file."
+        )
     try:
         folder.mkdir(parents=True)
     except OSError as error:
@@ -29,7 +40,7 @@ def save_hugging_face(folder: Path, config: ViTConfig, params: Params, classes: 
         write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
         for name, content in (
             ("config.json", _description(config, classes)),
-            ("preprocessor_config.json", _preprocessing(config)),
+            ("preprocessor_config.json", _preprocessing(config, fit)),
         ):
             text = json.dumps(content, indent=2) + "\n"
             write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
@@ -59,14 +70,19 @@ def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _preprocessing(config: ViTConfig) -> dict[str, Any]:
-    """The content of a preprocessor_config.json: pixels from -1 to 1, in the size of the model."""
-    height, width = config.image_size
+def _preprocessing(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
+    """The content of a preprocessor_config.json: how photos are resized, and pixels from -1 to 1."""
+    (height, width), frame = fit.size, fit.frame
+    # Hugging Face scales by the shorter side alone: of a frame that is not square, it must cover both
+    size = {"shortest_edge": max(frame)} if fit.fit == "crop" else {"height": frame[0], "width": frame[1]}
     return {
-        "image_processor_type": "ViTImageProcessor",
+        "image_processor_type": "BitImageProcessor",  # Hugging Face's for resizing and then cutting out
+        "do_convert_rgb": True,
         "do_resize": True,
-        "size": {"height": height, "width": width},
-        "resample": 3,  # bicubic
+        "size": size,
+        "resample": FILTERS.index(fit.resample),
+        "do_center_crop": True,
+        "crop_size": {"height": height, "width": width},
         "do_rescale": True,
         "rescale_factor": 1 / 255,
         "do_normalize": True,

@@ -57,7 +57,7 @@ def find_weights(name: str, report: Report | None = None) -> Path:
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:
-        raise UserError(f"{name} is no run folder, no file and no known name; known are {', '.join(KNOWN)}.")
+        raise UserError(f"{name} is not a run folder, a file, or a known name; known are {', '.join(KNOWN)}.")
     known = KNOWN[key]
     target = cache_folder() / f"{key}.npz"  # not the name in the address, which several share
     if not target.exists():

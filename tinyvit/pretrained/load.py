@@ -10,14 +10,24 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.pretrained.description import read_description, read_pixel_scale
-from tinyvit.pretrained.npz import read_npz
+from tinyvit.pretrained.description import is_described_by_timm, read_description
+from tinyvit.pretrained.naming import TIMM
+from tinyvit.pretrained.npz import names_in_npz, read_npz
 from tinyvit.pretrained.official import from_official, is_official, to_official
 from tinyvit.pretrained.pixels import adapt_to_pixel_scale
-from tinyvit.pretrained.safetensors import read_metadata, read_safetensors, write_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+from tinyvit.pretrained.preprocessing import read_pixel_scale
+from tinyvit.pretrained.safetensors import (
+    names_in_safetensors,
+    read_metadata,
+    read_safetensors,
+    write_safetensors,
+)
+from tinyvit.pretrained.shards import ENDING as INDEX
+from tinyvit.pretrained.shards import read_index, read_shards
+from tinyvit.pretrained.torch_names import from_torch_names, naming_of, to_torch_names
 
-_READERS = {".npz": read_npz, ".safetensors": read_safetensors}
+_READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
+_NAMES = {".npz": names_in_npz, ".safetensors": names_in_safetensors, INDEX: read_index}
 
 
 def load_weights(
@@ -30,29 +40,41 @@ def load_weights(
 
     Nearly everything is read off the arrays. What they cannot tell is taken from the config.json that timm
     and Hugging Face put beside their files, if there is one; heads and image_size, if given, come before
-    both. A model that was trained on pixels of another scale, as that file or preprocessor_config.json says,
-    is changed to take those from -1 to 1. Raises UserError if the file is missing, damaged, or not a plain
-    ViT.
+    both. A model that was trained on pixels of another scale, as that file or preprocessor_config.json says
+    (or as torchvision does it), is changed to take those from -1 to 1. path may be the index of a model in
+    several files. Raises UserError if a file is missing, damaged, or not a plain ViT.
     """
-    if not path.is_file():
-        raise UserError(
-            f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
-        )
-    ending = path.suffix.lower()
-    if ending not in _READERS:
-        raise UserError(f"{path} has no ending that tinyvit knows, expected .npz or .safetensors.")
+    ending = _ending(path)
     arrays = _READERS[ending](path)
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
     stated = read_metadata(path).get("heads", "") if ending == ".safetensors" else ""  # as we write it
     known = {"heads": int(stated)} if re.fullmatch("[0-9]{1,4}", str(stated)) else {}
-    known |= read_description(path.with_name("config.json"))
+    description = path.with_name("config.json")
+    known |= read_description(description)
     known |= {key: value for key, value in given.items() if value is not None}
-    config, params = from_torch_names(arrays, str(path), known, dtype)
-    if (scale := read_pixel_scale(path.parent)) is not None:
-        adapt_to_pixel_scale(config, params, scale)
+    config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
+    scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
+    if scale is not None:
+        adapt_to_pixel_scale(config, params, scale, str(path))
     return config, params
+
+
+def usual_position_resize(path: Path) -> str:
+    """How the library that a file is of fits position embeddings to images of another size (see ops.resize).
+
+    'corners' as the official code does, 'bicubic' as Hugging Face and torchvision, 'antialias' as timm; and
+    'bilinear' for an .npz file of timm's, or an official one beside timm's config.json: so timm resizes what
+    it reads from .npz files. Only names are read. Raises UserError if the file is missing, damaged, or of no
+    library that tinyvit knows.
+    """
+    ending = _ending(path)
+    names = _NAMES[ending](path)
+    library = None if is_official(names) else naming_of(names, str(path))
+    if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
+        return "bilinear"
+    return library.resize if library else "corners"
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:
@@ -70,3 +92,19 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
     Raises UserError if the model's arithmetic is that of neither.
     """
     write_safetensors(path, to_torch_names(config, params), {"format": "pt", "heads": str(config.heads)})
+
+
+def _ending(path: Path) -> str:
+    """The ending of a file of weights that is there; UserError if it is not, or has another ending."""
+    if not path.is_file():
+        raise UserError(
+            f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
+        )
+    name = path.name.lower()
+    ending = next((ending for ending in _READERS if name.endswith(ending)), None)
+    if ending is None:
+        raise UserError(
+            f"{path} is not a kind of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
+            "file can run code when it is opened: convert it with safetensors.torch.save_file first."
+        )
+    return ending

@@ -30,6 +30,15 @@ _DAMAGE = (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, Ove
 _DAMAGE += (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 
 
+def names_in_npz(path: Path) -> list[str]:
+    """The names of a file's arrays. Raises UserError if it is not an .npz file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except _DAMAGE as error:
+        raise _unusable(path, error) from error
+
+
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, comes as float32.
 
@@ -41,14 +50,18 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
                 if name in arrays:
-                    raise ValueError(f"{name!r} stands in it twice")
+                    raise ValueError(f"{name!r} is in it twice")
                 arrays[name] = _array(archive, member)
     except _DAMAGE as error:
-        if isinstance(error, OSError) and error.errno:
-            raise UserError(f"cannot read {path}: {error.strerror}.") from error
-        why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
-        raise UserError(f"{path} is no usable .npz file: {why}. Delete it and fetch it again.") from error
+        raise _unusable(path, error) from error
     return arrays
+
+
+def _unusable(path: Path, error: Exception) -> UserError:
+    if isinstance(error, OSError) and error.errno:
+        return UserError(f"cannot read {path}: {error.strerror}.")
+    why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
+    return UserError(f"{path} is not a usable .npz file: {why}. Delete it and fetch it again.")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

@@ -85,7 +85,7 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     if (config.gelu, config.eps) != ("tanh", 1e-6):
         raise UserError(
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
-            "which means 'tanh' and 1e-06: who reads it would compute something else. Try .safetensors."
+            "which means 'tanh' and 1e-06: others would compute something else from it. Try .safetensors."
         )
     arrays = {}
     for row in params.rows:

@@ -31,14 +31,17 @@ def resize_positions(
     return np.concatenate([token, places.astype(position.dtype)])
 
 
-def at_image_size(model: M, image_size: tuple[int, int] | int, method: str = "corners") -> M:
-    """The same model for images of another size: only the position embedding changes."""
+def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
+    """The same model for images of another size: only the position embedding changes.
+
+    method is one of ops.resize.METHODS, model.position_resize if it is not given.
+    """
     config, params = model.config, model.params
     new = replace(config, image_size=image_size)
     if new.grid == config.grid:
         return replace(model, config=new)
     resized = params.carried_over(layout(new), without="position")
     resized["position"] = resize_positions(
-        params["position"], config.grid, new.grid, config.has_token, method
+        params["position"], config.grid, new.grid, config.has_token, method or model.position_resize
     )
     return replace(model, config=new, params=resized)

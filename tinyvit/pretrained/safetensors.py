@@ -57,9 +57,15 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     return arrays
 
 
+def names_in_safetensors(path: Path) -> list[str]:
+    """The names of a file's arrays; no more than its header is read. Raises UserError as read_safetensors."""
+    header, _ = _header(path, _mapped(path))
+    return [name for name in header if name != "__metadata__"]
+
+
 def read_metadata(path: Path) -> dict[str, str]:
     """The free text in the header of a file that read_safetensors has read."""
-    header, _ = _header(path, np.memmap(path, np.uint8, mode="r"))
+    header, _ = _header(path, _mapped(path))
     metadata = header.get("__metadata__")
     return metadata if isinstance(metadata, dict) else {}
 
@@ -90,6 +96,14 @@ def write_safetensors(
     write_atomically(path, write)
 
 
+def _mapped(path: Path) -> np.ndarray:
+    """The bytes of a file, none of them read yet."""
+    try:
+        return np.memmap(path, np.uint8, mode="r")
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        raise _bad(path, str(error)) from error
+
+
 def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     """The header and the bytes after it."""
     if len(data) < 8:
@@ -105,7 +119,7 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
         raise _bad(path, f"its header is unreadable: {error}") from error
     if not isinstance(header, dict):
-        raise _bad(path, "its header is no table of names")
+        raise _bad(path, "its header is not a table of names")
     return header, data[8 + length :]
 
 
@@ -113,7 +127,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table = dict(pairs)
     if len(table) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands in it twice")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is in it twice")
     return table
 
 
@@ -144,4 +158,4 @@ def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _bad(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is no usable safetensors file: {why}. Delete it and fetch it again.")
+    return UserError(f"{path} is not a usable safetensors file: {why}. Delete it and fetch it again.")

@@ -8,19 +8,21 @@ from tinyvit.errors import UserError
 from tinyvit.model import Model
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
+from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
 _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", "": "hugging_face"}
 LAYOUTS = ("tinyvit", "official", "torch", "hugging_face")
 
 
-def save_model(model: Model, path: Path, layout: str | None = None) -> None:
+def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
     """Write a model, never over something that is there.
 
     layout 'tinyvit' (an .npz file of any model, the names of its classes with it) is for .npz unless said
     otherwise; 'official' is that of the official .npz files; 'torch' is .safetensors in timm's names, or
-    Hugging Face's if the epsilon is theirs; 'hugging_face' is a folder that from_pretrained opens. Raises
-    UserError if path exists, has another ending, or the layout cannot say what the model computes.
+    Hugging Face's if the epsilon is theirs; 'hugging_face' is a folder that from_pretrained opens, in which
+    fit says how photos become images for the model. Raises UserError if path exists, has another ending, or
+    the layout cannot say what the model computes.
     """
     check_free(path)
     layout = layout or _BY_ENDING[path.suffix.lower()]
@@ -34,12 +36,14 @@ def save_model(model: Model, path: Path, layout: str | None = None) -> None:
     elif layout == "torch":
         save_safetensors(path, config, params)
     else:
-        save_hugging_face(path, config, params, model.names)
+        save_hugging_face(path, config, params, model.names, fit)
 
 
 def check_free(path: Path) -> None:
     """Raise UserError unless a model can be written under that name."""
     if path.exists():
-        raise UserError(f"{path} exists already, and is left as it is: give another name.")
+        raise UserError(f"{path} already exists and is left as it is: choose another name.")
     if path.suffix.lower() not in _BY_ENDING:
-        raise UserError(f"{path} ends in {path.suffix}: expected .npz, .safetensors, or no dot for a folder.")
+        raise UserError(
+            f"{path} ends in {path.suffix}: expected .npz, .safetensors, or no ending for a folder."
+        )

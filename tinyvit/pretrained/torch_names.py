@@ -1,4 +1,4 @@
-"""Checkpoints of timm and of Hugging Face, both ways; how they call their arrays is in naming.py.
+"""Checkpoints of timm, Hugging Face and torchvision, the first two both ways; naming.py has their names.
 
 PyTorch stores a linear layer output-by-input and a patch embedding as a convolution; tinyvit's are
 input-by-output:
@@ -13,6 +13,8 @@ before it: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same func
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from math import prod
 from typing import Any
 
@@ -21,16 +23,29 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
-from tinyvit.pretrained.naming import DINOV2, HUGGING_FACE, TIMM, Naming
+from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
 
-_PREFIXES = ("module.", "model.", "backbone.", "vit.", "deit.", "dinov2.")
-# Hugging Face's classifier stands on the class token itself, not on the pooler; masks are for training.
-_UNUSED = r"(^|\.)mask_token$|^pooler\.dense\."
+_PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
+# Spellings of torchvision's, and the one that its naming has.
+_RENAMED = {
+    r"self_attention\.in_proj_(weight|bias)$": r"self_attention.in_proj.\1",
+    r"^(encoder\.layers\.\w+\.mlp)\.linear_1\.": r"\1.0.",
+    r"^(encoder\.layers\.\w+\.mlp)\.linear_2\.": r"\1.3.",
+}
+# Hugging Face's classifier stands on the class token itself, not on the pooler; masks and decoders are for
+# learning without labels.
+_UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]"
 _FOREIGN = {
+    r"(^|\.)patch_embed(dings)?\.backbone\.": "belongs to a convolutional network before the ViT: a hybrid",
+    r"^norm_pre\.|(^|\.)pre_layr?norm\.": "normalises the tokens before the first block, as CLIP does",
     r"(^|\.)dist(illation)?_token$": "is a second token, for distillation",
-    r"(^|\.)reg(ister)?_tokens?$": "are register tokens",
+    r"^(head_dist|distillation_classifier)\.": "is a second head, for distillation",
+    r"(^|\.)reg(ister)?_tokens?$": "holds register tokens",
     r"^fc_norm\.": "normalises after averaging, where tinyvit does so before",
-    r"\.mlp\.(w12|weights_in)\.": "belongs to a gated MLP (SwiGLU)",
+    r"^attn_pool\.": "pools by attention",
+    r"\.mlp\.(w12|weights_in|fc1_g)\.": "belongs to a gated MLP (SwiGLU)",
+    r"\.[qk]_norm\.": "normalises queries and keys",
+    r"relative_position|rel_pos|relpos": "belongs to relative positions",
 }
 # Width -> heads of the models that were published: 64 wide but in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
@@ -42,24 +57,38 @@ def from_torch_names(
     source: str,
     known: dict[str, Any] | None = None,
     dtype: str = "float32",
+    described: bool = False,
 ) -> tuple[ViTConfig, Params]:
-    """Model and parameters of a timm or Hugging Face checkpoint; source names the file in messages.
+    """Model and parameters of a checkpoint of timm, Hugging Face or torchvision.
 
-    known holds what is known from elsewhere: any of heads, eps, gelu, image_size, pool. Otherwise the heads
-    are those of the published model of that width, epsilon and GELU the library's own, images square. A file
-    without a head gets one class with zero weights. Mask tokens and Hugging Face's pooler, which take no part
-    in classifying, are left out. Raises UserError if arrays are missing, misshapen, or left over.
+    source names the file in messages. known holds what is known from elsewhere: any of heads, eps, gelu,
+    image_size, pool; described says that a config.json was read for it. Otherwise the heads are those of the
+    published model of that width, epsilon and GELU the library's own, images square. A file without a head
+    gets one class with zero weights. Arrays that take no part in classifying (mask tokens, decoders, Hugging
+    Face's pooler) are left out; queries, keys or values without a bias in any block get one of zeros. Raises
+    UserError if arrays are missing, misshapen, or left over.
     """
     known = dict(known or {})
-    table = NamedArrays(_without_prefix(arrays, source), source)
-    names = _naming(table)
+    usual = renamed([(usual_name(name), array) for name, array in arrays.items()], source)
+    if known.get("pool") == "token" and not any(name.startswith("norm.") for name in usual):
+        # of a single token, it is the same whether it is normalised before it is chosen or after
+        usual = renamed([(re.sub(r"^fc_norm\.", "norm.", name), usual[name]) for name in usual], source)
+    table = NamedArrays(usual, source)
     table.drop(_UNUSED)
     table.refuse(_FOREIGN)
+    names = naming_of(usual, source)
     has_token = names.class_token in table
     if has_token and known.pop("pool", "token") == "mean":
-        table.refuse({f"^{names.class_token}$": "is not what is classified, the mean of the others is"})
+        table.refuse({f"^{names.class_token}$": "is there, yet the mean of the patch tokens is classified"})
     D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
     has_head = f"{names.head}.weight" in table
+    if has_head and table.shape(f"{names.head}.weight", 2)[1] == 2 * D:
+        table.refuse(
+            {
+                rf"^{names.head}\.weight$": "reads the class token and the mean of the patch tokens side by "
+                "side, as DINOv2's classifier does, where tinyvit's reads one of them"
+            }
+        )
     pre_logits = f"{names.pre_logits}.weight"
     is_deit_3 = names is TIMM and names.block.format(0) + names.scale1 in table
     inferred = {
@@ -68,8 +97,8 @@ def from_torch_names(
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
-        "heads": known.get("heads") or _usual_heads(D, source),
-        "layers": table.count(names.block.replace(".", r"\.").format(r"(\d+)")),
+        "heads": known.get("heads") or _usual_heads(D, source, has_token, described),
+        "layers": table.count(_in_any_block(names, "")),
         "classes": table.shape(f"{names.head}.weight", 2)[0] if has_head else 1,
         "pool": "token" if has_token else "mean",
         "pre_logits": table.shape(pre_logits, 2)[0] if pre_logits in table else 0,
@@ -78,6 +107,7 @@ def from_torch_names(
         "channels": channels,
     }
     config = ViTConfig(**(inferred | known))
+    _supply_missing_biases(table, names, config)
     params = Params.zeros(layout(config), dtype)
     for name, shape in params.shapes.items():
         if name == "position":
@@ -93,6 +123,26 @@ def from_torch_names(
                     params[f"blocks.{i}.{layer}.{part}"] *= gamma
     table.finish()
     return config, params
+
+
+def naming_of(names: Collection[str], source: str) -> Naming:
+    """The naming that these names follow. Raises UserError if it is not that of a library tinyvit knows."""
+    names = {usual_name(name) for name in names}
+    if (found := recognise(names)) is None:
+        raise UserError(
+            f"{source} is not a ViT that tinyvit knows: expected arrays named as in the official .npz files, "
+            "or as timm, Hugging Face or torchvision name them."
+        )
+    return found
+
+
+def usual_name(name: str) -> str:
+    """The name of an array without that of the whole model before it, and in one spelling."""
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    for other, ours in _RENAMED.items():
+        name = re.sub(other, ours, name)
+    return name
 
 
 def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
@@ -114,7 +164,7 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """The arrays of a Hugging Face checkpoint, for which a config.json says GELU and epsilon.
 
-    Raises UserError if the model is of a kind that Hugging Face's has not.
+    Raises UserError if the model is of a kind that Hugging Face does not have.
     """
     if not _fits_hugging_face(config):
         raise UserError(
@@ -169,29 +219,25 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
     return array.T if name.endswith(".weight") else array
 
 
-def _usual_heads(width: int, source: str) -> int:
-    if width not in _USUAL_HEADS:
-        raise UserError(
-            f"{source} does not tell how many heads share its width of {width}: give --heads, or put "
-            "the config.json that was published with it beside it."
-        )
-    return _USUAL_HEADS[width]
+def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig) -> None:
+    """Zeros for the biases of queries, keys or values, where no block has them: then the model has none."""
+    for layer in names.qkv:
+        if not table.count(_in_any_block(names, f"{layer}.bias")):
+            for i in range(config.layers):
+                zeros = np.zeros(3 * config.width // len(names.qkv), "float32")
+                table.supply(f"{names.block.format(i)}{layer}.bias", zeros)
 
 
-def _without_prefix(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
-    """The arrays without the names of the whole model before theirs."""
-    for prefix in _PREFIXES:
-        arrays = renamed([(name.removeprefix(prefix), array) for name, array in arrays.items()], source)
-    return arrays
+def _in_any_block(names: Naming, name: str) -> str:
+    """A pattern for an array of that name in any block; its group is the block's number."""
+    return re.escape(names.block).replace(r"\{\}", r"(\d+)") + re.escape(name)
 
 
-def _naming(table: NamedArrays) -> Naming:
-    if f"{TIMM.patch}.weight" in table:
-        return TIMM
-    for names in (HUGGING_FACE, DINOV2):
-        if f"{names.block.format(0)}{names.norm1}.weight" in table:
-            return names
-    raise UserError(
-        f"{table.source} is no ViT that tinyvit knows: expected the names of the official .npz files, of "
-        "timm or of Hugging Face."
-    )
+def _usual_heads(width: int, source: str, has_token: bool, described: bool) -> int:
+    if has_token and width in _USUAL_HEADS:
+        return _USUAL_HEADS[width]
+    remedy = "Nor does its config.json: give --heads"
+    if not described:
+        remedy = "Give --heads, or put the config.json that was published with it beside it"
+    kind = "" if has_token else " where there is no class token"
+    raise UserError(f"{source} does not tell how many heads share its width of {width}{kind}. {remedy}.")

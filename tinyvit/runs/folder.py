@@ -53,7 +53,11 @@ class RunFolder:
         """
         if out is not None:
             run = cls(out)
-            run._claim.make()
+            if not run._claim.make() and not run.path.is_dir():
+                raise UserError(
+                    f"cannot make the run folder {run.path}: there is a file of that name. Choose another "
+                    "one with --out."
+                )
             run.lock()
             try:
                 run._check_free()
@@ -202,8 +206,6 @@ class RunFolder:
 
     def _check_free(self) -> None:
         """Raise UserError if there is a run already, or something that a run would overwrite."""
-        if not self.path.is_dir():
-            raise UserError(f"{self.path} is not a folder: choose another one with --out.")
         if _is_run(self.path):
             raise UserError(
                 f"{self.path} holds a run already: add --resume to continue it, or choose another folder "

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -102,13 +103,23 @@ class _Parser(argparse.ArgumentParser):
         _fail(self.prog, f"{message} (see --help)")
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Fits the paragraphs of an epilog to the terminal; lines that are indented stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        def fitted(paragraph: str) -> str:
+            return paragraph if "\n  " in f"\n{paragraph}" else textwrap.fill(paragraph, width)
+
+        return "\n\n".join(fitted(paragraph) for paragraph in text.rstrip().split("\n\n"))
+
+
 def make_parser(name: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """A parser for `python -m tinyvit.NAME`; of a module's docstring, its summary is the description."""
     return _Parser(
         prog=f"tinyvit.{name}",
         description=summary(description),
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
 
@@ -124,8 +135,8 @@ def summary(docstring: str | None) -> str:
 
 
 def positive_int(text: str) -> int:
-    """A whole number of 1 or more."""
-    return _checked(text, int, lambda value: value >= 1, "a whole number, 1 or more")
+    """A whole number of at least 1."""
+    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1")
 
 
 def png_path(text: str) -> Path:
@@ -136,8 +147,8 @@ def png_path(text: str) -> Path:
 
 
 def natural_int(text: str) -> int:
-    """A whole number of 0 or more."""
-    return _checked(text, int, lambda value: value >= 0, "a whole number, 0 or more")
+    """A whole number of at least 0."""
+    return _checked(text, int, lambda value: value >= 0, "a whole number of at least 0")
 
 
 def thread_count(text: str) -> int:
@@ -152,13 +163,13 @@ def positive_float(text: str) -> float:
 
 
 def natural_float(text: str) -> float:
-    """A finite number of 0 or more."""
-    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number, 0 or more")
+    """A finite number of at least 0."""
+    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number of at least 0")
 
 
 def rate(text: str) -> float:
     """A number in [0, 1)."""
-    return _checked(text, float, lambda value: 0 <= value < 1, "a number from 0 to below 1")
+    return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
 
 
 def _checked(text: str, convert: type, fits: Callable[[float], bool], expected: str):

@@ -13,15 +13,27 @@ from tinyvit.shell.command import positive_int, thread_count
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
     """--device and --threads."""
+    add_device_flag(parser, "auto")
     parser.add_argument(
-        "--device", choices=("auto", "cpu", "gpu"), help="where to compute; auto takes a GPU if there is one"
+        "--threads",
+        type=thread_count,
+        metavar="N",
+        help="number of CPU threads to use (default: one for each available core)",
     )
-    parser.add_argument("--threads", type=thread_count, metavar="N", help="CPU threads (all cores)")
 
 
-def chosen_device(args: argparse.Namespace) -> Device:
-    """The device that --device asks for; where it is not to be had, one printed line says why."""
-    device = select_device(args.device or "auto")
+def add_device_flag(parser: argparse._ActionsContainer, default: str) -> None:
+    """--device; without it the result has None, or nothing, and the command takes the default."""
+    parser.add_argument(
+        "--device",
+        choices=("auto", "cpu", "gpu"),
+        help=f"device to compute on; auto uses a GPU if there is one (default: {default})",
+    )
+
+
+def chosen_device(args: argparse.Namespace, default: str = "auto") -> Device:
+    """The device that --device asks for; if it is not available, one printed line says why."""
+    device = select_device(args.device or default)
     if device.note:
         print(device.note)
     return device
@@ -29,44 +41,75 @@ def chosen_device(args: argparse.Namespace) -> Device:
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
     """RUN, and which of its checkpoints."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="a run folder of tinyvit.train")
+    parser.add_argument("run", type=Path, metavar="RUN", help="run folder written by tinyvit.train")
     add_checkpoint_flag(parser)
 
 
 def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
     """--checkpoint."""
     parser.add_argument(
-        "--checkpoint", choices=("best", "last"), default="best", help="which checkpoint (default: best)"
+        "--checkpoint",
+        choices=("best", "last"),
+        default="best",
+        help="which checkpoint of the run to use (default: best)",
     )
 
 
-def add_source_flags(parser: argparse._ActionsContainer) -> None:
-    """Which images: --dataset, --data-dir, --data-url and --image-size."""
-    parser.add_argument("--dataset", choices=DATASETS, help="which images (shapes)")
+def add_data_of_run_flag(parser: argparse.ArgumentParser) -> None:
+    """--data-dir, for a command that reads the data of a run again."""
     parser.add_argument(
-        "--data-dir", metavar="DIR", help="where the data are; CIFAR is downloaded to data/ otherwise"
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder that holds the data of the run (default: the one it was trained from)",
+    )
+
+
+def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """WEIGHTS."""
+    parser.add_argument(
+        "weights",
+        metavar="WEIGHTS",
+        nargs=nargs,
+        help="run folder, file of weights (.npz or .safetensors), or known name such as Ti_16-384",
+    )
+
+
+def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> None:
+    """--dataset, --data-dir, --data-url and --image-size, whose default usual_size describes."""
+    parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
+    parser.add_argument(
+        "--data-dir",
+        metavar="DIR",
+        help="folder of the data, required by --dataset folder; CIFAR is downloaded into it (default: data/)",
     )
     parser.add_argument(
-        "--data-url", metavar="URL", help="another address to download the CIFAR archive from"
+        "--data-url",
+        metavar="URL",
+        help="address to download the CIFAR archive from, instead of the official one",
     )
     parser.add_argument(
-        "--image-size", type=positive_int, metavar="N", help="side of the images of a folder, in pixels"
+        "--image-size",
+        type=positive_int,
+        metavar="N",
+        help=f"scale the images of a folder to N x N pixels (default: {usual_size})",
     )
 
 
 def add_weights_flags(parser: argparse._ActionsContainer) -> None:
-    """How the weights given to a command are read: --resolution, --position-resize and --heads."""
+    """How the given weights are read: --resolution, --position-resize and --heads."""
     parser.add_argument(
         "--resolution",
         type=positive_int,
         metavar="N",
-        help="side of the images that the model is given, in pixels (that of the weights)",
+        help="adapt the model to images of N x N pixels (default: the size it was trained on)",
     )
     parser.add_argument(
         "--position-resize",
         choices=METHODS,
-        help="how position embeddings are fitted to a --resolution: corners as the official code does it "
-        "(the default), bicubic as Hugging Face, bilinear or antialias as timm, for .npz or its own files",
+        help="how position embeddings are fitted to a --resolution: corners as in the official code, bicubic "
+        "as in Hugging Face, antialias as in timm, bilinear as in timm for .npz files (default: as in the "
+        "library that the weights are from)",
     )
     add_heads_flag(parser)
 
@@ -77,5 +120,5 @@ def add_heads_flag(parser: argparse._ActionsContainer) -> None:
         "--heads",
         type=positive_int,
         metavar="H",
-        help="attention heads, for a .safetensors file of a width that does not tell",
+        help="number of attention heads, if the .safetensors file does not determine it",
     )

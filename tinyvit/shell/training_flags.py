@@ -6,64 +6,121 @@ import argparse
 from pathlib import Path
 
 from tinyvit.optim import DECAYS, OPTIMIZERS
+from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import natural_float, natural_int, positive_float, positive_int, rate
 from tinyvit.shell.flags import add_compute_flags, add_source_flags
 
 
-def add_data_flags(parser: argparse.ArgumentParser) -> None:
-    """What to train on, and how its images are varied."""
+def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
+    """What to train on, and how its images are varied; usual_size describes the default of --image-size."""
     data = parser.add_argument_group("data")
-    add_source_flags(data)
+    add_source_flags(data, usual_size)
     data.add_argument(
         "--validation",
         type=natural_int,
         metavar="N",
-        help="training images held out to choose the best epoch",
+        help="hold out N training images, and choose the best epoch by them rather than by the test images "
+        f"(default: {Settings.validation})",
     )
-    data.add_argument("--crop-padding", type=natural_int, metavar="N", help="crops move up to N pixels")
-    data.add_argument("--flip", action=argparse.BooleanOptionalAction, help="mirror half of the images")
+    data.add_argument(
+        "--crop-padding", type=natural_int, metavar="N", help="shift each image at random by up to N pixels"
+    )
+    data.add_argument(
+        "--flip",
+        action=argparse.BooleanOptionalAction,
+        help="mirror images at random, each with probability 1/2",
+    )
 
 
 def add_fit_flags(parser: argparse.ArgumentParser) -> None:
     """How to train."""
     fit = parser.add_argument_group("training")
     length = fit.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=positive_int, metavar="N", help="times that every image is seen")
-    length.add_argument("--steps", type=positive_int, metavar="N", help="updates in all, instead of epochs")
-    fit.add_argument("--batch-size", type=positive_int, metavar="N", help="images for each update")
+    length.add_argument(
+        "--epochs", type=positive_int, metavar="N", help="number of passes over the training images"
+    )
+    length.add_argument(
+        "--steps", type=positive_int, metavar="N", help="number of updates to make, instead of --epochs"
+    )
+    fit.add_argument("--batch-size", type=positive_int, metavar="N", help="number of images in each update")
     fit.add_argument(
-        "--accumulate", type=positive_int, metavar="N", help="compute a batch in N parts, to save memory"
+        "--accumulate",
+        type=positive_int,
+        metavar="N",
+        help="compute each batch in N parts, one after another, to save memory",
     )
     fit.add_argument(
-        "--optimizer", choices=OPTIMIZERS, help="how gradients become updates (adamw; sgd in fine-tuning)"
+        "--optimizer",
+        choices=OPTIMIZERS,
+        help=f"how gradients become updates (default: {Settings.optimizer}; for finetune, sgd)",
     )
-    fit.add_argument("--lr", type=positive_float, metavar="X", help="highest learning rate")
-    fit.add_argument("--decay", choices=DECAYS, help="of the learning rate, after the warm-up")
-    fit.add_argument("--warmup-epochs", type=natural_float, metavar="X", help="epochs of linear warm-up")
-    fit.add_argument("--weight-decay", type=natural_float, metavar="X", help="on matrices only; not for sgd")
-    fit.add_argument("--clip", type=natural_float, metavar="X", help="largest gradient norm; 0: no clipping")
-    fit.add_argument("--smoothing", type=rate, metavar="R", help="label smoothing")
-    fit.add_argument("--seed", type=natural_int, metavar="N", help="of everything random (0)")
-    fit.add_argument("--dropout", type=rate, metavar="R", help="dropout rate")
-    fit.add_argument("--drop-path", type=rate, metavar="R", help="stochastic depth rate of the last block")
+    fit.add_argument(
+        "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
+    )
+    fit.add_argument(
+        "--decay",
+        choices=DECAYS,
+        help=f"how the learning rate falls after warm-up (default: {Settings.decay})",
+    )
+    fit.add_argument(
+        "--warmup-epochs",
+        type=natural_float,
+        metavar="X",
+        help="number of epochs during which the learning rate rises linearly",
+    )
+    fit.add_argument(
+        "--weight-decay",
+        type=natural_float,
+        metavar="X",
+        help="strength of weight decay, which acts on matrices only, and not with sgd "
+        f"(default: {Settings.weight_decay:g}; for finetune, 0)",
+    )
+    fit.add_argument(
+        "--clip",
+        type=natural_float,
+        metavar="X",
+        help=f"largest norm that a gradient may have, or 0 for no limit (default: {Settings.clip:g})",
+    )
+    fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
+    fit.add_argument(
+        "--dropout", type=rate, metavar="R", help=f"dropout rate (default: {Settings.dropout:g})"
+    )
+    fit.add_argument(
+        "--drop-path",
+        type=rate,
+        metavar="R",
+        help="rate at which the last block is skipped (stochastic depth), and earlier ones less often",
+    )
+    fit.add_argument(
+        "--seed",
+        type=natural_int,
+        metavar="N",
+        help=f"seed of everything that is random (default: {Settings.seed})",
+    )
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
-    """Where to compute, where the run is kept, and which one to go on with."""
+    """Where to compute, where the run is kept, and which one to continue."""
     run = parser.add_argument_group("run")
     add_compute_flags(run)
-    run.add_argument("--out", type=Path, metavar="RUN", help="run folder (runs/DATASET-1, -2, ...)")
+    run.add_argument(
+        "--out",
+        type=Path,
+        metavar="RUN",
+        help="run folder to write (default: runs/DATASET-N, with the next free number N)",
+    )
     run.add_argument(
         "--resume",
         type=Path,
         nargs="?",
         const=True,
         metavar="RUN",
-        help="resume RUN, or --out, or the latest run; with --epochs or --steps, make it longer",
+        help="continue the run RUN; if RUN is omitted, the run of --out or the latest one in runs/. With "
+        "--epochs or --steps, it becomes a longer run",
     )
     run.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="repeat a run from its config.json; other flags override it",
+        help="repeat a run from its config.json; other flags given beside it win",
     )

@@ -6,32 +6,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tinyvit.analysis.confusion import confusion_counts
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.ops import cross_entropy, softmax
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Mean cross-entropy in nats, share of images right, and that share by class (NaN for an empty one)."""
+    """What a model makes of a set of images.
+
+    loss is the mean cross-entropy in nats; probabilities are (n, C), one row an image; counts (C, C) says how
+    many images of each class (row) were taken for each class (column).
+    """
 
     loss: float
-    accuracy: float
-    by_class: np.ndarray
+    probabilities: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the images that are right."""
+        return float(self.counts.trace() / self.counts.sum())
+
+    @property
+    def by_class(self) -> list[float | None]:
+        """That share for each class; None for a class without images."""
+        totals = self.counts.sum(axis=1)
+        return [
+            float(hits / total) if total else None
+            for hits, total in zip(self.counts.diagonal(), totals, strict=True)
+        ]
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
-    """Loss and accuracy of an engine's model on a set of images, in batches."""
+    """What an engine's model makes of a set of images, computed in batches."""
     logits = in_batches(engine.logits, engine.config, engine.params, images.images)
-    right = logits.argmax(axis=1) == images.labels
-    totals = np.bincount(images.labels, minlength=logits.shape[1])
-    hits = np.bincount(images.labels[right], minlength=logits.shape[1])
-    with np.errstate(invalid="ignore"):
-        by_class = hits / totals
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
-    return Evaluation(float(loss), float(right.mean()), by_class)
-
-
-def predict_probabilities(engine: ReferenceEngine, images: np.ndarray) -> np.ndarray:
-    """Class probabilities (n, C) of uint8 images (n, H, W, 3), as a NumPy array."""
-    return softmax(in_batches(engine.logits, engine.config, engine.params, images))[0]
+    counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
+    return Evaluation(float(loss), softmax(logits)[0], counts)

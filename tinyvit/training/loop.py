@@ -63,14 +63,14 @@ class Trainer:
         """Train to the last epoch."""
         with stop_signals() as stop, warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # overflow: the guard says it better
-            try:
-                for epoch in range(len(self.state.records), self.settings.epochs):
-                    meter = Meter(self.reads_every, self.guard)
-                    self._train_epoch(epoch, meter, stop)
-                    self._finish_epoch(epoch, meter.rate)
-            except BrokenPipeError:  # whoever read the progress has left
-                self._save(self.run.last_path)
-                raise
+            for epoch in range(len(self.state.records), self.settings.epochs):
+                meter = Meter(self.reads_every, self.guard)
+                self._train_epoch(epoch, meter, stop)
+                self._finish_epoch(epoch, meter.rate)
+
+    def save(self) -> None:
+        """Write the checkpoint that the run is resumed from."""
+        self._save(self.run.last_path)
 
     def learning_rate(self, step: int) -> float:
         """The learning rate of update number `step`, counted from 1."""
@@ -100,10 +100,10 @@ class Trainer:
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
             if stopping:
-                self._save(self.run.last_path)
+                self.save()
                 raise Interrupted(stop[0])
             if time.monotonic() - saved > SAVE_SECONDS and meter.is_read:
-                self._save(self.run.last_path)
+                self.save()
                 saved = time.monotonic()
 
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
@@ -124,7 +124,7 @@ class Trainer:
         if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
             state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
             self._save(self.run.best_path, optimizer={})  # nobody resumes from it
-        self._save(self.run.last_path)
+        self.save()
         self.report.write(state.records, state.best_epoch)
         label = "validation" if held_out else "test"
         self.progress.epoch(epoch + 1, s.epochs, loss, judged.accuracy, state.best, rate, took, label)

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from tinyvit.backend import Device, select_device
+from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset, hold_out, load_dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
@@ -20,7 +20,8 @@ from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.progress import Progress, duration
+from tinyvit.shell.figures import duration
+from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings
 from tinyvit.training.loop import Trainer
 from tinyvit.training.signals import Interrupted
@@ -49,7 +50,7 @@ def train(
     settings = new_settings(chosen, config, device)
     run = RunFolder.claim(out, settings.dataset)
     try:
-        trainer = _new_trainer(run, settings, chosen, device, data_url, progress)
+        trainer = _new_trainer(run, settings, chosen, device, config, data_url, progress)
         return _fit(trainer, device, progress)
     finally:
         run.release()
@@ -60,13 +61,17 @@ def _new_trainer(
     settings: Settings,
     chosen: dict[str, Any],
     device: Device,
+    config: Path | None,
     data_url: str | None,
     progress: Progress,
 ) -> Trainer:
     """The trainer of a new run, its config.json written."""
     if device.note:
-        recipe = "" if "epochs" in chosen or "model" in chosen else _recipe_taken(settings)
-        progress.note(device.note + recipe)
+        from_recipe = not chosen.keys() & {"epochs", "steps", "model", "weights"} and config is None
+        length = _length(settings)
+        progress.note(
+            training_note(device, usual_name(settings.model), length) if from_recipe else device.note
+        )
     weights = None
     if settings.weights:
         report = progress.download(settings.weights)
@@ -142,17 +147,20 @@ def _trainer(
 def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
     """Train and say what came of it; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    progress.header(
-        settings.dataset,
-        f"{_model_name(settings)}, {engine.params.count:,} parameters",
-        device.label if device.is_gpu else f"{device.label} on {engine.label}",
-        f"run {run.path}",
-    )
     path = quote(str(run.path))
-    if state.step:
-        progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
     try:
+        progress.header(
+            settings.dataset,
+            f"{_model_name(settings)}, {engine.params.count:,} parameters",
+            device.label if device.is_gpu else f"{device.label} on {engine.label}",
+            f"run {run.path}",
+        )
+        if state.step:
+            progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
         trainer.fit()
+    except BrokenPipeError:  # whoever read the progress has left
+        trainer.save()
+        raise
     except Interrupted as signal:
         progress.close()
         progress.note(f"stopped after step {state.step:,}, which is saved. To resume:")
@@ -211,10 +219,6 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
     if out and out != resume:
         raise UserError(f"--resume {resume} and --out {out} name two runs: omit one of them.")
     return resume
-
-
-def _recipe_taken(settings: Settings) -> str:
-    return f" The recipe for CPUs is used: {usual_name(settings.model)} for {settings.epochs} epochs."
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:

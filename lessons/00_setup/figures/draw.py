@@ -8,14 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+import tinyvit
 from lessons.drawing import INK, PAPER, QUIET, Sheet
-from tinyvit.analysis.attention_map import class_token_attention
-from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import forward
-from tinyvit.pictures.attention import heat_colours
-from tinyvit.runs.checkpoint import load_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.pictures.colours import heat_colours
 
 FOLDER = Path(__file__).parent
 
@@ -24,7 +20,7 @@ def main(arguments):
     data = make_shapes(train=200, test=2000, seed=0)
     draw_shapes(data)
     if arguments:
-        draw_attention(data, RunFolder.open(Path(arguments[0])))
+        draw_attention(data, tinyvit.load(arguments[0]))
 
 
 def draw_shapes(data):
@@ -38,21 +34,17 @@ def draw_shapes(data):
     sheet.save(FOLDER / "shapes.png")
 
 
-def draw_attention(data, run):
+def draw_attention(data, model):
     """Test images, their patches, and what the class token of a trained model draws from each patch."""
-    checkpoint = load_checkpoint(run.best_path)
-    params, config = checkpoint.params, checkpoint.config
     chosen = [np.flatnonzero(data.test.labels == data.classes.index(name))[0] for name in SHOWN]
     images = data.test.images[chosen]
-    x = normalise(images, params.flat.dtype)
-    logits, _ = forward(params, config, x)
-    attention = class_token_attention(params, config, x)
+    answers, attention = model.predict(images), model.attention_map(images)
 
     sheet = Sheet(690, 400)
     titles = ("an image of 32 x 32 pixels", "cut into 64 patches", "where the trained model looks")
     for row, title in enumerate(titles):
         sheet.text(20, 16 + 122 * row, title, 13, INK, "lm")
-    for column, (image, drawn, scores) in enumerate(zip(images, attention, logits, strict=True)):
+    for column, (image, drawn, answer) in enumerate(zip(images, attention, answers, strict=True)):
         left = 20 + 111 * column
         sheet.image(left, 28, image, 95)
         sheet.image(left, 150, image, 95)
@@ -61,7 +53,7 @@ def draw_attention(data, run):
             sheet.line([(left + at, 150), (left + at, 245)], PAPER, 1)
             sheet.line([(left, 150 + at), (left + 95, 150 + at)], PAPER, 1)
         sheet.image(left, 272, heat_colours(drawn / drawn.max()), 95)
-        sheet.text(left + 47.5, 380, f"says: {data.classes[scores.argmax()]}", 12, QUIET)
+        sheet.text(left + 47.5, 380, f"says: {answer}", 12, QUIET)
     sheet.save(FOLDER / "attention.png")
 
 

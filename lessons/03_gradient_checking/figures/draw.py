@@ -4,25 +4,24 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, Axes, Sheet
 
-LEFT, TOP, WIDTH, HEIGHT = 80, 40, 560, 280
+FRAME = (80, 40, 640, 320)
 STEPS = (-13.0, 0.0)  # powers of ten
 ERRORS = (-13.0, 1.0)
 
 
 def main():
     sheet = Sheet(690, 394)
-    for power in range(-12, 1, 3):
-        x, y = place(power, power)
-        sheet.line([(x, TOP), (x, TOP + HEIGHT)], FAINT, 1)
-        sheet.line([(LEFT, y), (LEFT + WIDTH, y)], FAINT, 1)
-        sheet.text(x, TOP + HEIGHT + 14, power_of_ten(power), 12, QUIET)
-        sheet.text(LEFT - 8, y, power_of_ten(power), 12, QUIET, "rm")
-    sheet.line([(LEFT, TOP), (LEFT, TOP + HEIGHT), (LEFT + WIDTH, TOP + HEIGHT)], QUIET, 1)
-    x, _ = place(-5, 0)
-    sheet.line([(x, TOP), (x, TOP + HEIGHT)], INK, 1)
-    sheet.text(x, TOP - 10, "the step we use", 12, INK)
+    axes = Axes(sheet, FRAME, STEPS, ERRORS)
+    ticks = range(-12, 1, 3)
+    labels = ["1" if power == 0 else f"1e{power}" for power in ticks]
+    axes.x_ticks(ticks, labels, 12, grid=True)
+    axes.y_ticks(ticks, labels, 12)
+    axes.frame()
+    axes.curve((-5, -5), ERRORS, INK, 1)
+    x, top = axes.place(-5, ERRORS[1])
+    sheet.text(x, top - 10, "the step we use", 12, INK)
 
     powers = np.linspace(*STEPS, 105)
     curves = (
@@ -33,24 +32,12 @@ def main():
     for dtype, difference, colour, name, where in curves:
         errors = np.array([error(difference, dtype, 10.0**power) for power in powers])
         seen = errors < 10.0 ** ERRORS[1]
-        points = [place(p, np.log10(e)) for p, e in zip(powers[seen], errors[seen], strict=True)]
-        sheet.line(points, colour, 2.5)
-        sheet.text(*place(*where), name, 13, colour, "mm")
-    sheet.text(LEFT + WIDTH / 2, TOP + HEIGHT + 36, "step h", 13, INK)
-    sheet.text(20, TOP - 10, "relative error of the slope of exp", 13, INK, "lm")
+        axes.curve(powers[seen], np.log10(errors[seen]), colour, 2.5)
+        axes.text(*where, name, colour, anchor="mm")
+    axes.x_name("step h", 13)
+    sheet.text(20, top - 10, "relative error of the slope of exp", 13, INK, "lm")
     sheet.text(345, 378, "Too far: the curve bends. Too near: the difference drowns in rounding.", 13, QUIET)
     sheet.save(Path(__file__).parent / "steps.png")
-
-
-def place(step_power, error_power):
-    """A point of the paper for powers of ten."""
-    x = LEFT + WIDTH * (step_power - STEPS[0]) / (STEPS[1] - STEPS[0])
-    y = TOP + HEIGHT * (ERRORS[1] - error_power) / (ERRORS[1] - ERRORS[0])
-    return x, y
-
-
-def power_of_ten(power):
-    return "1" if power == 0 else f"1e{power}"
 
 
 def error(difference, dtype, step):

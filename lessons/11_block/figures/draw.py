@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, FAINT, GREEN, INK, ORANGE, QUIET, RED, Sheet
+from lessons.drawing import BLUE, GREEN, ORANGE, QUIET, RED, Axes, Sheet
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.ops import attention, attention_backward, layer_norm, layer_norm_backward, mlp, mlp_backward
 
@@ -88,25 +88,21 @@ def draw_depth():
         (False, True, GREEN, "LayerNorm alone"),
         (False, False, RED, "neither"),
     )
-    left, top, width, height = 70, 40, 470, 240
-    y = lambda power: top + height * (10 - power) / 20
-    for power in (-10, -5, 0, 5, 10):
-        sheet.line([(left, y(power)), (left + width, y(power))], FAINT, 1)
-        sheet.text(left - 8, y(power), "1" if power == 0 else f"1e{power}", 12, QUIET, "rm")
-    for blocks in (0, 6, 12, 18, 24):
-        sheet.text(left + width * blocks / 24, top + height + 14, str(blocks), 12, QUIET)
-    sheet.text(left + width / 2, top + height + 34, "blocks passed on the way back", 13, INK)
-    sheet.text(left, 20, "size of the gradient", 13, INK, "lm")
+    axes = Axes(sheet, (70, 40, 540, 280), (0, 24), (1e-10, 1e10), "y")
+    axes.y_ticks((1e-10, 1e-5, 1, 1e5, 1e10), ("1e-10", "1e-5", "1", "1e5", "1e10"), 12)
+    axes.x_ticks((0, 6, 12, 18, 24), size=12)
+    axes.x_name("blocks passed on the way back", 13)
+    axes.y_name("size of the gradient", 13)
+    ends = []
     for residual, normalised, colour, name in kinds:
         size, alike, direction, deviation = sizes(residual, normalised)
-        points = [(left + width * i / 24, y(np.log10(s))) for i, s in enumerate(size)]
-        sheet.line(points, colour, 2.5)
-        below = 12 if name == "LayerNorm alone" else -6 if normalised else 0
-        sheet.text(left + width + 12, points[-1][1] + below, name, 13, colour, "lm")
+        axes.curve(range(25), size, colour, 2.5)
+        ends.append((24, size[-1], name, colour))
         print(
             f"{name:24} size {size[-1]:.2g}   tokens alike after 6, 12: {alike[5]:.3f} {alike[11]:.3f}   "
             f"direction after 12: {direction[12]:.2f}   deviation of the stream {deviation:.2g}"
         )
+    axes.label_ends(ends, 13, 12)
     sheet.save(HERE / "depth.png")
 
 

@@ -7,8 +7,8 @@ from lessons.mutation import changed
 written_out = changed(
     Path(__file__).parents[1] / "written_out.py",
     (
-        '    grads.add(name + ".weight", values[0])\n    grads.add(name + ".bias", values[1])\n',
-        '    grads[name + ".weight"] = values[0]\n    grads[name + ".bias"] = values[1]\n',
+        '    grads.add("head", *dhead)\n',
+        '    grads["head.weight"], grads["head.bias"] = dhead\n',
     ),
 )
 parameter_count, forward, backward = (

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet
+from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Sheet, plot_losses
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import ViTConfig, initialise, loss_and_grads
+from tinyvit.model import ViTConfig, initialise
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
-AXIS = "#b4bcc8"
 CONFIG = ViTConfig(32, 8, width=32, mlp_width=64, heads=4, layers=2, classes=10)
 STEPS = 120
 
 
 def main():
-    sheet = Sheet(760, 500)
+    sheet = Sheet(760, 516)
     images = normalise(make_shapes(train=8, test=1).train.images, "float32")
     panels = (
         ("Sound", "down to zero", GREEN, train(images)),
@@ -25,30 +25,11 @@ def main():
         ("Learning rate 1", "jumps far above where it started", RED, train(images, lr=1.0)),
     )
     for number, (title, meaning, colour, losses) in enumerate(panels):
-        left, top = 60 + 370 * (number % 2), 70 + 240 * (number // 2)
+        left, top = 60 + 370 * (number % 2), 70 + 256 * (number // 2)
         sheet.text(left, top - 44, title, 15, INK, "lm")
         sheet.text(left, top - 24, meaning, 12, QUIET, "lm")
-        draw_losses(sheet, left, top, losses, colour)
+        plot_losses(sheet, left, top, losses[:, None], (colour,), "step")
     sheet.save(Path(__file__).parent / "one_batch.png")
-
-
-def draw_losses(sheet, left, top, losses, colour, width=280, height=140):
-    """One run, from 0 upwards, beside the loss of blind guessing."""
-    highest = max(1.1 * np.log(10), losses.max())
-    level = top + height * (1 - np.log(10) / highest)
-    sheet.line([(left, level), (left + width, level)], AXIS, 1.2)
-    sheet.text(left + width + 6, level, "log 10", 12, QUIET, "lm")
-    sheet.line([(left, top), (left, top + height), (left + width, top + height)], QUIET, 1)
-    across = left + width * np.linspace(0, 1, STEPS)
-    points = list(zip(across.tolist(), (top + height * (1 - losses / highest)).tolist(), strict=True))
-    sheet.line(points, colour, 2)
-    if abs(points[-1][1] - level) > 14:
-        sheet.text(left + width + 6, points[-1][1] - 4, f"{losses[-1]:.2f}", 12, colour, "lm")
-    sheet.text(left - 6, top + height, "0", 11, QUIET, "rm")
-    sheet.text(left - 6, top, f"{highest:.1f}", 11, QUIET, "rm")
-    sheet.text(left, top + height + 12, "1", 11, QUIET, "lm")
-    sheet.text(left + width / 2, top + height + 12, "step", 12)
-    sheet.text(left + width, top + height + 12, f"{STEPS}", 11, QUIET, "rm")
 
 
 def train(images, lr=1e-2, clear=True):
@@ -59,7 +40,7 @@ def train(images, lr=1e-2, clear=True):
     for step in range(1, STEPS + 1):
         if clear:
             grads.flat.fill(0)
-        losses.append(float(loss_and_grads(params, CONFIG, images, labels, grads)))
+        losses.append(float(loss_and_grads(CONFIG, params, images, labels, grads)))
         optimizer.step(grads, lr, step)
     return np.array(losses)
 

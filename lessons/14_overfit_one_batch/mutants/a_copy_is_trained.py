@@ -6,5 +6,5 @@ solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
 diagnose, silent_parameters = solution.diagnose, solution.silent_parameters
 
 
-def train_on_batch(params, config, images, labels, steps, lr):
-    return solution.train_on_batch(params.astype(params.flat.dtype), config, images, labels, steps, lr)
+def train_on_batch(config, params, images, labels, steps, lr):
+    return solution.train_on_batch(config, params.astype(params.flat.dtype), images, labels, steps, lr)

@@ -2,16 +2,16 @@
 
 import importlib
 
-from tinyvit.model import loss_and_grads
+from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
 solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
 diagnose, silent_parameters = solution.diagnose, solution.silent_parameters
 
 
-def train_on_batch(params, config, images, labels, steps, lr):
+def train_on_batch(config, params, images, labels, steps, lr):
     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
     for step in range(1, steps + 1):
-        losses.append(float(loss_and_grads(params, config, images, labels, grads)))
+        losses.append(float(loss_and_grads(config, params, images, labels, grads)))
         optimizer.step(grads, lr, step)
     return losses

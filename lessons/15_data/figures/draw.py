@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, Axes, Sheet
 from tinyvit.data import crop_and_flip, draw_augmentation
 from tinyvit.data.shapes import CLASSES, make_shapes
 
@@ -21,8 +21,8 @@ def draw_many_ways():
     data = make_shapes(train=200, test=1)
     number = int(np.flatnonzero(data.train.labels == CLASSES.index("heart"))[2])
     count = 18
-    dy, dx, flip = draw_augmentation(np.random.default_rng(3), count, 4)
-    windows = crop_and_flip(data.train.images, np.full(count, number), dy, dx, flip)
+    down, right, flip = draw_augmentation(np.random.default_rng(3), count, 4)
+    windows = crop_and_flip(data.train.images, np.full(count, number), down, right, flip)
     sheet = Sheet(780, 300)
     sheet.text(30, 28, "The image", 15, INK, "lm")
     sheet.image(30, 48, data.train.images[number], 200)
@@ -38,20 +38,20 @@ def draw_many_ways():
 def draw_best_of():
     """The mean best score of k models that toss coins, from 4000 repetitions."""
     models = np.arange(1, 51)
-    curves = []
+    sheet = Sheet(620, 276)
+    sheet.text(70, 26, "The best of k models, all of which toss coins: its test accuracy, %", 15, INK, "lm")
+    axes = Axes(sheet, (70, 56, 490, 226), (1, 50), (50, 58))
+    axes.y_ticks((50, 52, 54, 56, 58))
+    axes.frame()
+    axes.x_ticks((1, 10, 20, 30, 40, 50))
+    axes.x_name("number of models to choose from")
+    ends = []
     for images, colour in ((200, ORANGE), (1000, BLUE), (10_000, GREEN)):
         scores = np.random.default_rng(0).binomial(images, 0.5, (4000, 50)) / images
         best = np.maximum.accumulate(scores, axis=1).mean(axis=0)
-        curves.append((models, 100 * best, colour, f"{images:,} images"))
-    sheet = Sheet(620, 270)
-    sheet.text(70, 26, "The best of k models, all of which toss coins: its test accuracy, %", 15, INK, "lm")
-    frame = (70, 56, 420, 170)
-    sheet.plot(frame, [(x, y, colour, "") for x, y, colour, _ in curves], "number of models to choose from")
-    high, low = max(y.max() for _, y, *_ in curves), min(y.min() for _, y, *_ in curves)
-    low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
-    for _, y, colour, name in curves:
-        height = frame[1] + frame[3] * (high - y[-1]) / (high - low)
-        sheet.text(frame[0] + frame[2] + 8, height, name, 12, colour, "lm")
+        axes.curve(models, 100 * best, colour)
+        ends.append((50, 100 * best[-1], f"{images:,} images", colour))
+    axes.label_ends(ends)
     sheet.save(HERE / "best_of.png")
 
 

@@ -7,9 +7,9 @@ from tinyvit.ops import drop_path, drop_path_backward
 __all__ = ["crop_and_flip", "drop_path", "drop_path_backward"]
 
 
-def crop_and_flip(images, indices, dy, dx, flip):
+def crop_and_flip(images, indices, down, right, flip):
     H, W = images.shape[1:3]
-    rows, columns = np.arange(H) + dy[:, None], np.arange(W) + dx[:, None]
+    rows, columns = np.arange(H) + down[:, None], np.arange(W) + right[:, None]
     columns = np.where(flip[:, None], columns[:, ::-1], columns)
     rows, columns = fold(rows, H), fold(columns, W)
     return images[indices[:, None, None], rows[:, :, None], columns[:, None, :]]

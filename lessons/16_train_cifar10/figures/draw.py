@@ -4,20 +4,20 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import BLUE, INK, ORANGE, QUIET, Sheet, plot_losses
 from tinyvit.data import crop_and_flip, draw_augmentation, normalise
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import forward, initialise, loss_and_grads, preset
+from tinyvit.model import infer, initialise, preset
+from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import cross_entropy
 from tinyvit.optim import AdamW, clip_norm, learning_rate
 
 CONFIG = preset("nano/8", 32, 10)
 BATCH = 50
-AXIS = "#b4bcc8"
 
 
 def main():
-    sheet = Sheet(760, 540)
+    sheet = Sheet(760, 556)
     data = make_shapes(train=3000, test=500)
     panels = (
         ("Learning", "3,000 images, learning rate 0.002", train(data, 3000, 10, 2e-3)),
@@ -27,35 +27,14 @@ def main():
     )
     for number, (title, meaning, losses) in enumerate(panels):
         print(title, losses[-1].round(2), "lowest", losses.min(axis=0).round(2), losses[:, 1].argmin() + 1)
-        left, top = 60 + 370 * (number % 2), 70 + 240 * (number // 2)
+        left, top = 60 + 370 * (number % 2), 70 + 256 * (number // 2)
         sheet.text(left, top - 44, title, 15, INK, "lm")
         sheet.text(left, top - 24, meaning, 12, QUIET, "lm")
-        draw_losses(sheet, left, top, losses)
-    sheet.text(60, 520, "loss on the training images", 13, BLUE, "lm")
-    sheet.text(280, 520, "loss on 500 images held out", 13, ORANGE, "lm")
-    sheet.text(500, 520, "grey: blind guessing, log 10", 13, QUIET, "lm")
+        plot_losses(sheet, left, top, losses, (BLUE, ORANGE), "epoch")
+    sheet.text(60, 536, "loss on the training images", 13, BLUE, "lm")
+    sheet.text(280, 536, "loss on 500 images held out", 13, ORANGE, "lm")
+    sheet.text(500, 536, "grey: blind guessing, log 10", 13, QUIET, "lm")
     sheet.save(Path(__file__).parent / "four_runs.png")
-
-
-def draw_losses(sheet, left, top, losses, width=280, height=140):
-    """Both losses of a run (epochs, 2), from 0 upwards."""
-    highest = max(1.1 * np.log(10), losses.max())
-    level = top + height * (1 - np.log(10) / highest)
-    sheet.line([(left, level), (left + width, level)], AXIS, 1.2)
-    sheet.line([(left, top), (left, top + height), (left + width, top + height)], QUIET, 1)
-    across = left + width * np.linspace(0, 1, len(losses))
-    down = top + height * (1 - losses / highest)
-    ends = down[-1]
-    if abs(ends[0] - ends[1]) < 16:  # keep the two numbers apart
-        ends = ends.mean() + np.array([-8, 8]) * (1 if ends[0] < ends[1] else -1)
-    for column, colour in enumerate((BLUE, ORANGE)):
-        sheet.line(list(zip(across.tolist(), down[:, column].tolist(), strict=True)), colour, 2)
-        sheet.text(left + width + 6, float(ends[column]), f"{losses[-1, column]:.2f}", 12, colour, "lm")
-    sheet.text(left - 6, top + height, "0", 11, QUIET, "rm")
-    sheet.text(left - 6, top, f"{highest:.1f}", 11, QUIET, "rm")
-    sheet.text(left, top + height + 12, "1", 11, QUIET, "lm")
-    sheet.text(left + width / 2, top + height + 12, "epoch", 12)
-    sheet.text(left + width, top + height + 12, f"{len(losses)}", 11, QUIET, "rm")
 
 
 def train(data, count, epochs, lr, augment=True):
@@ -68,14 +47,14 @@ def train(data, count, epochs, lr, augment=True):
         total = 0.0
         for chosen in rng.permutation(count).reshape(steps, BATCH):
             step += 1
-            dy, dx, flip = draw_augmentation(rng, BATCH, 4 if augment else 0)
-            batch = crop_and_flip(data.train.images, chosen, dy, dx, flip & augment)
+            down, right, flip = draw_augmentation(rng, BATCH, 4 if augment else 0)
+            batch = crop_and_flip(data.train.images, chosen, down, right, flip & augment)
             grads.flat.fill(0)
             images = normalise(batch, "float32")
-            total += float(loss_and_grads(params, CONFIG, images, data.train.labels[chosen], grads))
+            total += float(loss_and_grads(CONFIG, params, images, data.train.labels[chosen], grads))
             clip_norm(grads, 1.0)
             optimizer.step(grads, learning_rate(step, epochs * steps, lr, steps), step)
-        logits, _ = forward(params, CONFIG, held_out)
+        logits = infer(CONFIG, params, held_out)
         losses.append((total / steps, float(cross_entropy(logits, data.test.labels)[0])))
     return np.array(losses)
 

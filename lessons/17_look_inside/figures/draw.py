@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+import tinyvit
 from lessons.drawing import INK, QUIET, Sheet
 from tinyvit.analysis.filters import embedding_filters, filter_pictures
 from tinyvit.model import initialise
-from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.visualize import main as visualize
 from tinyvit.visualize import parser
@@ -24,14 +24,13 @@ def main(run):
     visualize(
         parser().parse_args([run, "--device", "cpu", "--threads", "1", "--out", str(HERE / "inside.png")])
     )
-    draw_learned(RunFolder.open(Path(run)))
+    draw_learned(tinyvit.load(run), RunFolder.open(Path(run)).settings().seed)
 
 
-def draw_learned(run):
+def draw_learned(model, seed):
     """Filters of the embedding at its start, after training, and of the difference of the two."""
-    checkpoint = load_checkpoint(run.best_path)
-    config, trained = checkpoint.config, checkpoint.params
-    start = initialise(config, run.settings().seed)
+    config, trained = model.config, model.params
+    start = initialise(config, seed)
     learned = trained.zeros_like()
     learned.flat[:] = trained.flat - start.flat
     sheet = Sheet(800, 300)
@@ -44,7 +43,7 @@ def draw_learned(run):
         top = 30 + 86 * number
         sheet.text(24, top + 24, title, 15, INK, "lm")
         sheet.text(24, top + 44, meaning, 12, QUIET, "lm")
-        for i, picture in enumerate(filter_pictures(embedding_filters(params, config, 9))):
+        for i, picture in enumerate(filter_pictures(embedding_filters(config, params, 9))):
             sheet.image(170 + 68 * i, top, picture, 62)
         print(title, "length", round(float(np.linalg.norm(params["patch.weight"])), 2))
     sheet.save(HERE / "learned.png")

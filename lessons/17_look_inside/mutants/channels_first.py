@@ -6,7 +6,7 @@ solution = importlib.import_module("lessons.17_look_inside.solution")
 position_similarity, class_token_attention = solution.position_similarity, solution.class_token_attention
 
 
-def embedding_filters(params, config, count=28):
-    filters = solution.embedding_filters(params, config, count)
+def embedding_filters(config, params, count=28):
+    filters = solution.embedding_filters(config, params, count)
     count, P, _, C = filters.shape
     return filters.reshape(count, C, P, P).transpose(0, 2, 3, 1)

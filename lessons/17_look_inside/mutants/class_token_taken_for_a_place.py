@@ -8,7 +8,7 @@ solution = importlib.import_module("lessons.17_look_inside.solution")
 embedding_filters, class_token_attention = solution.embedding_filters, solution.class_token_attention
 
 
-def position_similarity(params, config):
+def position_similarity(config, params):
     rows, columns = config.grid
     e = params["position"][: rows * columns]
     e = e / np.linalg.norm(e, axis=1, keepdims=True)

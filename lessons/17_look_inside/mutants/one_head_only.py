@@ -8,7 +8,7 @@ solution = importlib.import_module("lessons.17_look_inside.solution")
 embedding_filters, position_similarity = solution.embedding_filters, solution.position_similarity
 
 
-def class_token_attention(params, config, images):
-    _, cache = forward(params, config, images)
+def class_token_attention(config, params, images):
+    _, cache = forward(config, params, images)
     drawn = attention_maps(cache)[-1][:, 0, 0, 1:]
     return (drawn / drawn.sum(axis=1, keepdims=True)).reshape(len(drawn), *config.grid)

@@ -6,6 +6,6 @@ solution = importlib.import_module("lessons.17_look_inside.solution")
 embedding_filters, class_token_attention = solution.embedding_filters, solution.class_token_attention
 
 
-def position_similarity(params, config):
+def position_similarity(config, params):
     e = params["position"][config.has_token :]
     return (e @ e.T).reshape(*config.grid, *config.grid)

@@ -8,7 +8,7 @@ solution = importlib.import_module("lessons.17_look_inside.solution")
 position_similarity, class_token_attention = solution.position_similarity, solution.class_token_attention
 
 
-def embedding_filters(params, config, count=28):
+def embedding_filters(config, params, count=28):
     E, P = params["patch.weight"], config.patch_size
     _, U = np.linalg.eigh(E @ E.T)
     filters = U.T[:count]

@@ -1,10 +1,10 @@
 """Draw this lesson's figures from measured.json: python -m lessons.18_fast_numpy.figures.draw"""
 
 import json
-import math
 from pathlib import Path
 
-from lessons.drawing import BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Axes, Sheet
+from tinyvit.pictures.text import text_width
 
 HERE = Path(__file__).parent
 LABELS = {
@@ -14,7 +14,7 @@ LABELS = {
     "pieces": "+ micro-batches, in turn",
     "threads": "+ micro-batches on threads",
 }
-LEFT, TOP, WIDTH, HEIGHT = 60, 70, 330, 230  # of the roofline
+ROOFLINE = (60, 70, 390, 300)  # left, top, right, bottom
 X, Y = (1 / 20, 60.0), (1.0, 200.0)  # its axes: multiply-adds a byte, 1e9 multiply-adds a second
 
 
@@ -34,44 +34,35 @@ def main(measured=HERE / "measured.json", folder=HERE):
     sheet.save(Path(folder) / "steps.png")
 
 
-def place(x, y):
-    """Where a point of the roofline lies on the sheet; both axes run in powers of ten."""
-    across = math.log(x / X[0]) / math.log(X[1] / X[0])
-    up = math.log(y / Y[0]) / math.log(Y[1] / Y[0])
-    return LEFT + WIDTH * across, TOP + HEIGHT * (1 - up)
-
-
 def draw_roofline(sheet, operations):
     """The two roofs of one core, and where single operations lie below them."""
     points = operations["points"]
     peak = max(operations["peak"], *(rate for _, _, rate in points))
     sheet.text(20, 24, "One core: bytes or arithmetic?", 15, INK, "lm")
-    sheet.text(LEFT, TOP - 18, "billion multiply-adds a second", 12, INK, "lm")
-    sheet.line([(LEFT, TOP), (LEFT, TOP + HEIGHT), (LEFT + WIDTH, TOP + HEIGHT)], QUIET, 1)
-    sheet.text(LEFT + WIDTH / 2, TOP + HEIGHT + 32, "multiply-adds for each byte moved", 12, INK)
-    for x, label in ((0.1, "0.1"), (1, "1"), (10, "10")):
-        across, _ = place(x, 1)
-        sheet.line([(across, TOP + HEIGHT), (across, TOP + HEIGHT + 4)], QUIET, 1)
-        sheet.text(across, TOP + HEIGHT + 14, label, 11, QUIET)
-    for y in (1, 10, 100):
-        _, down = place(1, y)
-        sheet.line([(LEFT - 4, down), (LEFT, down)], QUIET, 1)
-        sheet.text(LEFT - 8, down, str(y), 11, QUIET, "rm")
+    axes = Axes(sheet, ROOFLINE, X, Y, "xy")
+    axes.y_name("billion multiply-adds a second")
+    axes.frame()
+    axes.x_ticks((0.1, 1, 10), ("0.1", "1", "10"))
+    axes.y_ticks((1, 10, 100), grid=False)
+    axes.x_name("multiply-adds for each byte moved")
     for (name, x, rate), colour in zip(points[:2], (ORANGE, GREEN), strict=True):
         bytes_a_second = rate / x  # 1e9
         foot = max(X[0], Y[0] / bytes_a_second)
-        sheet.line([place(foot, foot * bytes_a_second), place(peak / bytes_a_second, peak)], colour, 2)
+        axes.curve((foot, peak / bytes_a_second), (foot * bytes_a_second, peak), colour)
         at, side, anchor = (0.13, 10, "lm") if colour == ORANGE else (0.2, -8, "rm")
-        across, down = place(at, at * bytes_a_second)
+        across, down = axes.place(at, at * bytes_a_second)
         sheet.text(across + side, down, name.split()[-1], 12, colour, anchor)
     first = min(peak * x / rate for _, x, rate in points[:2])
-    sheet.line([place(first, peak), place(X[1], peak)], BLUE, 2)
-    sheet.text(place(3, peak)[0], place(3, peak)[1] - 12, "arithmetic", 12, BLUE)
+    axes.curve((first, X[1]), (peak, peak), BLUE)
+    across, down = axes.place(3, peak)
+    sheet.text(across, down - 14, "arithmetic", 12, BLUE)
     for number, (name, x, rate) in enumerate(points):
-        across, down = place(x, rate)
-        sheet.box(across - 4, down - 4, 8, 8, INK, INK)
-        sheet.text(across + 2, down + 14, str(number + 1), 12)
-        sheet.text(LEFT + 170, TOP + 130 + 19 * number, f"{number + 1}  {name}", 12, INK, "lm")
+        across, down = axes.place(x, rate)
+        sheet.dot((across, down), 4, INK)
+        on_a_slope, under_the_roof = number < 2, rate > 0.8 * peak
+        beside = (11, 3) if on_a_slope else (0, 14) if under_the_roof else (-11, 1)
+        sheet.text(across + beside[0], down + beside[1], str(number + 1), 12)
+        sheet.text(ROOFLINE[0] + 170, ROOFLINE[1] + 130 + 19 * number, f"{number + 1}  {name}", 12, INK, "lm")
 
 
 def draw_ways(sheet, ways):
@@ -84,9 +75,12 @@ def draw_ways(sheet, ways):
         for row, (label, ms) in enumerate(bars):
             y, length = top + 11 + 20 * row, max(width * ms / longest, 2)
             sheet.box(left, y, length, 16, "#cfe0fa" if row else FAINT, BLUE if row else QUIET)
-            sheet.text(left + 8, y + 8, label, 11, INK, "lm")
-            beyond = max(length, 14 + 5.3 * len(label))  # a label longer than its bar goes on beyond it
-            sheet.text(left + beyond + 8, y + 8, f"{ms:.2g} ms" if ms < 10 else f"{ms:.0f} ms", 11, INK, "lm")
+            time = f"{ms:.2g} ms" if ms < 10 else f"{ms:.0f} ms"
+            if text_width(label, 11) + 16 <= length:
+                sheet.text(left + 8, y + 8, label, 11, INK, "lm")
+                sheet.text(left + length + 8, y + 8, time, 11, INK, "lm")
+            else:  # beside the bar, after the time
+                sheet.text(left + length + 8, y + 8, f"{time},  {label}", 11, INK, "lm")
         top += 24 + 20 * len(bars)
 
 

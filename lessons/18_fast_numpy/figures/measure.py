@@ -22,9 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit import model, ops
+from tinyvit import model, objectives, ops
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.machine import matmul_rate
+from tinyvit.data import normalise
 from tinyvit.engine import CpuEngine, available_cores
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.model import initialise
@@ -97,7 +98,7 @@ def measure_case(case: Case, args: argparse.Namespace) -> dict:
     return {
         "model": case.model,
         "batch": case.batch,
-        "micro_batch": CpuEngine(case.config).micro_batch,
+        "micro_batch": CpuEngine(case.config, initialise(case.config)).micro_batch,
         "products_alone": round(rate / (3 * multiply_adds(case.config)), 1),
         "variants": variants,
     }
@@ -164,29 +165,31 @@ def make_step(name: str, case: Case) -> Callable[[], None]:
     """A whole training step, clipping and AdamW included; the variants differ in how they get gradients."""
     config = case.config
     params = initialise(config)
-    images, labels = case.data()
+    pixels, labels = case.data()
+    images = normalise(pixels, params.flat.dtype)
     grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
     if name in ("memory", "pieces"):
         keep_freed_memory()
 
     def whole() -> None:
-        logits, cache = model.forward(params, config, images, whole=True)
+        logits, cache = model.forward(config, params, images, whole=True)
         _, loss_cache = ops.cross_entropy(logits, labels)
         model.backward(ops.cross_entropy_backward(loss_cache), cache, grads)
 
     def whole_batch() -> None:
-        model.loss_and_grads(params, config, images, labels, grads)
+        objectives.loss_and_grads(config, params, images, labels, grads)
 
     def pieces() -> None:
         for part in parts:
             share = (part.stop - part.start) / case.batch
-            model.loss_and_grads(params, config, images[part], labels[part], grads, share=share)
+            objectives.loss_and_grads(config, params, images[part], labels[part], grads, share=share)
 
     def threads() -> None:
-        engine.loss_and_grads(params, images, labels, grads)
+        engine.loss_and_grads(images, labels)
 
     if name in ("pieces", "threads"):
-        engine = CpuEngine(config, threads=case.threads)
+        engine = CpuEngine(config, params, threads=case.threads)
+        grads = engine.grads
         number = max(1, round(case.batch / engine.micro_batch))
         parts = [slice(a, b) for a, b in pairwise(case.batch * i // number for i in range(number + 1))]
     ways = {"whole": whole, "token": whole_batch, "memory": whole_batch, "pieces": pieces, "threads": threads}

@@ -6,5 +6,5 @@ solution = importlib.import_module("lessons.18_fast_numpy.solution")
 gelu_tanh, row_means = solution.gelu_tanh, solution.row_means
 
 
-def gradients_on_threads(params, config, images, labels, pieces, threads):
-    return solution.gradients_on_threads(params, config, images, labels, pieces, 1)
+def gradients_on_threads(config, params, images, labels, pieces, threads):
+    return solution.gradients_on_threads(config, params, images, labels, pieces, 1)

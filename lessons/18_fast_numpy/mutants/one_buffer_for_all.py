@@ -3,13 +3,13 @@
 import importlib
 from concurrent.futures import ThreadPoolExecutor
 
-from tinyvit import model
+from tinyvit import objectives
 
 solution = importlib.import_module("lessons.18_fast_numpy.solution")
 gelu_tanh, row_means = solution.gelu_tanh, solution.row_means
 
 
-def gradients_on_threads(params, config, images, labels, pieces, threads):
+def gradients_on_threads(config, params, images, labels, pieces, threads):
     B = len(images)
     cuts = [B * i // pieces for i in range(pieces + 1)]
     buffers = [params.zeros_like()] * threads
@@ -19,8 +19,8 @@ def gradients_on_threads(params, config, images, labels, pieces, threads):
         for i in range(thread, pieces, threads):
             part = slice(cuts[i], cuts[i + 1])
             share = (part.stop - part.start) / B
-            loss += model.loss_and_grads(
-                params, config, images[part], labels[part], buffers[thread], share=share
+            loss += objectives.loss_and_grads(
+                config, params, images[part], labels[part], buffers[thread], share=share
             )
         return loss
 

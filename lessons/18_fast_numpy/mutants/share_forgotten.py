@@ -3,18 +3,18 @@
 import importlib
 from concurrent.futures import ThreadPoolExecutor
 
-from tinyvit import model
+from tinyvit import objectives
 
 solution = importlib.import_module("lessons.18_fast_numpy.solution")
 gelu_tanh, row_means = solution.gelu_tanh, solution.row_means
 
 
-def gradients_on_threads(params, config, images, labels, pieces, threads):
+def gradients_on_threads(config, params, images, labels, pieces, threads):
     cuts = [len(images) * i // pieces for i in range(pieces + 1)]
 
     def work(piece):
         own, part = params.zeros_like(), slice(cuts[piece], cuts[piece + 1])
-        return model.loss_and_grads(params, config, images[part], labels[part], own), own
+        return objectives.loss_and_grads(config, params, images[part], labels[part], own), own
 
     with ThreadPoolExecutor(threads) as pool:
         results = list(pool.map(work, range(pieces)))

@@ -1,0 +1,77 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from tinyvit.data.image_files import images_below, is_image_name, visible_files
+
+
+def touch(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+
+
+def found(folder):
+    images, skipped = images_below(folder)
+    return [path.relative_to(folder).as_posix() for path in images], skipped
+
+
+@pytest.mark.parametrize("name", ["a.png", "b.JPG", "c.jpeg", "d.webp", "e.tiff", "f.gif", "g.bmp", "h.ppm"])
+def test_images_are_known_by_their_extension(name):
+    assert is_image_name(Path("photos") / name)
+
+
+@pytest.mark.parametrize(
+    "name", [".a.png", "png", "notes.txt", "photo.png.zip", "film.mpg", "table.h5", "a.pdf"]
+)
+def test_hidden_files_and_what_cannot_be_decoded_are_not_images(name):
+    assert not is_image_name(Path("photos") / name)
+
+
+def test_images_in_folders_below_are_found_and_sorted(tmp_path):
+    touch(tmp_path, "b/2.png", "b/1.png", "a.png", "c.png", "b/deep/er/3.jpg")
+    assert found(tmp_path) == (["a.png", "b/1.png", "b/2.png", "b/deep/er/3.jpg", "c.png"], 0)
+
+
+def test_other_files_are_counted_and_hidden_ones_ignored(tmp_path):
+    touch(tmp_path, "a.png", "a.txt", "b/b.csv", ".DS_Store", ".thumbnails/c.png", "b/.git/d.png", "b/.e.png")
+    assert found(tmp_path) == (["a.png"], 2)
+
+
+def test_a_hidden_folder_that_is_named_is_searched(tmp_path):
+    touch(tmp_path, ".cache/a.png")
+    assert found(tmp_path / ".cache") == (["a.png"], 0)
+
+
+def test_an_empty_folder_contains_nothing(tmp_path):
+    assert found(tmp_path) == ([], 0)
+
+
+@pytest.fixture
+def lock(monkeypatch):
+    """lock(FOLDER): from now on, it cannot be read."""
+
+    def lock(folder):
+        def scandir(path):
+            if Path(path) == folder:
+                raise PermissionError(13, "Permission denied", str(path))
+            return scan(path)
+
+        scan = os.scandir
+        monkeypatch.setattr(os, "scandir", scandir)
+
+    return lock
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, lock):
+    touch(tmp_path, "a.png", "locked/b.png")
+    lock(tmp_path / "locked")
+    with pytest.raises(PermissionError):
+        images_below(tmp_path)
+
+
+def test_files_are_found_beside_a_folder_that_cannot_be_read(tmp_path, lock):
+    touch(tmp_path, "a.png", "locked/b.png")
+    lock(tmp_path / "locked")
+    assert visible_files(tmp_path) == [tmp_path / "a.png"]

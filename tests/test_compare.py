@@ -1,0 +1,154 @@
+"""Comparing runs: what differs, which did best, and the curves on one picture."""
+
+import json
+import shutil
+
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import assert_one_line, metrics
+from tinyvit import compare
+
+
+@pytest.fixture
+def variant(trained, tmp_path):
+    """variant(NAME, SETTINGS, RECORDS): a copy of the trained run with other settings, or other records."""
+
+    def make(name, settings=None, records=None):
+        run = tmp_path / name
+        shutil.copytree(trained, run)
+        config = json.loads((run / "config.json").read_text("utf-8"))
+        config["settings"] |= settings or {}
+        (run / "config.json").write_text(json.dumps(config), "utf-8")
+        if records is not None:
+            (run / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), "utf-8")
+        return run
+
+    return make
+
+
+def record(epoch, **more):
+    return {"epoch": epoch, "step": 4 * epoch, "train_loss": 1.0, "test_accuracy": None, **more}
+
+
+def row(out, label):
+    """The cells of a line of the table."""
+    line = next(line for line in out.splitlines() if line.startswith(label + "  "))
+    return line[len(label) :].split()
+
+
+def test_settings_that_differ_are_shown_and_no_others(go, variant, tmp_path):
+    one = variant("one", {"lr": 0.003, "flip": False, "weights": None})
+    other = variant("other", {"lr": 0.01, "flip": True, "weights": "Ti_16"})
+    status, out, err = go(compare, one, other, "--out", tmp_path / "c.png")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == ["one", "other"]
+    assert row(out, "lr") == ["0.003", "0.01"]
+    assert row(out, "flip") == ["no", "yes"]
+    assert row(out, "weights") == ["-", "Ti_16"]
+    settings, _, _ = out.partition("\n\n")
+    assert len(settings.splitlines()) == 4
+
+
+def test_runs_with_the_same_settings_say_so(go, variant, tmp_path):
+    _, out, _ = go(compare, variant("a"), variant("b"), "--out", tmp_path / "c.png")
+    assert "all settings are the same\n" in out
+
+
+def test_figures_are_those_of_the_metrics(go, trained, variant, tmp_path):
+    records = [
+        record(1, test_accuracy=0.5, test_loss=0.75),
+        record(2, test_accuracy=0.25, test_loss=0.5, seconds=65),
+    ]
+    _, out, _ = go(compare, trained, variant("short", records=records), "--out", tmp_path / "c.png")
+    of_trained = metrics(trained)
+    best = max(r["val_accuracy"] for r in of_trained)
+    assert row(out, "epochs done") == [str(len(of_trained)), "2"]
+    assert row(out, "judged on") == ["validation", "images", "test", "images"]
+    assert row(out, "best accuracy") == [f"{100 * best:.1f}%", "50.0%"]
+    assert row(out, "loss there")[1] == "0.7500"
+    assert row(out, "last accuracy") == [f"{100 * of_trained[-1]['val_accuracy']:.1f}%", "25.0%"]
+    assert row(out, "last loss")[1] == "0.5000"
+    assert row(out, "time")[1] == "1:05"
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "losses", "epoch"),
+    [
+        ((0.5, 0.9, 0.7), (1.0, 1.0, 1.0), 2),
+        ((0.9, 0.9, 0.9), (0.5, 0.3, 0.4), 2),  # of equals the lower loss
+        ((0.9, 0.9, 0.9), (0.3, 0.3, 0.3), 1),  # then the earlier one
+        ((0.9, 0.9, 0.9), (None, None, None), 1),  # older runs have no test loss
+        ((0.9, 0.9, 0.2), (float("nan"), 0.4, 0.1), 2),
+        ((None, 0.2, None), (0.1, 0.9, 0.1), 2),
+    ],
+)
+def test_of_equally_accurate_epochs_the_one_of_lower_loss_is_best(accuracies, losses, epoch):
+    pairs = enumerate(zip(accuracies, losses, strict=True), 1)
+    run = compare.Run("run", {}, [record(e, test_accuracy=a, test_loss=x) for e, (a, x) in pairs])
+    assert run.best["epoch"] == epoch
+
+
+def test_the_curves_of_all_runs_are_drawn(go, trained, variant, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(compare, "draw_comparison", lambda runs, path: drawn.append((runs, path)))
+    _, out, _ = go(compare, trained, variant("other"), "--out", tmp_path / "c.png")
+    [(runs, path)] = drawn
+    assert [name for name, _ in runs] == ["trained", "other"]
+    assert all(len(records) == len(metrics(trained)) for _, records in runs)
+    assert path == tmp_path / "c.png"
+    assert out.endswith(f"\nwrote {path}\n")
+
+
+def test_without_out_the_picture_lies_in_the_current_folder(go, trained, variant, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert go(compare, trained, variant("other"))[1].endswith("wrote compare.png\n")
+    with Image.open("compare.png") as picture:
+        assert picture.format == "PNG"
+
+
+def test_json_holds_settings_and_records(go, trained, variant, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [record(1, train_loss=float("nan"), test_accuracy=0.5), record(2, test_accuracy=0.25)]
+    other = variant("other", {"lr": 0.01}, records)
+    status, out, err = go(compare, trained, other, "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out, parse_constant=pytest.fail)
+    assert result["differing_settings"] == ["lr"]
+    one, two = result["runs"]
+    assert (one["run"], two["run"]) == (str(trained), str(other))
+    assert (one["settings"], two["settings"]) == ({"lr": 0.003}, {"lr": 0.01})
+    assert (one["judged_on"], two["judged_on"]) == ("validation", "test")
+    assert two["best"] == records[0] | {"train_loss": None}
+    assert two["last"] == records[1]
+    assert not (tmp_path / "compare.png").exists()
+    status, out, err = go(compare, trained, other, "--json", "--out", tmp_path / "c.png")
+    assert json.loads(out) == result
+    assert err == f"wrote {tmp_path / 'c.png'}\n"
+
+
+def test_runs_of_the_same_name_are_told_apart_by_their_paths(go, trained, tmp_path):
+    shutil.copytree(trained, tmp_path / "x" / "trained")
+    _, out, _ = go(compare, trained, tmp_path / "x" / "trained", "--out", tmp_path / "c.png")
+    assert len(set(out.splitlines()[0].split())) == 2
+
+
+def test_a_run_that_has_not_finished_an_epoch_does_not_stop_the_others(go, trained, variant, tmp_path):
+    fresh = variant("fresh")
+    (fresh / "metrics.jsonl").unlink()
+    status, out, _ = go(compare, fresh, trained, "--out", tmp_path / "c.png")
+    assert status == 0
+    assert row(out, "epochs done")[0] == "0"
+    assert row(out, "best accuracy")[0] == "-"
+    words = "no curves to draw", "finished an epoch"
+    assert_one_line(go(compare, fresh, fresh, "--out", tmp_path / "d.png"), *words)
+
+
+def test_what_cannot_be_compared_is_one_line(go, trained, variant, tmp_path):
+    assert_one_line(go(compare, trained), "at least two runs")
+    assert_one_line(go(compare, trained, tmp_path / "nothing"), "nothing", "config.json")
+    assert_one_line(go(compare, trained, trained, "--out", tmp_path / "c.jpg"), "end in .png")
+    damaged = variant("damaged")
+    with open(damaged / "metrics.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"epoch": 9, "st')
+    assert_one_line(go(compare, trained, damaged), "line 9", "metrics.jsonl", "not the record of an epoch")

@@ -1,0 +1,60 @@
+"""What pyproject.toml promises: the installed command, what it needs, and files that are not Python."""
+
+import importlib
+import re
+
+import pytest
+
+import tinyvit
+from tests.tiny_runs import REPOSITORY
+
+PACKAGE = REPOSITORY / "tinyvit"
+
+
+@pytest.fixture
+def pyproject():
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+
+
+def names(requirements):
+    """The packages that lines of requirements name."""
+    return {re.match(r"[\w-]+", line).group() for line in requirements}
+
+
+def test_the_installed_command_is_the_main_function(pyproject):
+    module, _, function = pyproject["project"]["scripts"]["tinyvit"].partition(":")
+    assert (
+        getattr(importlib.import_module(module), function) is importlib.import_module("tinyvit.__main__").main
+    )
+
+
+def test_numpy_and_pillow_are_all_it_needs(pyproject):
+    assert names(pyproject["project"]["dependencies"]) == {"numpy", "pillow"}
+    extras = pyproject["project"]["optional-dependencies"]
+    assert {extra: names(lines) for extra, lines in extras.items()} == {
+        "gpu": {"cupy-cuda12x"},
+        "test": {"pytest", "hypothesis"},
+        "mpi": {"mpi4py"},
+    }
+
+
+def test_requirements_txt_asks_for_the_same_versions(pyproject):
+    lines = (REPOSITORY / "requirements.txt").read_text("utf-8").splitlines()
+    asked = {line.partition(";")[0].strip() for line in lines if line and not line.startswith("#")}
+    extras = pyproject["project"]["optional-dependencies"]
+    assert asked == {*pyproject["project"]["dependencies"], *extras["test"], *extras["gpu"]}
+
+
+def test_the_version_is_written_in_one_place(pyproject):
+    assert "version" not in pyproject["project"]
+    assert pyproject["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tinyvit.__version__"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", tinyvit.__version__)
+
+
+def test_files_that_are_not_python_are_in_the_package(pyproject):
+    patterns = pyproject["tool"]["setuptools"]["package-data"]["tinyvit"]
+    packed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
+    others = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert packed == others
+    assert PACKAGE / "py.typed" in packed

@@ -1,0 +1,215 @@
+"""Nothing outside a run can ruin it: other runs, full disks, closed pipes, signals, a lost terminal."""
+
+import json
+import os
+import signal
+import threading
+
+import pytest
+
+from tests.tiny_runs import (
+    MOMENTARY,
+    arrays,
+    assert_one_line,
+    assert_same_bits,
+    assert_same_run,
+    enter,
+    interrupted_after,
+    metrics,
+    spawn,
+    tiny,
+)
+from tinyvit import train
+from tinyvit.errors import UserError
+from tinyvit.runs.settings import Settings
+from tinyvit.training.session import train as train_session
+from tinyvit.training.signals import stop_signals
+
+MESSAGE = "stopping after this step; press Ctrl-C again to stop at once"
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
+    return lambda *argv: enter(train, capsys, monkeypatch, *argv)
+
+
+@pytest.fixture
+def alone(command, photos, tmp_path):
+    """A run of 3 epochs that was left alone."""
+    assert command(*tiny(photos, tmp_path / "alone"))[0] == 0
+    return tmp_path / "alone"
+
+
+# Several at once.
+
+
+def test_three_trainings_at_once_get_three_folders(photos, tmp_path):
+    flags = [flag for flag in tiny(photos, "OUT", "--epochs", "1") if flag not in ("--out", "OUT")]
+    for _ in range(2):
+        processes = [spawn("train", *flags, cwd=tmp_path) for _ in range(3)]
+        ends = [(process.communicate(timeout=100)[1], process.returncode) for process in processes]
+        assert ends == [("", 0)] * 3
+    runs = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert runs == [f"folder-{n}" for n in range(1, 7)]
+    for run in runs:
+        assert len(metrics(tmp_path / "runs" / run)) == 1
+        assert_same_bits(tmp_path / "runs" / run / "last.npz", tmp_path / "runs" / runs[0] / "last.npz")
+
+
+def test_of_three_trainings_into_one_folder_one_gets_it_and_the_others_say_why(photos, tmp_path):
+    flags = tiny(photos, tmp_path / "run", "--epochs", "1")
+    processes = [spawn("train", *flags) for _ in range(3)]
+    ends = [(process.communicate(timeout=100)[1], process.returncode) for process in processes]
+    refused = [error for error, status in ends if status == 2]
+    assert sorted(status for _, status in ends) == [0, 2, 2]
+    assert all("is in use" in error or "holds a run already" in error for error in refused), refused
+    assert len(metrics(tmp_path / "run")) == 1
+
+
+# What cannot be written.
+
+
+@pytest.mark.parametrize("name", ["draw_curves", "write_metrics"])
+def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
+    command, photos, alone, tmp_path, monkeypatch, name
+):
+    def failing(*args, **kwargs):
+        raise UserError("cannot write it: No space left on device.")
+
+    where = {"draw_curves": "report.draw_curves", "write_metrics": "report.RunFolder.write_metrics"}
+    with monkeypatch.context() as patch:
+        patch.setattr(f"tinyvit.training.{where[name]}", failing)
+        status, out, err = command(*tiny(photos, tmp_path / "run"))
+    assert (status, err) == (0, "")
+    assert out.count("was not written, training continues: cannot write it") == 1
+    for checkpoint in ("last.npz", "best.npz"):
+        assert_same_bits(tmp_path / "run" / checkpoint, alone / checkpoint)
+
+
+def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tmp_path, monkeypatch):
+    saved = []
+
+    def looks(run, records):
+        saved.append(json.loads(str(arrays(run.last_path)["progress"]))["step"])
+
+    monkeypatch.setattr("tinyvit.training.report.RunFolder.write_metrics", looks)
+    assert command(*tiny(photos, tmp_path / "run"))[0] == 0
+    assert saved == [4, 8, 12]
+
+
+# Requests to end.
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
+def test_a_terminal_that_goes_away_stops_the_run_resumably(command, photos, alone, tmp_path, monkeypatch):
+    with interrupted_after(monkeypatch, 5, signal.SIGHUP):
+        status, _, _ = command(*tiny(photos, tmp_path / "run"))
+    assert status == 128 + signal.SIGHUP
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", alone)
+
+
+def test_the_first_ctrl_c_says_what_happens_next(command, photos, tmp_path, monkeypatch):
+    with interrupted_after(monkeypatch, 2):
+        _, _, err = command(*tiny(photos, tmp_path / "run"))
+    assert err == f"\n{MESSAGE}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closed pipes are another error there")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, unbuffered, monkeypatch):
+    assert command(*tiny(photos, tmp_path / "alone", "--epochs", "20"))[0] == 0
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    process = spawn("train", *tiny(photos, tmp_path / "run", "--epochs", "20"))
+    while not process.stdout.readline().startswith("tinyvit"):
+        pass  # then the reader leaves, as head does
+    process.stdout.close()
+    err = process.stderr.read()
+    process.wait(timeout=100)
+    assert (process.returncode, err) == (0, "")
+    assert (tmp_path / "run" / "last.npz").exists()
+    assert len(metrics(tmp_path / "run")) < 20
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+
+
+def test_signals_are_left_alone_outside_the_main_thread(photos, tmp_path):
+    before, ends = signal.getsignal(signal.SIGINT), []
+
+    def work():
+        with stop_signals() as stop:
+            ends.append((list(stop), signal.getsignal(signal.SIGINT)))
+        chosen = {"dataset": "folder", "data_dir": str(photos), "image_size": 8, "model": "nano/4"}
+        chosen |= {"epochs": 1, "batch_size": 8, "threads": 1, "device": "cpu", "crop_padding": 1}
+        ends.append(train_session(chosen, tmp_path / "run"))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ends == [([], before), 0]
+    assert len(metrics(tmp_path / "run")) == 1
+
+
+# Longer than planned, and once more.
+
+
+def test_a_finished_run_can_be_extended(command, photos, tmp_path):
+    run = tmp_path / "run"
+    flags = ("--decay", "constant", "--warmup-epochs", "0.5")  # then the schedule is that of a longer run
+    assert command(*tiny(photos, run, "--epochs", "2", *flags))[0] == 0
+    assert command(*tiny(photos, tmp_path / "long", "--epochs", "5", *flags))[0] == 0
+    assert f"--resume {run} --epochs N" in command("--resume", run)[1]
+    status, out, err = command("--resume", run, "--epochs", "5")
+    assert (status, err) == (0, "")
+    assert "extended from 2 epochs to 5 epochs: the learning rate now follows the schedule" in out
+    assert_same_run(run, tmp_path / "long")
+    settings = json.loads((run / "config.json").read_text())["settings"]
+    assert settings == json.loads((tmp_path / "long" / "config.json").read_text())["settings"]
+
+
+def test_the_schedule_of_an_extended_run_is_that_of_the_longer_one(command, photos, tmp_path):
+    run = tmp_path / "run"
+    assert command(*tiny(photos, run, "--epochs", "2"))[0] == 0
+    low = metrics(run)[-1]["lr"]
+    assert command("--resume", run, "--epochs", "8")[0] == 0
+    rates = [record["lr"] for record in metrics(run)]
+    assert rates[1] == low
+    assert rates[2] > 3 * low  # back on the higher curve of a run of 8 epochs
+    assert rates[2:] == sorted(rates[2:], reverse=True)
+
+
+def test_an_epoch_that_was_cut_short_is_completed_when_a_run_by_steps_is_extended(command, photos, tmp_path):
+    run, flags = tmp_path / "run", ("--decay", "constant", "--warmup-epochs", "0.5")
+    assert command(*tiny(photos, run, "--steps", "6", *flags))[0] == 0
+    assert command(*tiny(photos, tmp_path / "long", "--steps", "10", *flags))[0] == 0
+    assert command("--resume", run, "--steps", "10")[0] == 0
+    assert_same_bits(run / "last.npz", tmp_path / "long" / "last.npz")
+    assert metrics(run) == metrics(tmp_path / "long")
+
+
+def test_a_run_is_made_longer_not_shorter_and_in_its_own_unit(command, alone):
+    assert_one_line(command("--resume", alone, "--epochs", "2"), "made longer, not shorter")
+    assert_one_line(command("--resume", alone, "--steps", "99"), "counts in epochs", "give --epochs")
+
+
+def test_a_run_is_repeated_from_its_config(command, alone, tmp_path):
+    again = tmp_path / "again"
+    status, _, err = command("--config", alone / "config.json", "--out", again)
+    assert (status, err) == (0, "")
+    assert_same_run(again, alone)
+    other = tmp_path / "other"
+    assert command("--config", alone / "config.json", "--out", other, "--epochs", "1", "--seed", "5")[0] == 0
+    settings = Settings.from_dict(json.loads((other / "config.json").read_text())["settings"])
+    assert (settings.epochs, settings.seed, settings.model) == (1, 5, "nano/4")
+    assert_one_line(command("--config", alone / "config.json", "--resume", alone), "omit --config")
+    assert_one_line(command("--config", tmp_path / "nowhere.json"), "nowhere.json")
+
+
+def test_metrics_tell_rate_gradient_and_both_losses(alone):
+    for line in (alone / "metrics.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        assert record.keys() - set(MOMENTARY) == {
+            *("epoch", "step", "lr", "grad_norm", "train_loss", "test_loss", "test_accuracy")
+        }
+        assert record["lr"] > 0 and record["grad_norm"] > 0 and record["test_loss"] > 0

@@ -1,0 +1,22 @@
+"""What a model takes images for: how often it says each class for the images of each, and its mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def confusion_counts(labels: np.ndarray, said: np.ndarray, classes: int) -> np.ndarray:
+    """How many images there are of each class (row) for which the model says each class (column): (C, C) int.
+
+    labels and said (n,) are class indices from 0 to classes - 1.
+    """
+    return np.bincount(labels * classes + said, minlength=classes * classes).reshape(classes, classes)
+
+
+def worst_mistakes(labels: np.ndarray, probabilities: np.ndarray, count: int) -> np.ndarray:
+    """Indices of the images (at most count) that are taken for another class with the highest probability.
+
+    labels (n,) are class indices, probabilities (n, C); the worst mistake comes first.
+    """
+    wrong = np.flatnonzero(probabilities.argmax(axis=1) != labels)
+    return wrong[np.argsort(-probabilities[wrong].max(axis=1), kind="stable")[:count]]

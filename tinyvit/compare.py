@@ -1,0 +1,229 @@
+"""`python -m tinyvit.compare RUN RUN...`: in what runs differ, how well each did, and their curves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.pictures.compare import draw_comparison
+from tinyvit.pictures.curves import judging_images
+from tinyvit.runs.folder import RunFolder
+from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.shell.figures import duration
+
+OUT = Path("compare.png")
+LONGEST_NAME = 32  # of a run in the table, in characters
+
+_EPILOG = """\
+examples:
+  python -m tinyvit.compare runs/shapes-1 runs/shapes-2
+  python -m tinyvit.compare runs/cifar10-* --out curves.png
+  python -m tinyvit.compare runs/cifar10-* --json
+"""
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is compared: settings, and the records of metrics.jsonl, none if no epoch is finished."""
+
+    name: str
+    settings: dict[str, Any]
+    records: list[Record]
+
+    @property
+    def judged_on(self) -> str:
+        """'validation' or 'test': the images that the best epoch is chosen by."""
+        return judging_images(self.records)
+
+    def value(self, what: str, record: Record) -> float | None:
+        """'loss' or 'accuracy' of a record, on the images of judged_on; None if it was not measured."""
+        return record.get(f"{'val' if self.judged_on == 'validation' else 'test'}_{what}")
+
+    @property
+    def best(self) -> Record | None:
+        """The record of the epoch that best.npz holds: the most accurate, of equals the one of lower loss."""
+        measured = [record for record in self.records if self.value("accuracy", record) is not None]
+        if not measured:
+            return None
+        return max(measured, key=lambda r: (self.value("accuracy", r), -_finite(self.value("loss", r))))
+
+
+def main(args: argparse.Namespace) -> None:
+    """Read the runs, print what sets them apart, draw their curves."""
+    if len(args.runs) < 2:
+        raise UserError(f"{args.runs[0]} alone cannot be compared: name at least two runs.")
+    runs = [read_run(path, name) for path, name in zip(args.runs, names_of(args.runs), strict=True)]
+    if args.json:
+        print(json.dumps(as_json(runs, args.runs), indent=2))
+    else:
+        print_table(runs)
+        print()
+    out = args.out or (None if args.json else OUT)
+    if out and not any(run.records for run in runs):
+        raise UserError("there are no curves to draw: wait until one of these runs has finished an epoch.")
+    if out:
+        draw_comparison([(run.name, run.records) for run in runs], out)
+        print(f"wrote {out}", file=sys.stderr if args.json else sys.stdout)  # the JSON stands alone
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """The names of the folders where these tell the runs apart, else their paths."""
+    names = [path.resolve().name for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
+def read_run(path: Path, name: str) -> Run:
+    """A run's settings and records. Raises UserError if they cannot be read."""
+    run = RunFolder.open(path)
+    settings = run.settings().as_dict()
+    try:
+        text = run.metrics_path.read_text("utf-8")
+    except FileNotFoundError:  # it has not finished its first epoch
+        return Run(name, settings, [])
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"{run.metrics_path} cannot be read ({error}): restore it, or omit this run."
+        ) from error
+    records = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or not {"epoch", "step"} <= record.keys():
+            raise UserError(
+                f"line {number} of {run.metrics_path} is not the record of an epoch: restore the file, or "
+                "omit this run."
+            )
+        records.append(record)
+    return Run(name, settings, records)
+
+
+def differing_settings(runs: Sequence[Run]) -> list[str]:
+    """Names of the settings that are not the same in all runs, in the order of Settings."""
+    first, *others = (run.settings for run in runs)
+    return [name for name in first if any(other[name] != first[name] for other in others)]
+
+
+def print_table(runs: Sequence[Run]) -> None:
+    """A column for each run: the settings that differ, then how well it did."""
+    differing = differing_settings(runs)
+    settings = [[name.replace("_", " "), *(_word(r.settings[name]) for r in runs)] for name in differing]
+    columns = [_figures(run) for run in runs]
+    figures = [[label, *(column[label] for column in columns)] for label in columns[0]]
+    heading = ["", *(_shortened(run.name) for run in runs)]
+    widths = [max(map(len, column)) for column in zip(heading, *settings, *figures, strict=True)]
+
+    def show(row: Sequence[str]) -> None:
+        print("   ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+    show(heading)
+    for row in settings:
+        show(row)
+    if not settings:
+        print("all settings are the same")
+    print()
+    for row in figures:
+        show(row)
+
+
+def as_json(runs: Sequence[Run], paths: Sequence[Path]) -> dict[str, Any]:
+    """The settings that differ, and each run's best and last record, as an object for JSON."""
+    differing = differing_settings(runs)
+    return {
+        "differing_settings": differing,
+        "runs": [
+            {
+                "run": str(path),
+                "settings": {name: run.settings[name] for name in differing},
+                "judged_on": run.judged_on,
+                "best": _without_nan(run.best),
+                "last": _without_nan(run.records[-1] if run.records else None),
+            }
+            for path, run in zip(paths, runs, strict=True)
+        ],
+    }
+
+
+def _figures(run: Run) -> dict[str, str]:
+    """Label and text of each figure in the table."""
+    best, last = run.best or {}, run.records[-1] if run.records else {}
+    tested = [r["test_accuracy"] for r in run.records if r.get("test_accuracy") is not None]
+    return {
+        "epochs done": str(len(run.records)),
+        "judged on": f"{run.judged_on} images",
+        "best epoch": str(best.get("epoch", "-")),
+        "best accuracy": _percent(run.value("accuracy", best)),
+        "loss there": _decimals(run.value("loss", best)),
+        "last accuracy": _percent(run.value("accuracy", last)),
+        "last loss": _decimals(run.value("loss", last)),
+        "last training loss": _decimals(last.get("train_loss")),
+        "last test accuracy": _percent(tested[-1] if tested else None),
+        "time": duration(last.get("seconds")),
+    }
+
+
+def _word(value: Any) -> str:
+    """A setting as text."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _shortened(name: str) -> str:
+    """The name, or its two ends: names of runs differ at their ends."""
+    half = (LONGEST_NAME - 3) // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _decimals(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _finite(loss: float | None) -> float:
+    """A loss to sort by: what was not measured counts alike, what is not finite comes last."""
+    return 0.0 if loss is None else loss if math.isfinite(loss) else math.inf
+
+
+def _without_nan(record: Record | None) -> dict[str, Any] | None:
+    """The record with null for numbers that JSON does not have."""
+    if record is None:
+        return None
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = make_parser(
+        "compare", "Compare training runs: settings that differ, best and last figures, curves.", _EPILOG
+    )
+    p.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="run folders of tinyvit.train, at least two"
+    )
+    p.add_argument(
+        "--out",
+        type=png_path,
+        metavar="PNG",
+        help=f"where to draw the curves (default: {OUT}; with --json they are drawn only if this is given)",
+    )
+    p.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    return p
+
+
+if __name__ == "__main__":
+    run_command(parser(), main)

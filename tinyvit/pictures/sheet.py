@@ -1,0 +1,140 @@
+"""A sheet of paper to draw on: lines, dots, text and images, placed in points from the top left corner.
+
+Lines are drawn several times as large as they are saved and then shrunk, which smooths them. The paper is
+white with dark ink: readable on light and on dark pages.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from tinyvit.files.atomic import write_atomically
+from tinyvit.pictures.colours import INK, PAPER
+from tinyvit.pictures.text import drawable, font
+
+Point = tuple[float, float]
+
+
+class Sheet:
+    """White paper of width x height points.
+
+    Each point becomes `pixels` pixels of the file, drawn `smooth` times as large. With smooth = 1, images are
+    saved as they are, pixel for pixel.
+    """
+
+    def __init__(self, width: int, height: int, pixels: int = 1, smooth: int = 3):
+        self.size = width, height
+        self._saved = width * pixels, height * pixels
+        self._scale = pixels * smooth  # pixels a point while drawing
+        self._image = Image.new("RGB", (width * self._scale, height * self._scale), PAPER)
+        self._draw = ImageDraw.Draw(self._image)
+
+    def text(
+        self, x: float, y: float, text: str, size: float = 14, colour: str = INK, anchor: str = "mm"
+    ) -> None:
+        """Text at (x, y); anchor as in Pillow: 'mm' centred, 'lm' from the left, 'rm' to the right."""
+        at = x * self._scale, y * self._scale
+        self._draw.text(at, drawable(text), fill=colour, font=font(size * self._scale), anchor=anchor)
+
+    def text_upwards(self, x: float, y: float, text: str, size: float = 14, colour: str = INK) -> None:
+        """Text that is read from below, centred on x, and begins at y."""
+        letters, text = font(size * self._scale), drawable(text)
+        _, top, right, bottom = letters.getbbox(text, anchor="lm")
+        mask = Image.new("L", (max(1, math.ceil(right)), max(1, math.ceil(bottom - top))))
+        ImageDraw.Draw(mask).text((0, -top), text, 255, letters, anchor="lm")
+        mask = mask.transpose(Image.Transpose.ROTATE_90)
+        at = round(x * self._scale + top), round(y * self._scale) - mask.height
+        self._image.paste(Image.new("RGB", mask.size, colour), at, mask)
+
+    def line(self, points: Sequence[Point], colour: str = INK, width: float = 1.5) -> None:
+        """A polyline through the points."""
+        self._draw.line(self._scaled(points), fill=colour, width=round(width * self._scale), joint="curve")
+
+    def dashes(self, points: Sequence[Point], colour: str = INK, width: float = 1.5) -> None:
+        """A polyline through the points, interrupted every five points of its length."""
+        corners = np.asarray(points, float)
+        lengths = np.hypot(*np.diff(corners, axis=0).T)
+        passed = np.concatenate([[0], np.cumsum(lengths)])
+        for start in np.arange(0, passed[-1], 10.0):
+            stop = min(start + 5.0, passed[-1])
+            inside = passed[(passed > start) & (passed < stop)]
+            at = np.concatenate([[start], inside, [stop]])
+            dash = zip(
+                np.interp(at, passed, corners[:, 0]), np.interp(at, passed, corners[:, 1]), strict=True
+            )
+            self.line([(float(x), float(y)) for x, y in dash], colour, width)
+
+    def arrow(self, start: Point, end: Point, colour: str = INK, width: float = 1.5) -> None:
+        """A straight arrow."""
+        (x0, y0), (x1, y1) = start, end
+        direction = np.array([x1 - x0, y1 - y0]) / np.hypot(x1 - x0, y1 - y0)
+        across = np.array([-direction[1], direction[0]])
+        neck = np.array(end) - 7 * direction
+        self.line([start, tuple(neck)], colour, width)
+        self._polygon([end, tuple(neck + 3.5 * across), tuple(neck - 3.5 * across)], colour)
+
+    def dot(self, at: Point, radius: float, colour: str) -> None:
+        """A dot with a rim of paper, which sets it off from what it lies on."""
+        (x, y), s = at, self._scale
+        for r, fill in ((radius + 1.5, PAPER), (radius, colour)):
+            self._draw.ellipse([s * (x - r), s * (y - r), s * (x + r), s * (y + r)], fill=fill)
+
+    def star(self, at: Point, radius: float, colour: str) -> None:
+        """A five-pointed star with a rim of paper."""
+        x, y = at
+        for r, fill in ((radius + 2.5, PAPER), (radius, colour)):
+            spokes = [(r if i % 2 == 0 else 0.42 * r, math.pi * (i / 5 - 0.5)) for i in range(10)]
+            self._polygon([(x + s * math.cos(a), y + s * math.sin(a)) for s, a in spokes], fill)
+
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, fill: str, outline: str | None = None
+    ) -> None:
+        """A rectangle with sharp corners; (x, y) is its top left corner, the outline a point wide."""
+        corners = self._scaled([(x, y), (x + width, y + height)])
+        self._draw.rectangle(corners, fill, outline, self._scale if outline else 0)
+
+    def box(
+        self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK
+    ) -> None:
+        """A rectangle with round corners; (x, y) is its top left corner."""
+        corners = self._scaled([(x, y), (x + width, y + height)])
+        self._draw.rounded_rectangle(corners, 5 * self._scale, fill, outline, round(1.2 * self._scale))
+
+    def image(
+        self, x: float, y: float, picture: np.ndarray | Image.Image, width: float | None = None
+    ) -> None:
+        """uint8 pixels (H, W, 3) or (H, W), or an image, its top left corner at (x, y).
+
+        It is enlarged without smoothing to the given width; without one, each of its pixels is a point.
+        """
+        if isinstance(picture, np.ndarray):
+            picture = Image.fromarray(picture)
+        width = picture.width if width is None else width
+        size = round(width * self._scale), round(width * picture.height / picture.width * self._scale)
+        if picture.size != size:
+            picture = picture.convert("RGB").resize(size, Image.Resampling.NEAREST)
+        self._image.paste(picture, (round(x * self._scale), round(y * self._scale)))
+
+    def finished(self) -> Image.Image:
+        """What is saved: the drawing, shrunk."""
+        if self._image.size == self._saved:
+            return self._image
+        return self._image.resize(self._saved, Image.Resampling.LANCZOS)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a PNG, replacing path in one go. Raises UserError if that fails."""
+        picture = self.finished()
+        drawing = picture is not self._image  # optimising makes drawings smaller, and photos only slower
+        write_atomically(Path(path), lambda file: picture.save(file, "PNG", optimize=drawing))
+
+    def _polygon(self, corners: Sequence[Point], colour: str) -> None:
+        self._draw.polygon(self._scaled(corners), fill=colour)
+
+    def _scaled(self, points: Sequence[Point]) -> list[Point]:
+        return [(float(x * self._scale), float(y * self._scale)) for x, y in points]

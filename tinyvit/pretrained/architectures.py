@@ -1,0 +1,80 @@
+"""What the names of timm's architectures mean: what they set leaves no trace in a file of weights.
+
+timm's config.json names an architecture and states only what was changed from it. How many heads there are
+and which form of GELU is used is known to timm's code alone, so it is written down here, for every ViT of
+timm that tinyvit can compute. Their LayerNorms have an epsilon of 1e-6, all of them. A name that is not in
+this table is refused: loaded by guesswork, a model may give wrong answers without a sign of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Heads, GELU, and the architectures that have them; {a,b} stands for either.
+_TABLE = """
+2 exact test_vit
+3 exact {vit,deit}_tiny_patch16_224 vit_tiny_patch16_384
+6 exact vit_small_patch8_224 vit_small_patch{16,32}_{224,384} vit_small_patch16_36x1_224
+6 exact vit_small_patch14_dinov2 deit_small_patch16_224 deit3_small_patch16_{224,384} flexivit_small
+8 exact vit_medium_patch16_gap_{240,256,384} deit3_medium_patch16_224
+10 exact vit_betwixt_patch16_gap_256
+12 exact vit_base_patch8_224 {vit,deit,deit3}_base_patch16_{224,384} vit_base_patch32_{224,384}
+12 exact vit_base_patch16_224_miil vit_base_patch14_dinov2 flexivit_base
+12 exact vit_base_patch16_siglip_gap_{224,256,384,512}
+12 tanh vit_base_patch32_siglip_gap_256
+14 exact vit_base_patch16_plus_240 vit_base_patch32_plus_256
+16 exact vit_base_patch16_gap_224 vit_large_patch14_224 {vit,deit3}_large_patch16_{224,384}
+16 exact vit_large_patch32_{224,384} vit_large_patch14_dinov2 flexivit_large
+16 exact vit_large_patch16_siglip_gap_{256,384} vit_so400m_patch14_siglip_gap_{224,378,384,448,896}
+16 exact {vit,deit3}_huge_patch14_224 vit_huge_patch14_gap_224 vit_huge_patch16_gap_448
+16 exact vit_giant_patch14_224 vit_giant_patch16_gap_224 vit_gigantic_patch14_224
+16 tanh vit_large_patch16_siglip_gap_512 vit_giantopt_patch16_siglip_gap_{256,384}
+16 tanh vit_so400m_patch16_siglip_gap_{256,384,512}
+"""
+# What older versions of timm put after a name, to say on what the weights were trained.
+_TRAINED_ON = r"(_in21k|_in21ft1k|_sam|_dino)$"
+# What is foreign about other architectures, by what their names contain; the first that fits is told.
+_FOREIGN = {
+    r"_r_s16_|_r26_|_r50_|_resnet|_mci_": "is a hybrid, with a convolutional network before the ViT",
+    r"distilled": "has a second token, for distillation",
+    r"relpos": "has relative positions",
+    r"_rope_|dinov3|_pe_(core|lang|spatial)_|lingbot|sapiens2|^eva02_|^eva_giant": "has rotary positions",
+    r"_clip_|_xp_": "normalises the tokens before the first block (norm_pre), as CLIP does",
+    r"_reg\d|_radio_|^test_vit[234]$": "has register tokens",
+    r"_(siglip|map)_\d": "pools by attention",
+    r"_rpn_": "normalises after each branch of a block, not before",
+    r"_\d+x2_": "has parallel branches in each block",
+    r"^beit|^samvit|^aimv2|^naflexvit|^vitamin": "is not built like a ViT inside",
+    r"^vit_giant_patch14_dinov2": "has a gated MLP (SwiGLU)",
+    r"^eva_large": "averages the patch tokens beside a class token and normalises after that",
+    r"_intern300m_": "has no final LayerNorm",
+}
+
+
+def described_architecture(name: str) -> dict[str, int | str | float]:
+    """heads, gelu and eps of timm's architecture of that name; ValueError, saying why, if there is none."""
+    plain = re.sub(_TRAINED_ON, "", name.split(".")[0])
+    if plain in _KNOWN:
+        heads, gelu = _KNOWN[plain]
+        return {"heads": heads, "gelu": gelu, "eps": 1e-6}
+    why = next((why for pattern, why in _FOREIGN.items() if re.search(pattern, plain)), None)
+    raise ValueError(f"which {why}" if why else "which tinyvit does not know")
+
+
+def _expanded(name: str) -> list[str]:
+    """a_{b,c} as a_b and a_c."""
+    braces = re.search(r"\{(.*?)\}", name)
+    if not braces:
+        return [name]
+    before, after = name[: braces.start()], name[braces.end() :]
+    return [full for choice in braces[1].split(",") for full in _expanded(before + choice + after)]
+
+
+def _table() -> dict[str, tuple[int, str]]:
+    known = {}
+    for heads, gelu, *names in map(str.split, _TABLE.split("\n")[1:-1]):
+        known |= {full: (int(heads), gelu) for name in names for full in _expanded(name)}
+    return known
+
+
+_KNOWN = _table()

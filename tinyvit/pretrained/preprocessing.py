@@ -1,0 +1,174 @@
+"""How a model wants its photos: the size, the crop, the filter and the scale of the pixels.
+
+Hugging Face states it in a preprocessor_config.json, timm in the pretrained_cfg of its config.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinyvit.errors import UserError
+from tinyvit.pretrained.description import UNREADABLE, height_and_width
+from tinyvit.pretrained.pixels import PixelScale
+
+# Pillow's filters, by the numbers that Hugging Face states.
+FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
+_TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
+# Hugging Face's processors of which a size given as one number is the shorter side, not a square.
+_SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
+
+
+@dataclass(frozen=True)
+class PhotoFit:
+    """How a photo of any size becomes an image for a model: resized to a frame, whose centre is cut out.
+
+    fit: 'crop' scales the photo, its proportions kept, until it just covers the frame; 'pad' until it just
+    fits into it, with a border around it; 'squash' gives it the frame's proportions. frame and size are
+    (height, width) in pixels, size that of the image cut out of the frame's centre. resample is the name of
+    a filter of Pillow's, in lower case: PIL.Image.Resampling[resample.upper()].
+    """
+
+    fit: str
+    frame: tuple[int, int]
+    size: tuple[int, int]
+    resample: str = "bicubic"
+
+    @property
+    def settings(self) -> dict[str, str | float]:
+        """The same as data.read_photo takes it: fit, resample and crop_share."""
+        share = min(side / framed for side, framed in zip(self.size, self.frame, strict=True))
+        return {"fit": self.fit, "resample": self.resample, "crop_share": min(share, 1.0)}
+
+    def at(self, size: tuple[int, int]) -> PhotoFit:
+        """The same for a model that is given images of another (height, width): the frame in proportion."""
+        sides = zip(self.frame, size, self.size, strict=True)
+        return replace(self, frame=tuple(round(side * new / old) for side, new, old in sides), size=size)
+
+
+def read_preprocessing(folder: Path) -> PhotoFit | None:
+    """How photos are resized, by a folder's preprocessor_config.json or timm's config.json.
+
+    None if neither says how photos are resized. Raises UserError if a file is unreadable or names sizes or a
+    filter that there cannot be.
+    """
+    for path, stated, is_timm in _stated_in(folder):
+        try:
+            found = _timm_fit(stated) if is_timm else _hugging_face_fit(stated)
+        except UNREADABLE as error:
+            raise _bad(path, "how photos are resized", error) from error
+        if found is None:
+            continue
+        for frame, side in zip(found.frame, found.size, strict=True):
+            if not 1 <= side <= frame <= 100_000:
+                raise _bad(path, "how photos are resized", f"{side} pixels cut out of {frame}")
+        return found
+    return None
+
+
+def read_pixel_scale(folder: Path) -> PixelScale | None:
+    """The scale of pixels, by a folder's preprocessor_config.json or timm's config.json.
+
+    Mean and std are for pixels from 0 to 1, whatever the file's own rescale_factor; None if neither states
+    them. Raises UserError if a file is unreadable, or states no positive std for each channel.
+    """
+    for path, stated, _ in _stated_in(folder):
+        try:
+            span = _span(stated)
+            if not stated.get("do_normalize", True):
+                return PixelScale((0.0,) * 3, (1 / span,) * 3)
+            mean = stated.get("image_mean", stated.get("mean"))
+            std = stated.get("image_std", stated.get("std"))
+            if mean is None or std is None:
+                continue
+            scale = PixelScale(tuple(float(m) / span for m in mean), tuple(float(s) / span for s in std))
+        except UNREADABLE as error:
+            raise _bad(path, "the scale of pixels", error) from error
+        lengths = len(scale.mean), len(scale.std)
+        if lengths not in ((1, 1), (3, 3)) or not np.isfinite(scale).all() or min(scale.std) <= 0:
+            raise UserError(
+                f"{path} states mean {mean} and std {std} of the pixels, expected one number for each "
+                "channel, std above 0: fix it, or move it elsewhere to do without it."
+            )
+        return scale
+    return None
+
+
+def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
+    """The files in a folder that may speak of photos, what they say, and whether timm says it."""
+    for name in ("preprocessor_config.json", "config.json"):
+        path = folder / name
+        if not path.is_file():
+            continue
+        try:
+            stated = json.loads(path.read_text(encoding="utf-8"))
+            if name == "config.json":
+                stated = stated.get("pretrained_cfg") or {}
+            stated = dict(stated.items())
+        except UNREADABLE as error:
+            raise _bad(path, "how photos are prepared", error) from error
+        yield path, stated, name == "config.json"
+
+
+def _span(stated: dict[str, Any]) -> float:
+    """What the largest pixel, 255, is rescaled to: 1, unless something else is stated."""
+    if not stated.get("do_rescale", True):
+        return 255.0
+    span = 255 * float(stated.get("rescale_factor", 1 / 255))
+    return 1.0 if abs(span - 1) < 1e-6 else span
+
+
+def _timm_fit(stated: dict[str, Any]) -> PhotoFit | None:
+    if not stated.get("input_size"):
+        return None
+    height, width = height_and_width(stated["input_size"][1:])
+    share = float(stated.get("crop_pct") or 0.875)  # timm's own default
+    frame = floor(height / share), floor(width / share)
+    fit = _TIMM_FITS[stated.get("crop_mode") or "center"]
+    return PhotoFit(fit, frame, (height, width), _filter(stated.get("interpolation") or "bicubic"))
+
+
+def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
+    size = stated.get("size")
+    if size is None or not stated.get("do_resize", True):
+        return None
+    resample = _filter(stated.get("resample", 2))
+    if isinstance(size, int):
+        kind = str(stated.get("image_processor_type") or stated.get("feature_extractor_type") or "")
+        size = {"shortest_edge": size} if kind.startswith(_SHORTER_SIDE) else {"height": size, "width": size}
+    if "height" in dict(size):
+        fit, frame = "squash", (int(size["height"]), int(size["width"]))
+    elif "shortest_edge" in size and "longest_edge" not in size:
+        fit, frame = "crop", (int(size["shortest_edge"]),) * 2
+        if stated.get("crop_pct") is not None:  # ConvNeXt's way: size is what is cut out, if it is small
+            if frame[0] >= 384:
+                return PhotoFit("squash", frame, frame, resample)
+            return PhotoFit("crop", (int(frame[0] / float(stated["crop_pct"])),) * 2, frame, resample)
+    else:  # another way to resize, of which one size for all images does not come
+        return None
+    crop = stated.get("crop_size")
+    if crop is None or not stated.get("do_center_crop", True):
+        return PhotoFit(fit, frame, frame, resample)
+    if isinstance(crop, dict):
+        crop = crop["height"], crop["width"]
+    return PhotoFit(fit, frame, height_and_width(crop), resample)
+
+
+def _filter(stated: int | str) -> str:
+    """The name of a filter, from its number or its name. ValueError if Pillow has no such filter."""
+    name = FILTERS[stated] if isinstance(stated, int) and 0 <= stated < len(FILTERS) else stated
+    if name not in FILTERS:
+        raise ValueError(f"{stated!r} is not a filter of Pillow's")
+    return name
+
+
+def _bad(path: Path, what: str, why: object) -> UserError:
+    return UserError(
+        f"{path} does not describe {what} ({why}): fix it, or move it elsewhere to do without it."
+    )
