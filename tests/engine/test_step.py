@@ -59,9 +59,19 @@ def test_without_a_limit_the_gradient_is_taken_as_it_is():
     params, images, labels = draw(config)
     weights = params.flat.copy()
     engine = ReferenceEngine(config, params, training=Training(images, labels, SGD(params)))
-    engine.grads.flat[...] = 99  # left over from something else
     _, norm = engine.step(plans()[0], 0.5)
     np.testing.assert_allclose(np.linalg.norm(params.flat - weights), 0.5 * norm, rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [ReferenceEngine, CpuEngine])
+def test_nothing_of_earlier_gradients_is_left_over(make):
+    config, norms = tiny_config(), []
+    for before in (0, 99):
+        params, images, labels = draw(config)
+        engine = make(config, params, training=Training(images, labels, SGD(params)))
+        engine.grads.flat[...] = before
+        norms.append(float(engine.step(plans()[0], 0.5)[1]))
+    assert norms[0] == norms[1]
 
 
 def test_the_optimiser_is_told_the_number_of_the_step():

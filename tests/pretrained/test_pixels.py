@@ -88,7 +88,7 @@ def test_a_grey_model_takes_one_number_or_three_alike(tmp_path, stated):
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
     loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
     pixels = np.random.default_rng(0).random((2, 8, 8, 1))
-    ours, _ = forward(adapted, loaded, 2 * pixels - 1)
+    ours, _ = forward(loaded, adapted, 2 * pixels - 1)
     theirs, _ = forward(loaded, params, (pixels - 0.3) / 0.2)
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
 

@@ -308,55 +308,10 @@ def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypat
     assert contents(run) == before
 
 
-# Longer than it was meant to be.
-
-
-def test_a_finished_run_can_be_extended(command, photos, alone, tmp_path):
-    """What is done stays; the learning rate of what follows is that of a run of that length."""
-    before = metrics(alone)
-    status, out, err = command("--resume", alone, "--epochs", "5")
-    assert (status, err) == (0, "")
-    assert "extended from 3 epochs to 5 epochs" in out and "learning rate" in out
-    after = metrics(alone)
-    assert after[:3] == before
-    assert [(record["epoch"], record["step"]) for record in after] == [(n, 4 * n) for n in range(1, 6)]
-    flags = ("--epochs", "5", "--warmup-epochs", "0.75")  # of the shorter run, whose warm-up is done
-    assert command(*noisy(photos, tmp_path / "long"), *flags)[0] == 0
-    long = metrics(tmp_path / "long")
-    assert [record["lr"] for record in after[3:]] == [record["lr"] for record in long[3:]]
-    assert json.loads((alone / "config.json").read_text("utf-8"))["settings"]["epochs"] == 5
-    status, out, _ = command("--resume", alone)
-    assert (status, "all 5 epochs are done" in out) == (0, True)
-
-
 def test_a_run_that_was_stopped_can_be_extended_as_it_is_resumed(command, photos, tmp_path, monkeypatch):
     stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
     assert command("--resume", tmp_path / "run", "--epochs", "4")[0] == 0
     assert [record["step"] for record in metrics(tmp_path / "run")] == [4, 8, 12, 16]
-
-
-def test_the_schedule_of_a_longer_run_is_the_same_whenever_it_was_decided(
-    command, photos, tmp_path, monkeypatch
-):
-    """At a constant rate, a run extended after 2 epochs has the bits of one that was meant to be 4."""
-    flags = ("--decay", "constant", "--warmup-epochs", "0.5")
-    assert command(*noisy(photos, tmp_path / "long"), *flags, "--epochs", "4")[0] == 0
-    assert command(*noisy(photos, tmp_path / "run"), *flags, "--epochs", "2")[0] == 0
-    assert command("--resume", tmp_path / "run", "--epochs", "4")[0] == 0
-    assert_same_run(tmp_path / "run", tmp_path / "long")
-
-
-def test_a_run_counted_in_steps_is_extended_in_steps(command, photos, tmp_path):
-    """Its last epoch was cut short: 6 steps are one epoch and a half, and the second is finished first."""
-    run = tmp_path / "run"
-    assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
-    assert [record["step"] for record in metrics(run)] == [4, 6]
-    assert_one_line(command("--resume", run, "--epochs", "5"), "counts in steps", "--steps")
-    assert_one_line(command("--resume", run, "--steps", "5"), "longer, not shorter")
-    status, out, _ = command("--resume", run, "--steps", "11")
-    assert status == 0
-    assert "extended from 6 steps to 11 steps" in out
-    assert [record["step"] for record in metrics(run)] == [4, 8, 11]
 
 
 def test_a_run_is_resumed_outside_the_main_thread(photos, alone, tmp_path, command, monkeypatch):

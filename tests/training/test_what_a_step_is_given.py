@@ -119,13 +119,13 @@ def test_the_last_update_moves_the_weights(go, photos, tmp_path, monkeypatch):
 
 
 def test_the_best_epoch_is_the_most_accurate_though_another_has_less_loss(go, photos, tmp_path, monkeypatch):
-    judgements = iter([(0.5, 0.1), (0.75, 0.9), (0.625, 0.05)])
+    judgements = iter([(4, 0.1), (6, 0.9), (5, 0.05)])  # how many of 8 are right, and the loss
     heads = []
 
     def judged(engine, images):
         heads.append(engine.params["head.weight"].copy())
-        accuracy, loss = next(judgements)
-        return Evaluation(loss, accuracy, np.array([accuracy, accuracy]))
+        right, loss = next(judgements)
+        return Evaluation(loss, np.full((8, 2), 0.5), np.array([[right, 8 - right], [0, 0]]))
 
     monkeypatch.setattr(loop, "evaluate", judged)
     assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0

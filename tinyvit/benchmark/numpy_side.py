@@ -12,7 +12,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.model import initialise
 from tinyvit.optim import AdamW
 
-ENGINES = ("cpu", "reference")  # the second on as many threads as BLAS takes
+ENGINES = {"cpu": CpuEngine, "reference": ReferenceEngine}  # the second: as many threads as BLAS takes
 
 
 def make_step(case: Case, variant: str) -> Callable[[], None]:
@@ -23,10 +23,8 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
     params = initialise(config)
     images, labels = case.data()
     training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0)
-    if variant == "cpu":
-        engine = CpuEngine(config, params, training=training, threads=case.threads)
-    else:
-        engine = ReferenceEngine(config, params, training=training)
+    threads = {"threads": case.threads} if variant == "cpu" else {}
+    engine = ENGINES[variant](config, params, training=training, **threads)
     if case.mode == "infer":
         x = normalise(images, np.dtype("float32"))
         return lambda: engine.logits(x)

@@ -1,0 +1,40 @@
+"""The README's Python is run as it stands, from an empty folder, as a stranger's notebook would."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import enter
+from tinyvit import train
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch, capsys):
+    """A folder with a short run on the built-in data and two pictures, and images and labels to train on."""
+    monkeypatch.chdir(tmp_path)
+    status, _, err = enter(train, capsys, monkeypatch, "--steps", "2", "--batch-size", "4", "--device", "cpu")
+    assert (status, err) == (0, "")
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8)
+    for name, image in zip("ab", images, strict=False):
+        Image.fromarray(image).save(f"{name}.png")
+    return {"images": images, "labels": np.arange(10) % 2}
+
+
+def test_every_python_block_runs_in_order(notebook):
+    for block in BLOCKS:
+        exec(compile(block, "README.md", "exec"), notebook)
+    assert notebook["features"].shape == (10, 64)
+    assert notebook["classifier"].predict(notebook["images"]).shape == (10,)
+
+
+def test_each_task_takes_four_lines_at_most():
+    assert len(BLOCKS) >= 3
+    for block in BLOCKS:
+        assert len(block.splitlines()) <= 4, block
