@@ -92,7 +92,7 @@ def test_a_file_that_is_cut_short(go, run, share):
 @pytest.mark.parametrize("content", [b"", b"PK", b"hello", b"\x93NUMPY\x01\x00"])
 def test_a_file_that_is_not_a_checkpoint(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(UserError, match=r"a\.npz cannot be read"):
+    with pytest.raises(UserError, match=r"a\.npz is not a usable"):
         load_checkpoint(tmp_path / "a.npz")
 
 
@@ -108,7 +108,7 @@ def test_other_arrays_are_not_a_checkpoint(tmp_path):
 def test_no_file_or_a_folder(tmp_path):
     with pytest.raises(UserError, match="there is no checkpoint"):
         load_checkpoint(tmp_path / "a.npz")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="cannot read"):
         load_checkpoint(tmp_path)
 
 
@@ -251,5 +251,5 @@ def test_nothing_is_unpickled(tmp_path):
     buffer = io.BytesIO()
     np.savez(buffer, config=np.array("{}"), **{"param/norm.bias": np.array([print], dtype=object)})
     (tmp_path / "a.npz").write_bytes(buffer.getvalue())
-    with pytest.raises(UserError, match="allow_pickle"):
+    with pytest.raises(UserError, match="never loaded"):
         load_checkpoint(tmp_path / "a.npz")

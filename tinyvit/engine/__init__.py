@@ -1,5 +1,7 @@
 """How a training step is carried out: several engines, one interface (ReferenceEngine's), same results."""
 
+import numpy as np
+
 from tinyvit.backend import array_module
 from tinyvit.engine.batches import in_batches
 from tinyvit.engine.cores import available_cores
@@ -18,7 +20,7 @@ def make_engine(
 ) -> ReferenceEngine:
     """The fastest engine where the parameters are; on the CPU with so many threads (None: all cores)."""
     xp = array_module(params.flat)
-    if xp.__name__ != "numpy":
+    if xp is not np:
         return ReferenceEngine(config, params, objective, training)
     return CpuEngine(config, params, objective, training, threads)
 

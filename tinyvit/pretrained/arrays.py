@@ -89,11 +89,6 @@ def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.nd
     return arrays
 
 
-def from_bfloat16(halves: np.ndarray) -> np.ndarray:
-    """bfloat16 numbers, given as uint16, as float32: a bfloat16 is the upper half of a float32."""
-    return (halves.astype(np.uint32) << 16).view(np.float32)
-
-
 def square_image_size(
     table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool
 ) -> tuple[int, int]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
+from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.description import is_described_by_timm, read_description
 from tinyvit.pretrained.naming import TIMM
-from tinyvit.pretrained.npz import names_in_npz, read_npz
 from tinyvit.pretrained.official import from_official, is_official, to_official
 from tinyvit.pretrained.pixels import adapt_to_pixel_scale
 from tinyvit.pretrained.preprocessing import read_pixel_scale

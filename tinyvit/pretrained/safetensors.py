@@ -17,7 +17,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.pretrained.arrays import from_bfloat16
+from tinyvit.files.npz import from_bfloat16
 
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",

@@ -10,7 +10,6 @@ optimizer/NAME      every array of the optimiser's state, flat; none in best.npz
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,10 @@ import numpy as np
 from tinyvit.backend import Array, to_numpy
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
+from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig, layout
+
+_REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
 
 
 @dataclass
@@ -50,27 +52,21 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 def is_checkpoint(path: Path) -> bool:
     """Whether a file is one of tinyvit's checkpoints, not weights in somebody else's layout."""
     try:
-        with zipfile.ZipFile(path) as file:
-            return "progress.npy" in file.namelist()
-    except Exception:  # a damaged archive may fail in any way at all
+        return "progress" in names_in_npz(path)
+    except UserError:
         return False
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, damaged or something else."""
-    try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except FileNotFoundError:
+    if not path.exists():
         raise UserError(
             f"there is no checkpoint {path}: expected a run folder that tinyvit.train made, with a "
             "checkpoint in it."
-        ) from None
-    except Exception as error:  # a damaged archive may fail in any way at all
-        raise UserError(
-            f"{path} cannot be read as a checkpoint ({error}): the file is damaged or not a "
-            "checkpoint. Use the other one of last.npz and best.npz, or train again."
-        ) from error
+        )
+    arrays = read_npz(
+        path, "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
+    )
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.helpers import seeds
 from tests.pretrained.checkpoints import complaint
 from tinyvit.errors import UserError
-from tinyvit.pretrained.npz import read_npz
+from tinyvit.files.npz import read_npz
 
 ARRAYS = {"a": np.arange(6, dtype="float32").reshape(2, 3), "b/c": np.array(3.5)}
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.pretrained.arrays import from_bfloat16
 
+REMEDY = "Delete it and fetch it again."
 _READ_HEADER = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -39,10 +39,11 @@ def names_in_npz(path: Path) -> list[str]:
         raise _unusable(path, error) from error
 
 
-def read_npz(path: Path) -> dict[str, np.ndarray]:
+def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
     """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, comes as float32.
 
-    Raises UserError if it is damaged, claims what it does not hold, or holds Python objects.
+    Raises UserError if it is damaged, claims what it does not hold, or holds Python objects; remedy is the
+    last sentence of its message.
     """
     arrays: dict[str, np.ndarray] = {}
     try:
@@ -53,15 +54,20 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
                     raise ValueError(f"{name!r} is in it twice")
                 arrays[name] = _array(archive, member)
     except _DAMAGE as error:
-        raise _unusable(path, error) from error
+        raise _unusable(path, error, remedy) from error
     return arrays
 
 
-def _unusable(path: Path, error: Exception) -> UserError:
+def from_bfloat16(halves: np.ndarray) -> np.ndarray:
+    """bfloat16 numbers, given as uint16, as float32: a bfloat16 is the upper half of a float32."""
+    return (halves.astype(np.uint32) << 16).view(np.float32)
+
+
+def _unusable(path: Path, error: Exception, remedy: str = REMEDY) -> UserError:
     if isinstance(error, OSError) and error.errno:
         return UserError(f"cannot read {path}: {error.strerror}.")
     why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
-    return UserError(f"{path} is not a usable .npz file: {why}. Delete it and fetch it again.")
+    return UserError(f"{path} is not a usable .npz file: {why}. {remedy}")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
