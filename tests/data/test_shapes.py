@@ -100,11 +100,12 @@ def test_few_shapes_overlap():
 
 @pytest.mark.parametrize("label", range(10), ids=CLASSES)
 def test_a_class_appears_in_every_part_of_the_frame(shapes, masks, label):
-    """In every patch of 4 x 4 pixels but the four in the corners, not much less often than elsewhere."""
+    """Of the 8 x 8 patches of 4 pixels those on the edge of the frame see a shape less often, but all do."""
     patches = masks[shapes.train.labels == label].reshape(-1, 8, 4, 8, 4).any(axis=(2, 4))
     share = patches.mean(axis=0)  # (8, 8): of the images, in how many a shape is seen in this patch
-    share[[0, 0, -1, -1], [0, -1, 0, -1]] = np.nan
-    assert np.nanmin(share) > np.nanmax(share) / 4
+    inner = share[1:-1, 1:-1]
+    assert inner.min() > inner.max() / 3
+    assert np.count_nonzero(share) == 64
 
 
 @pytest.mark.parametrize("label", range(10), ids=CLASSES)
