@@ -102,7 +102,7 @@ def test_asking_for_a_gpu_that_cannot_be_used_says_in_one_line_what_to_do(monkey
     monkeypatch.setitem(sys.modules, "cupy", cupy)  # None makes `import cupy` fail
     device = select_device("gpu")
     assert device.xp is np and not device.is_gpu and device.label == "NumPy"
-    assert device.note.startswith("no GPU is used: ") and device.note.endswith(". NumPy is used instead.")
+    assert device.note.startswith("no GPU can be used: ") and device.note.endswith(". NumPy is used instead.")
     assert missing in device.note and remedy in device.note and "\n" not in device.note
 
 
@@ -181,7 +181,7 @@ def test_two_cupy_packages_are_named(monkeypatch, tmp_path, installed):
         else:  # after one of two has been uninstalled
             monkeypatch.setitem(sys.modules, "cupy", None)
         note = select_device("gpu").note
-        assert "2 CuPy packages are installed (cupy-cuda11x, cupy-cuda12x) and break each other" in note
+        assert "2 CuPy packages are installed (cupy-cuda11x, cupy-cuda12x) and conflict" in note
         assert "run pip uninstall cupy-cuda11x cupy-cuda12x, then pip install cupy-cuda12x." in note
 
 

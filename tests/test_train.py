@@ -115,13 +115,13 @@ def cifar(*flags):
 def test_a_cifar_archive_that_is_cut_short(refused, tmp_path):
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / CIFAR10.binary.archive).write_bytes(b"\x1f\x8b\x08\x00" + bytes(50))
-    refused(cifar("--data-dir", tmp_path / "d"), CIFAR10.binary.archive, "cut short", "Delete it")
+    refused(cifar("--data-dir", tmp_path / "d"), CIFAR10.binary.archive, "truncated", "Delete it")
 
 
 def test_a_cifar_file_that_is_cut_in_half(refused, tmp_path):
     for file in (*CIFAR10.binary.train, *CIFAR10.binary.test):
         (tmp_path / file).write_bytes(bytes(100))
-    refused(cifar("--data-dir", tmp_path), "data_batch_1.bin has 100 bytes, expected 30,730,000", "cut short")
+    refused(cifar("--data-dir", tmp_path), "data_batch_1.bin has 100 bytes, expected 30,730,000", "truncated")
 
 
 def test_a_wrong_model_is_found_before_anything_is_downloaded(refused, tmp_path, monkeypatch):
@@ -132,7 +132,7 @@ def test_a_wrong_model_is_found_before_anything_is_downloaded(refused, tmp_path,
 def test_a_run_folder_that_cannot_be(refused, tmp_path):
     (tmp_path / "file").write_text("text")
     for path in (tmp_path / "file", tmp_path / "file" / "run"):
-        refused(("--out", path), f"cannot make the run folder {path}", "--out")
+        refused(("--out", path), f"cannot create the run folder {path}", "--out")
 
 
 def test_a_model_too_large_for_the_memory(refused, monkeypatch):

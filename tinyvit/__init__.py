@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
 
-# Loaded when they are first asked for, so that listing the commands need not load NumPy.
+# Imported on first use, so that listing the commands does not load NumPy.
 _HOMES = {"Model": "front", "ViTClassifier": "estimator", "load": "front", "preset": "front"}
 
 

@@ -1,8 +1,8 @@
 """`python -m tinyvit COMMAND`, or `tinyvit COMMAND` where it is installed: run a command, or list them all.
 
-A command is a module of this package whose docstring begins with the line to run it by and says, after a
-colon, what it does; that sentence is also the description in its --help. So a new command is found here
-without being entered in any list, and the list is made without importing one.
+A command is a module of this package whose docstring begins with the line that runs it and says, after a
+colon, what it does. That sentence is also the description in its --help. A new command is therefore listed
+here automatically, and no command has to be imported to make the list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Vision Transformers, trained, used and examined from the command line.
 commands:
 {commands}
 
-To begin with, train a small model on built-in pictures. This needs no download
+To get started, train a small model on built-in pictures. This needs no download
 and takes about a minute:
 
   {call} train
@@ -39,7 +39,7 @@ Any command can also be run as python -m tinyvit.COMMAND.
 
 
 def main() -> NoReturn:
-    """Run the command that the first word names; without any word, list the commands."""
+    """Run the command that the first argument names; without arguments, list the commands."""
     words = sys.argv[1:]
     with ending("tinyvit"):
         if words in ([], ["-h"], ["--help"], ["help"]):
@@ -53,7 +53,7 @@ def main() -> NoReturn:
 
 
 def commands() -> dict[str, str]:
-    """All commands in alphabetical order: name and what it does, in one sentence."""
+    """All commands in alphabetical order: each name, and a sentence saying what the command does."""
     found = {}
     for module in pkgutil.iter_modules(tinyvit.__path__):
         spec = importlib.util.find_spec(f"tinyvit.{module.name}")
@@ -77,7 +77,7 @@ def _call() -> str:
 
 
 def _checked(word: str) -> str:
-    """The word if it names a command; if not, UserError suggests the nearest."""
+    """The word, if it names a command; otherwise a UserError suggests the closest one."""
     listed = commands()
     if word in listed:
         return word

@@ -1,7 +1,7 @@
-"""NumPy or CuPy: which one is there, which one was asked for, and moving arrays between them.
+"""NumPy or CuPy: which one is available, which one was requested, and moving arrays between them.
 
 Every other file works on whatever arrays it is given: the device follows the data. This is the only file that
-imports CuPy, and it does so only when a GPU is asked for.
+imports CuPy, and it does so only when a GPU is requested.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Array = Any  # a numpy.ndarray or a cupy.ndarray
 class Device:
     """Where the arrays live.
 
-    xp is the array module (numpy or cupy), label its name in a printed line, and note, if not empty, the one
-    line that tells the user why the GPU that was asked for is not used, and what to do about it.
+    xp is the array module (numpy or cupy), and label is its name in printed lines. note, if not empty, is one
+    line that tells the user why the requested GPU is not used and what to do about it.
     """
 
     xp: ModuleType
@@ -41,15 +41,15 @@ def array_module(*arrays: Array) -> ModuleType:
     """The module, numpy or cupy, whose functions work on these arrays."""
     if all(isinstance(array, np.ndarray | np.generic) for array in arrays):
         return np
-    cupy = sys.modules.get("cupy")  # a CuPy array exists only if somebody has imported CuPy
+    cupy = sys.modules.get("cupy")  # a CuPy array can exist only if CuPy has been imported
     return cupy.get_array_module(*arrays) if cupy else np
 
 
 def select_device(wanted: str = "auto") -> Device:
     """The device for 'auto', 'cpu' or 'gpu'.
 
-    'gpu' without a usable GPU returns the CPU with a note that says what is wrong and how to fix it; 'auto'
-    does so silently.
+    Without a usable GPU, 'gpu' returns the CPU with a note that says what is wrong and how to fix it; 'auto'
+    returns the CPU silently.
     """
     if wanted == "cpu":
         return Device(np, "NumPy")
@@ -57,31 +57,31 @@ def select_device(wanted: str = "auto") -> Device:
         raise ValueError(f"device is {wanted!r}, expected 'auto', 'cpu' or 'gpu'")
     cupy, reason = _usable_cupy()
     if cupy is None:
-        note = f"no GPU is used: {reason}. NumPy is used instead."
+        note = f"no GPU can be used: {reason}. NumPy is used instead."
         return Device(np, "NumPy", note if wanted == "gpu" else "")
     name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
     return Device(cupy, f"CuPy on {name}")
 
 
 def training_note(device: Device, model: str, length: str) -> str:
-    """The note for a training run that falls back to the CPU; empty if the device is what was asked for.
+    """The note for a training run that falls back to the CPU; empty if the requested device is used.
 
-    It also says that the recipe is the CPU's: model is the recipe's, length how long it is ('22 epochs').
+    It also says that the CPU recipe is used, with that recipe's model and its length, such as '22 epochs'.
     """
     return device.note and f"{device.note} This run follows the CPU recipe: {model}, {length}."
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """The array in main memory: itself if it is there already, else a copy (which waits for the GPU)."""
+    """The array in main memory: itself if it is already there, otherwise a copy (which waits for the GPU)."""
     return array if array_module(array) is np else array.get()
 
 
 def _usable_cupy() -> tuple[ModuleType | None, str]:
-    """CuPy, if arrays can be made and multiplied with it; else None and what is wrong, with the remedy."""
+    """CuPy, if it can create and multiply arrays; otherwise None, and what is wrong with the remedy."""
     try:
         cupy = importlib.import_module("cupy")
         runtime = cupy.cuda.runtime
-    except Exception as error:  # not there, or half there, or with a library that is missing or does not fit
+    except Exception as error:  # missing, partly installed, or with a missing or incompatible library
         if isinstance(error, ModuleNotFoundError) and error.name == "cupy" and not _cupy_packages():
             return None, f"CuPy is not installed; on a machine with an NVIDIA GPU, run pip install {_USUAL}"
         return None, _broken(error)
@@ -94,16 +94,16 @@ def _usable_cupy() -> tuple[ModuleType | None, str]:
     try:
         probe = cupy.ones((2, 2), dtype=np.float32)
         runtime.deviceSynchronize()
-        float((probe @ probe + 1).sum())  # compiles a kernel and calls cuBLAS: both libraries must be there
+        float((probe @ probe + 1).sum())  # compiles a kernel and calls cuBLAS: both libraries are needed
     except Exception as error:
         return None, _failed_probe(runtime, error)
     return cupy, ""
 
 
 def _no_device(runtime: ModuleType, error: Exception) -> str:
-    """Why the GPUs cannot even be counted."""
+    """Why the GPUs could not even be counted."""
     driver = runtime.driverGetVersion()
-    if driver == 0:  # CUDA calls a missing driver too old, but has no version to give
+    if driver == 0:  # CUDA reports a missing driver as too old, but without a version
         return (
             "there is no NVIDIA driver; install one from nvidia.com/drivers, or, in Docker, start the "
             "container with --gpus all"
@@ -126,10 +126,10 @@ def _nothing_visible() -> str:
 
 
 def _old_driver(driver: int, needed: int) -> str:
-    """For versions as CUDA numbers them: 12040 is 12.4."""
+    """The reason for a driver too old; versions are numbered as in CUDA, where 12040 is 12.4."""
     supported, wanted = (f"{number // 1000}.{number % 1000 // 10}" for number in (driver, needed))
     other = ""
-    if driver // 1000 == 12 < needed // 1000:  # this driver will do for the CuPy of its own version
+    if driver // 1000 == 12 < needed // 1000:  # this driver does work with the CuPy for its own version
         other = f", or run pip uninstall {_package()}, then pip install {_USUAL}"
     return (
         f"the NVIDIA driver is too old: it supports CUDA {supported}, but CuPy needs {wanted}; update it "
@@ -138,7 +138,7 @@ def _old_driver(driver: int, needed: int) -> str:
 
 
 def _failed_probe(runtime: ModuleType, error: Exception) -> str:
-    """Why a GPU that is there cannot compute."""
+    """Why a GPU that was found cannot compute."""
     text, line = str(error), _first_line(error)
     if "UnsupportedPtx" in text or "UNSUPPORTED_PTX" in text:
         return _old_driver(runtime.driverGetVersion(), runtime.runtimeGetVersion())
@@ -150,11 +150,11 @@ def _failed_probe(runtime: ModuleType, error: Exception) -> str:
 
 
 def _broken(error: Exception) -> str:
-    """What to say of a CuPy that is installed but does not work."""
+    """The reason for a CuPy that is installed but does not work."""
     packages = _cupy_packages()
     if len(packages) > 1:
         return (
-            f"{len(packages)} CuPy packages are installed ({', '.join(packages)}) and break each other; run "
+            f"{len(packages)} CuPy packages are installed ({', '.join(packages)}) and conflict; run "
             f"pip uninstall {' '.join(packages)}, then pip install {_USUAL}"
         )
     return (
@@ -168,7 +168,7 @@ _PACKAGE = re.compile(r"(amd-)?cupy(-cuda\w+|-rocm[\w-]+)?")
 
 
 def _cupy_packages() -> list[str]:
-    """The installed packages that provide CuPy: there should be one."""
+    """The installed packages that provide CuPy; there should be only one."""
     names = {distribution.metadata["Name"] or "" for distribution in metadata.distributions()}
     return sorted(filter(_PACKAGE.fullmatch, {name.lower().replace("_", "-") for name in names}))
 
@@ -178,7 +178,7 @@ def _package() -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first line that says something; CuPy puts the cause of an ImportError below a page of advice."""
+    """The first informative line; CuPy puts the cause of an ImportError below a page of advice."""
     cause = error.__cause__ or error
     lines = (line.strip() for line in str(cause).splitlines())
     return next((line for line in lines if line.strip("=-")), type(cause).__name__)

@@ -1,9 +1,9 @@
-"""The one exception that means: the person who ran this can fix it."""
+"""The exception for mistakes that the user can fix."""
 
 
 class UserError(Exception):
-    """Something the user gave cannot be used.
+    """Something that the user supplied cannot be used.
 
-    The message is one line that names what is wrong, what was expected and what to do. Commands print it
-    without a traceback and end with exit status 2.
+    The message is one line that says what is wrong, what was expected and what to do. Commands print it
+    without a traceback and exit with status 2.
     """

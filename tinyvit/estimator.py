@@ -1,4 +1,4 @@
-"""A Vision Transformer with the manners of scikit-learn, which need not be installed.
+"""A Vision Transformer with the interface of a scikit-learn classifier; scikit-learn is not required.
 
 from tinyvit import ViTClassifier
 classifier = ViTClassifier(epochs=20).fit(images, labels)
@@ -20,25 +20,25 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.front import Model, preset
 
-_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that leaves at least 7 x 7 patches is taken
+_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
 _ENOUGH = 7
-_FEWEST_STEPS = 200  # small data sets are passed over more often than `epochs` says
+_FEWEST_STEPS = 200  # on small data sets, there are more epochs than `epochs` says
 
 
 class ViTClassifier:
     """Classifies images with a Vision Transformer that is trained from scratch.
 
-    X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features), which are
-    laid out as squares where they can be (grey or RGB), and as one line otherwise. Pixels of dtype uint8 are
-    taken as they are; of any other dtype, the range of the training images is scaled to 0..255. y are class
+    X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features). Rows are
+    reshaped to squares if possible (grey or RGB), and otherwise to a single line of pixels. uint8 pixels are
+    used unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds class
     labels of any kind.
 
-    model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None suits the
-    images. epochs is how often each image is seen, or more often where that would be fewer than 200 updates.
-    The other settings are those of Model.fit; random_state None draws a seed.
+    model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
+    suit the images. epochs is the number of passes over the images, which is increased if it would mean fewer
+    than 200 updates. The other settings are those of Model.fit; random_state None draws a random seed.
 
-    After fit: classes_ (the labels, sorted), model_ (the trained tinyvit.Model), n_features_in_ (numbers in
-    an image), losses_ (mean training loss of each epoch), n_iter_ (passes over the images).
+    After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
+    numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
     """
 
     _estimator_type = "classifier"
@@ -73,7 +73,7 @@ class ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
         X, y = _numbers(X), _labels(y)
         if len(X) != len(y):
-            raise ValueError(f"X has {len(X)} images, y has {len(y)} labels: expected as many.")
+            raise ValueError(f"X has {len(X)} images, y has {len(y)} labels: expected the same number.")
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
@@ -116,15 +116,15 @@ class ViTClassifier:
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The most likely label of each image: (n,), of the kind of those in y."""
+        """The most likely label of each image: (n,), with the dtype of y."""
         scores = self.predict_proba(X)
         return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """The probability of each label in classes_: (n, classes), float64, each row adding up to 1.
+        """The probability of each label in classes_: (n, classes), float64; each row sums to 1.
 
-        Computed in float64, so that what is said of an image does not depend on its neighbours in X: in
-        float32 the order of a sum shows in the sixth digit.
+        Computed in float64, so that the result for an image does not depend on the other images in X. In
+        float32, the order of summation changes the sixth digit.
         """
         if not hasattr(self, "model_"):
             kind = _of_scikit_learn("NotFittedError", UserError)
@@ -165,7 +165,7 @@ class ViTClassifier:
         return f"ViTClassifier({', '.join(changed)})"
 
     def __sklearn_tags__(self):
-        """What scikit-learn asks an estimator about itself; called only by scikit-learn."""
+        """The properties of this estimator, for scikit-learn, which alone calls this."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -176,7 +176,7 @@ class ViTClassifier:
         )
 
     def _images(self, X: np.ndarray) -> np.ndarray:
-        """uint8 images (n, H, W, 3) of whatever X is."""
+        """X, in any of its forms, as uint8 images (n, H, W, 3)."""
         if self._range is not None:
             low, high = self._range
             scaled = (X.astype(np.float64) - low) * (255 / max(high - low, 1e-300))
@@ -195,7 +195,7 @@ class ViTClassifier:
 
 
 def _laid_out(rows: np.ndarray) -> np.ndarray:
-    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as lines (n, 1, F)."""
+    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as single lines (n, 1, F)."""
     n, F = rows.shape
     if isqrt(F) ** 2 == F:
         return rows.reshape(n, isqrt(F), isqrt(F))
@@ -212,7 +212,7 @@ def _numbers(X: Any) -> np.ndarray:
     if X.dtype.kind == "O":
         X = X.astype(np.float64)
     if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X holds complex numbers, expected real ones.")
+        raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
     if X.dtype.kind not in "uifb":
         raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
     if X.ndim == 1:

@@ -1,4 +1,4 @@
-"""The library's front: what `import tinyvit` gives, and what the commands are made of.
+"""The public interface of the library, which the commands use too.
 
 model = tinyvit.load("runs/shapes-1")
 model.predict("photo.jpg")
@@ -30,27 +30,27 @@ Images = np.ndarray | str | Path | Sequence[str | Path]
 
 @dataclass(eq=False, repr=False)
 class Model(core.Model):
-    """A Vision Transformer that can be asked, trained and saved.
+    """A Vision Transformer for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
-    classes in the order of the logits. position_resize and photo_fit say how the library that it is from
-    resizes position embeddings, and how it wants its photos (None: scaled until they just cover its images,
-    the centre cut out). threads is how many CPU threads it computes on, None for all cores.
+    classes in the order of the logits. position_resize is how the library that the model comes from resizes
+    position embeddings, and photo_fit how the model expects its photos (None: scaled to cover its images, the
+    centre cut out). threads is the number of CPU threads to use, None for all cores.
 
-    Wherever images are asked for, they are uint8 pixels, (n, H, W, 3) or (H, W, 3) for one image, of any
-    size; or one image file, or a list of them. tinyvit normalises and resizes them itself. Every answer is a
-    NumPy array with one row an image. UserError is raised for anything else.
+    Images may be given as uint8 pixels of any size, (n, H, W, 3) or (H, W, 3) for one image, or as an image
+    file or a list of image files. tinyvit normalises and resizes them itself. The results are NumPy arrays
+    with one row per image. Anything else raises a UserError.
     """
 
     photo_fit: PhotoFit | None = None
     threads: int | None = None
 
     def predict(self, images: Images) -> np.ndarray:
-        """The most likely class of each image, by its name: (n,)."""
+        """The name of the most likely class of each image: (n,)."""
         return np.array(self.names)[self.logits(images).argmax(axis=1)]
 
     def probabilities(self, images: Images) -> np.ndarray:
-        """The probability of each class: (n, C), each row adding up to 1."""
+        """The probability of each class: (n, C); each row sums to 1."""
         return softmax(self.logits(images))[0]
 
     def logits(self, images: Images) -> np.ndarray:
@@ -59,14 +59,14 @@ class Model(core.Model):
         return in_batches(engine.logits, self.config, self.params, self._pixels(images))
 
     def features(self, images: Images) -> np.ndarray:
-        """What the head is given: (n, D), D the width of the model, or of its pre_logits if it has any."""
+        """Features, the input of the head: (n, D), where D is the width of the model or of its pre_logits."""
         engine = self.engine()
         return in_batches(engine.features, self.config, self.params, self._pixels(images))
 
     def attention(self, images: Images) -> np.ndarray:
-        """How much each token draws from each: (n, layers, heads, N, N), each row adding up to 1.
+        """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
 
-        Token 0 is the class token, where there is one; the patches follow row by row.
+        Token 0 is the class token, if there is one; the patches follow row by row.
         """
 
         def look(batch):
@@ -76,13 +76,13 @@ class Model(core.Model):
         return in_batches(look, self.config, self.params, self._pixels(images))
 
     def attention_map(self, images: Images) -> np.ndarray:
-        """What the class token draws from each patch in the last block, over all heads: (n, gh, gw)."""
+        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw)."""
         return attention_in_batches(self.config, self.params, self._pixels(images))
 
     def fit(self, images: Images, labels: Sequence, **settings) -> Model:
-        """Train on images and their labels, in place; returns the model itself.
+        """Train in place on images and their labels; returns the model itself.
 
-        labels are (n,): numbers from 0, or names of classes. settings are those of training.fit: epochs,
+        labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
         batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
         """
         data = ImageSet(np.ascontiguousarray(self._pixels(images)), self._numbers(labels))
@@ -94,20 +94,20 @@ class Model(core.Model):
         save_model(self, Path(path), layout, self.photo_fit)
 
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
-        """The same model for square images of that side in pixels, its position embedding resized."""
+        """The same model for square images of that side in pixels, with its position embedding resized."""
         return at_resolution(self, side, position_resize)
 
     def to(self, device: Device | str) -> Model:
-        """The same model on 'cpu' or 'gpu'; where no GPU can be used, on the CPU."""
+        """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU."""
         xp = (select_device(device) if isinstance(device, str) else device).xp
         return self if xp is array_module(self.params.flat) else replace(self, params=self.params.to(xp))
 
     def engine(self) -> ReferenceEngine:
-        """The fastest engine for this model where its parameters are."""
+        """The fastest engine for this model on the device of its parameters."""
         return make_engine(self.config, self.params, threads=self.threads)
 
     def _pixels(self, images: Images) -> np.ndarray:
-        """uint8 (n, H, W, 3) of whatever was given."""
+        """The given images as uint8 pixels (n, H, W, 3)."""
         if isinstance(images, str | Path):
             images = [images]
         if isinstance(images, list | tuple) and all(isinstance(image, str | Path) for image in images):
@@ -132,7 +132,7 @@ class Model(core.Model):
         return read_photo(path, self.config.image_size, **settings, with_whole=False).view
 
     def _numbers(self, labels: Sequence) -> np.ndarray:
-        """Labels as int64 (n,); names are looked up."""
+        """Labels as int64 (n,); class names are converted to numbers."""
         given = np.asarray(labels)
         if given.dtype.kind in "iu":
             return given.astype(np.int64)
@@ -151,10 +151,10 @@ def load(
     threads: int | None = None,
     report: Report | None = None,
 ) -> Model:
-    """The model of a run folder, a file of weights, a folder of Hugging Face's, or a known name.
+    """The model in a run folder, a file of weights, a Hugging Face folder, or under a known name.
 
-    Known names, such as "Ti_16-384", are downloaded once, which report(done_bytes, total_bytes) follows.
-    checkpoint is "best" or "last" of a run; heads is for a file that does not tell how many there are.
+    Known names, such as "Ti_16-384", are downloaded once, with calls of report(done_bytes, total_bytes).
+    checkpoint is "best" or "last", for a run. heads is the number of heads, if the file does not state it.
     Raises UserError if the source is none of these, is damaged, or is not a plain ViT.
     """
     found = load_any(str(source), report, heads, checkpoint)
@@ -171,10 +171,10 @@ def preset(
     threads: int | None = None,
     **changes,
 ) -> Model:
-    """A fresh model by name, such as "nano/4" or "B/16", its parameters drawn from the seed.
+    """A new model by name, such as "nano/4" or "B/16", with random parameters that depend on the seed.
 
-    classes is how many there are, or their names. Further keyword arguments replace fields of ViTConfig.
-    Raises UserError if there is no such model, or its patches do not fit the images.
+    classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
+    Raises UserError if there is no such model, or if its patches do not divide the images.
     """
     names = () if isinstance(classes, int) else tuple(classes)
     config = core.preset(name, image_size, classes if isinstance(classes, int) else len(names), **changes)

@@ -150,7 +150,7 @@ def test_half_a_binary_file_is_named_with_its_size(tmp_path):
     file = tmp_path / "data_batch_3.bin"
     file.write_bytes(file.read_bytes()[:9_999])
     with pytest.raises(
-        UserError, match=r"data_batch_3\.bin has 9,999 bytes, expected 18,438: the file is cut short"
+        UserError, match=r"data_batch_3\.bin has 9,999 bytes, expected 18,438: the file is truncated"
     ):
         load_cifar("cifar10", tmp_path)
 
@@ -159,14 +159,14 @@ def test_half_a_pickled_file_is_named(tmp_path, name):
     write_python(name, tmp_path)
     file = tmp_path / SOURCES[name].python.train[0]
     file.write_bytes(file.read_bytes()[:9_999])
-    with pytest.raises(UserError, match=rf"{file.name} cannot be read .* cut short or damaged"):
+    with pytest.raises(UserError, match=rf"{file.name} cannot be read .* truncated or damaged"):
         load_cifar(name, tmp_path)
 
 
 def test_a_pickle_of_something_else_is_named(tmp_path):
     write_python("cifar10", tmp_path)
     (tmp_path / "data_batch_2").write_bytes(pickle.dumps({b"num_vis": 3072}))
-    with pytest.raises(UserError, match=r"data_batch_2 holds arrays of shape \(\)"):
+    with pytest.raises(UserError, match=r"data_batch_2 contains arrays of shape \(\)"):
         load_cifar("cifar10", tmp_path)
 
 
@@ -175,5 +175,5 @@ def test_a_label_out_of_range_is_named(tmp_path):
     records = np.fromfile(tmp_path / "test_batch.bin", np.uint8).reshape(IMAGES, 3073)
     records[3, 0] = 10
     records.tofile(tmp_path / "test_batch.bin")
-    with pytest.raises(UserError, match=r"test_batch\.bin has a label 10, expected 0 to 9"):
+    with pytest.raises(UserError, match=r"test_batch\.bin has the label 10, expected 0 to 9"):
         load_cifar("cifar10", tmp_path)

@@ -81,7 +81,7 @@ def test_an_array_of_objects_is_refused(tmp_path):
 
 def test_an_array_longer_than_its_content_is_refused(tmp_path):
     file = write(tmp_path / "batch", python_2_pickle((2, 3000), b"\x00\x01\x02\xfd\xfe\xff"))
-    with pytest.raises(UserError, match="cut short or damaged"):
+    with pytest.raises(UserError, match="truncated or damaged"):
         load_pickle(file)
 
 
@@ -89,5 +89,5 @@ def test_a_pickle_cut_short_at_any_byte_says_so(tmp_path):
     content = python_2_pickle((2, 3), b"\x00\x01\x02\xfd\xfe\xff")
     for length in range(len(content)):
         file = write(tmp_path / "batch", content[:length])
-        with pytest.raises(UserError, match="cut short or damaged"):
+        with pytest.raises(UserError, match="truncated or damaged"):
             load_pickle(file)

@@ -86,7 +86,7 @@ def test_a_truncated_archive_leaves_nothing_behind(tmp_path, kept):
     archive = make_archive(tmp_path / "a.tar.gz", CONTENT)
     whole = archive.read_bytes()
     archive.write_bytes(whole[: int(kept * len(whole))])
-    with pytest.raises(UserError, match=r"a\.tar\.gz.*cut short or damaged"):
+    with pytest.raises(UserError, match=r"a\.tar\.gz.*truncated or damaged"):
         unpack(archive, CONTENT.keys(), tmp_path / "out")
     assert everything_below(tmp_path / "out") == []
 
@@ -153,6 +153,6 @@ def test_without_locks_only_what_is_an_hour_old_is_cleared_away(tmp_path, monkey
 
 def test_a_missing_file_is_named(tmp_path):
     archive = make_archive(tmp_path / "a.tar.gz", {"set/one.bin": b"1"})
-    with pytest.raises(UserError, match=r"does not hold set/two\.bin"):
+    with pytest.raises(UserError, match=r"does not contain set/two\.bin"):
         unpack(archive, CONTENT.keys(), tmp_path / "out")
     assert everything_below(tmp_path / "out") == []

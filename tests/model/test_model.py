@@ -45,7 +45,7 @@ def test_parameters_that_do_not_fit_the_configuration_are_refused_by_name():
 
 
 def test_as_many_names_as_classes_or_none():
-    with pytest.raises(ValueError, match="3 names of classes for 5 classes"):
+    with pytest.raises(ValueError, match="3 class names for 5 classes"):
         Model(*random_model(), "abc")
 
 

@@ -74,7 +74,7 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"patch_size": 5}, r"patches of 5 x 5 do not divide images of 32 x 48 pixels: choose a patch size"),
         ({"patch_size": 16, "image_size": (32, 40)}, "do not divide images of 32 x 40"),
         ({"patch_size": 64}, r"images of 32 x 48 pixels are smaller than one patch of 64 x 64"),
-        ({"heads": 5}, "width 12 cannot be shared by 5 heads"),
+        ({"heads": 5}, "width 12 is not divisible by 5 heads"),
         ({"pool": "max"}, "pool is 'max', expected 'token' or 'mean'"),
         ({"gelu": "relu"}, "gelu is 'relu', expected one of tanh, exact"),
         ({"dropout": 1.0}, "dropout is 1.0, expected a rate"),

@@ -161,7 +161,7 @@ def test_the_library_of_a_damaged_file_is_one_clear_line(tmp_path, name):
         ({"image_size": [1, 2, 3]}, "does not describe a model"),
         ({"hidden_act": "relu"}, "names the nonlinearity 'relu', but tinyvit only has gelu"),
         ({"hidden_act": ["gelu"]}, "does not describe a model"),
-        ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 cannot be shared by 5 heads"),
+        ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 is not divisible by 5 heads"),
         ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_checkpoint_of_another_model(go, photos, run, tmp_path):
     for name in ("last.npz", "best.npz"):
         (tmp_path / "other" / name).replace(run / name)
     for result in (go(evaluate, run), go(predict, run, "a.png"), go(train, "--resume", run)):
-        assert_one_line(result, "does not hold the model", "config.json", "restore")
+        assert_one_line(result, "does not contain the model", "config.json", "restore")
 
 
 def no_space(*args):

@@ -177,7 +177,7 @@ def test_a_run_that_is_being_trained_cannot_be_resumed_as_well(go, photos, tmp_p
     other = RunFolder.open(tmp_path / "run")
     other.lock()
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
-    assert_one_line(go(train, "--resume", tmp_path / "run"), tmp_path / "run", "is in use", "Wait until")
+    assert_one_line(go(train, "--resume", tmp_path / "run"), tmp_path / "run", "is in use", "Wait for it")
     assert_one_line(go(train, *tiny(photos, tmp_path / "run")), tmp_path / "run", "is in use", "--out")
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()} == before
     other.release()
@@ -205,7 +205,7 @@ def test_the_first_number_that_is_free(tmp_path):
 
 def test_a_folder_that_holds_a_run_is_refused(tmp_path):
     create(RunFolder(tmp_path / "run"))
-    with pytest.raises(UserError, match="holds a run already: add --resume"):
+    with pytest.raises(UserError, match="already contains a run: add --resume"):
         RunFolder.claim(tmp_path / "run", "shapes")
     assert everything_below(tmp_path) == ["run", "run/config.json"]
 
@@ -213,7 +213,7 @@ def test_a_folder_that_holds_a_run_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"])
 def test_a_folder_with_a_file_that_a_run_would_overwrite_is_refused(tmp_path, name):
     (tmp_path / name).write_text("precious")
-    with pytest.raises(UserError, match=f"holds a file {name}, which a run would overwrite"):
+    with pytest.raises(UserError, match=f"contains a file {name}, which a run would overwrite"):
         RunFolder.claim(tmp_path, "shapes")
     assert (tmp_path / name).read_text() == "precious"
 
@@ -228,9 +228,9 @@ def test_a_folder_with_other_files_may_be_used_and_keeps_them(tmp_path):
 
 def test_a_file_cannot_be_claimed(tmp_path):
     (tmp_path / "run").write_text("a file")
-    with pytest.raises(UserError, match=r"cannot make the run folder .*: there is a file of that name"):
+    with pytest.raises(UserError, match=r"cannot create the run folder .*: there is a file of that name"):
         RunFolder.claim(tmp_path / "run", "shapes")
-    with pytest.raises(UserError, match="cannot make the run folder"):
+    with pytest.raises(UserError, match="cannot create the run folder"):
         RunFolder.claim(tmp_path / "run" / "deeper", "shapes")
     assert (tmp_path / "run").read_text() == "a file"
 
@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_made_is_a_users_problem(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "mkdir", closed)
     for out, root in ((tmp_path / "closed" / "run", None), (None, tmp_path / "closed")):
-        with pytest.raises(UserError, match=r"cannot make the run folder .*: Permission denied"):
+        with pytest.raises(UserError, match=r"cannot create the run folder .*: Permission denied"):
             RunFolder.claim(out, "shapes", root)
         assert everything_below(tmp_path) == []
 
@@ -332,7 +332,7 @@ def test_without_locks_numbered_folders_still_differ(no_locks, tmp_path):
 def test_without_locks_the_second_run_in_a_folder_is_refused_when_it_writes(no_locks, tmp_path):
     one, other = (RunFolder.claim(tmp_path / "run", "shapes") for _ in range(2))
     create(one)
-    with pytest.raises(UserError, match="holds a run already"):
+    with pytest.raises(UserError, match="already contains a run"):
         create(other)
     other.release()
     assert everything_below(tmp_path) == ["run", "run/config.json"]

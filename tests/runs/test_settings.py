@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path):
     (tmp_path / "a.json").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=r"a\.json cannot be read as JSON"):
         Settings.load(tmp_path / "a.json")
-    with pytest.raises(UserError, match=r"is a folder, .*: name the file, .*config\.json"):
+    with pytest.raises(UserError, match=r"is a folder, .*: give the file, .*config\.json"):
         Settings.load(tmp_path)
 
 
@@ -59,7 +59,7 @@ def test_names_that_are_unknown_or_missing_are_listed():
     values = SETTINGS.as_dict()
     with pytest.raises(UserError, match=r"config\.json has settings .* does not know: colour, taste\. Use"):
         Settings.from_dict(values | {"taste": 1, "colour": 2})
-    with pytest.raises(UserError, match=r"lacks the settings model\. "):
+    with pytest.raises(UserError, match=r"is missing the settings model\. "):
         Settings.from_dict({"dataset": "shapes"})
 
 
@@ -80,8 +80,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("clip", float("inf"), "a number, 0 or more"),
         ("dropout", 1, "a number from 0 to below 1"),
         ("flip", 1, "true or false"),
-        ("model", 7, "a text"),
-        ("data_dir", False, "a text"),
+        ("model", 7, "a string"),
+        ("data_dir", False, "a string"),
         ("optimizer", "adan", "one of adamw, adam, sgd"),
         ("decay", "linearly", "one of "),
         ("device", "tpu", "one of auto, cpu, gpu"),

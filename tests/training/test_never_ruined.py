@@ -63,7 +63,7 @@ def test_of_three_trainings_into_one_folder_one_gets_it_and_the_others_say_why(p
     ends = [(process.communicate(timeout=100)[1], process.returncode) for process in processes]
     refused = [error for error, status in ends if status == 2]
     assert sorted(status for _, status in ends) == [0, 2, 2]
-    assert all("is in use" in error or "holds a run already" in error for error in refused), refused
+    assert all("is in use" in error or "already contains a run" in error for error in refused), refused
     assert len(metrics(tmp_path / "run")) == 1
 
 
@@ -82,7 +82,7 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
         patch.setattr(f"tinyvit.training.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
     assert (status, err) == (0, "")
-    assert out.count("was not written, training continues: cannot write it") == 1
+    assert out.count("was not written, but training continues: cannot write it") == 1
     for checkpoint in ("last.npz", "best.npz"):
         assert_same_bits(tmp_path / "run" / checkpoint, alone / checkpoint)
 

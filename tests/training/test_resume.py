@@ -173,7 +173,7 @@ def test_a_finished_run_says_so_and_stays_as_it_is(command, alone):
     status, out, err = command("--resume", alone)
     assert (status, err) == (0, "")
     assert out == (
-        f"{alone} is finished: all 3 epochs are done, nothing was changed.\n"
+        f"{alone} is finished: all 3 epochs are done, and nothing was changed.\n"
         f"To train it for longer: python -m tinyvit.train --resume {alone} --epochs N\n"
     )
     assert contents(alone) == before
@@ -221,7 +221,7 @@ def test_resume_where_there_is_no_run(command, tmp_path, monkeypatch):
 
 
 def test_two_names_for_the_run(command, alone, tmp_path):
-    assert_one_line(command("--resume", alone, "--out", tmp_path / "b"), "name two runs")
+    assert_one_line(command("--resume", alone, "--out", tmp_path / "b"), "specify different runs")
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_where_to_compute_and_where_the_data_lie_may_change(command, photos, tmp
 
 def test_an_existing_run_is_not_started_again(command, photos, alone):
     before = contents(alone)
-    assert_one_line(command(*tiny(photos, alone)), "holds a run already", "--resume", "--out")
+    assert_one_line(command(*tiny(photos, alone)), "already contains a run", "--resume", "--out")
     assert contents(alone) == before
 
 

@@ -1,4 +1,4 @@
-"""Where the model looks: the attention of its last block, as a picture's worth of numbers."""
+"""Where the model looks: the attention of its last block, as one number per patch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
 
 def class_token_attention(config: ViTConfig, params: Params, images: Array) -> np.ndarray:
-    """What the class token draws from each patch in the last block, averaged over the heads.
+    """How much the class token attends to each patch in the last block, averaged over the heads.
 
-    images (B, H, W, 3), normalised; returns (B, gh, gw) for the grid of patches, each image's numbers
-    adding up to 1. A mean-pooled model has no class token: there it is the average over all patches that
-    ask.
+    images (B, H, W, 3) are normalised; returns (B, gh, gw) for the grid of patches. The numbers of each image
+    sum to 1. A mean-pooled model has no class token, so the average over all patches as queries is taken.
     """
     _, cache = forward(config, params, images)
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)

@@ -1,4 +1,4 @@
-"""What a model takes images for: how often it says each class for the images of each, and its mistakes."""
+"""What a model confuses: how often it predicts each class for the images of each class, and its mistakes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def confusion_counts(labels: np.ndarray, said: np.ndarray, classes: int) -> np.ndarray:
-    """How many images there are of each class (row) for which the model says each class (column): (C, C) int.
+    """The number of images of each class (row) for which the model predicts each class (column): (C, C) int.
 
     labels and said (n,) are class indices from 0 to classes - 1.
     """
@@ -14,7 +14,7 @@ def confusion_counts(labels: np.ndarray, said: np.ndarray, classes: int) -> np.n
 
 
 def worst_mistakes(labels: np.ndarray, probabilities: np.ndarray, count: int) -> np.ndarray:
-    """Indices of the images (at most count) that are taken for another class with the highest probability.
+    """Indices of the images (at most count) that are misclassified with the highest probability.
 
     labels (n,) are class indices, probabilities (n, C); the worst mistake comes first.
     """

@@ -1,20 +1,20 @@
-"""Few-shot probe: how well a linear map on frozen features classifies, learned from a few images a class.
+"""Few-shot probe: how well a linear map on frozen features, learned from a few images per class, classifies.
 
-The probe of the official code (big_vision; ViT section 4.1 and Figure 4). Features are standardised by the
-mean and deviation of the training images, and get a constant last column, so large that the penalty hardly
-touches it; targets are 1 for the right class and -1 for all others:
+This is the probe of the official code (big_vision; ViT section 4.1 and Figure 4). Features are standardised
+with the mean and standard deviation of the training images, and a constant last column is appended, so large
+that the penalty hardly affects it. Targets are 1 for the correct class and -1 for all others:
 
     X = [(features - mean) / (std + 1e-5), 100]           (n, F)                           (1)
     Y = +1 or -1                                          (n, C)                           (2)
     W minimises |X W - Y|^2 + r |W|^2        r = 2^10                                      (3)
 
-Setting the gradient of (3) to zero gives W directly, in two forms that are equal, since
+Setting the gradient of (3) to zero gives W in closed form, in two ways that are equal because
 X^T (X X^T + r I) = (X^T X + r I) X^T:
 
     W = (X^T X + r I)^-1 X^T Y                            an F x F system                  (4)
     W = X^T (X X^T + r I)^-1 Y                            an n x n system                  (5)
 
-The smaller of the two is taken.
+The smaller of the two systems is solved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 
-CONSTANT = 100.0  # the column that carries the offset
+CONSTANT = 100.0  # the value of the column that represents the offset
 RIDGE = 2.0**10
 
 
@@ -39,16 +39,16 @@ class Probe:
     weights: np.ndarray
 
     def scores(self, features: np.ndarray) -> np.ndarray:
-        """Scores (n, C) of features (n, F - 1): near 1 for the class they look like, -1 for others."""
+        """Scores (n, C) of features (n, F - 1): near 1 for the class they resemble, near -1 for others."""
         return _standardised(features, self.mean, self.std) @ self.weights
 
     def accuracy(self, features: np.ndarray, labels: np.ndarray) -> float:
-        """Share of features (n, F - 1) whose largest score is that of their label (n,)."""
+        """The share of features (n, F - 1) with the largest score for their own label (n,)."""
         return float((self.scores(features).argmax(axis=1) == labels).mean())
 
 
 def fit_probe(features: np.ndarray, labels: np.ndarray, classes: int, ridge: float = RIDGE) -> Probe:
-    """The probe of features (n, F - 1), any dtype, and labels (n,) from 0 to classes - 1; in float64."""
+    """The probe for features (n, F - 1), any dtype, and labels (n,) from 0 to classes - 1; in float64."""
     features = features.astype(np.float64)
     mean, std = features.mean(axis=0), features.std(axis=0) + 1e-5
     X = _standardised(features, mean, std)  # (n, F)                                         eq. 1
@@ -65,10 +65,10 @@ def ridge_weights(X: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def choose_shots(labels: np.ndarray, classes: Sequence[str], shots: int, seed: int) -> np.ndarray:
-    """Places of `shots` images of every class (len(classes) * shots,), drawn by the seed.
+    """Indices of `shots` random images of every class (len(classes) * shots,), which depend on the seed.
 
-    More shots with the same seed are the same images and others besides. Raises UserError if a class has
-    fewer.
+    With the same seed, more shots include the images of fewer shots. Raises UserError if a class has fewer
+    images.
     """
     rng = np.random.Generator(np.random.Philox(seed))
     chosen = []
@@ -76,7 +76,7 @@ def choose_shots(labels: np.ndarray, classes: Sequence[str], shots: int, seed: i
         members = rng.permutation(np.flatnonzero(labels == label))
         if len(members) < shots:
             raise UserError(
-                f"{shots} shots need that many training images of each class, {name} has {len(members)}: "
+                f"{shots} shots need that many training images of each class, but {name} has {len(members)}: "
                 "choose fewer --shots."
             )
         chosen.append(members[:shots])

@@ -1,13 +1,13 @@
 """What the patch embedding looks for in a patch (ViT Figure 7, left): its principal directions, as images.
 
-The embedding multiplies a patch x (P*P*C numbers) with a matrix E (P*P*C, D). By its singular value
-decomposition, with columns u_1, u_2, ... of length 1 at right angles to each other, and s_1 >= s_2 >= ...,
+The embedding multiplies a patch x (P*P*C numbers) by a matrix E (P*P*C, D). Its singular value decomposition,
+with orthonormal columns u_1, u_2, ... of U and s_1 >= s_2 >= ..., gives
 
     E = U diag(s) V^T                                                                      (1)
     |x E|^2 = sum over i of s_i^2 (x . u_i)^2                                              (2)
 
-so u_1 is the pattern that moves the embedding most, u_2 the next at right angles to it, and so on. Each is
-as long as a patch: it can be looked at as one.
+so u_1 is the pattern that changes the embedding most, u_2 the next one orthogonal to it, and so on. Each has
+as many numbers as a patch, so it can be shown as an image.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tinyvit.model import Params, ViTConfig
 def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.ndarray:
     """The first count columns of U as images (count, P, P, C), strongest first.
 
-    There are min(P*P*C, D) of them: fewer than count come back where that is less. Each has length 1; its
-    sign, which (1) leaves open, is such that its largest number is positive.
+    There are min(P*P*C, D) columns, so fewer than count may be returned. Each has length 1. Its sign, which
+    (1) does not determine, makes its largest number positive.
     """
     E = to_numpy(params["patch.weight"]).astype(np.float64)  # (P*P*C, D)
     U, _, _ = np.linalg.svd(E, full_matrices=False)  # (P*P*C, min)                          eq. 1
@@ -33,6 +33,6 @@ def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.
 
 
 def filter_pictures(filters: np.ndarray) -> np.ndarray:
-    """Filters (count, P, P, 3) as pixels, uint8: 0 is mid-grey, each filter's largest size full colour."""
+    """Filters (count, P, P, 3) as uint8 pixels: 0 is mid-grey, each filter's largest number full colour."""
     largest = np.abs(filters).max(axis=(1, 2, 3), keepdims=True)
     return (127.5 + 127.5 * filters / np.maximum(largest, 1e-12)).round().astype(np.uint8)

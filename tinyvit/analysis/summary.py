@@ -1,4 +1,4 @@
-"""A model in figures, as text: its size, what it costs, its parameters layer by layer."""
+"""A text summary of a model: its size, its cost, its parameters layer by layer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)
 
 
 def default_image(name: str) -> tuple[int, int]:
-    """Image size and classes to describe a preset with, by its usual name: CIFAR-10's, or ImageNet's."""
+    """The image size and number of classes to describe a preset with: those of CIFAR-10 or ImageNet."""
     return (32, 10) if usual_name(name)[0].islower() else (224, 1000)
 
 
 def presets_table() -> str:
-    """All presets, one a line, beside the parameters that the paper's Table 1 gives for their size."""
+    """All presets, one per line, with the number of parameters that Table 1 of the paper gives."""
     lines = [
         "model     image  classes  layers  width D    MLP  heads  parameters  paper  multiply-adds",
         "                                                             (10^6)              (10^9)",
@@ -33,29 +33,29 @@ def presets_table() -> str:
         )
     lines += [
         "",
-        "paper: Table 1 of 'An Image is Worth 16x16 Words', one figure a size; Ti and S came later.",
+        "paper: Table 1 of 'An Image is Worth 16x16 Words', one figure per size; Ti and S came later.",
         "multiply-adds: a forward pass on one image; training costs three times that.",
     ]
     return "\n".join(lines)
 
 
 def summary(config: ViTConfig, name: str) -> str:
-    """What a model is and costs, then its parameters layer by layer; blocks, all alike, are listed once."""
+    """A model's shape and cost, then its parameters layer by layer; one block stands for all of them."""
     H, W = config.image_size
     P, forward = config.patch_size, multiply_adds(config)
     count, kept = parameter_count(config), activation_bytes(config)
     epoch = 3 * forward * IMAGENET_IMAGES
     facts = [
         ("images", f"{H} x {W} pixels, {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"),
-        ("tokens", f"{config.tokens}{', the class token among them' if config.has_token else ''}"),
+        ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
         ("classes", f"{config.classes:,}" if config.classes > 1 else "none: it has no head"),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
-        ("an image, in use", f"{_count(forward)} multiply-adds"),
-        ("an image, training", f"{_count(3 * forward)}: backward costs twice as much as forward"),
+        ("inference, an image", f"{_count(forward)} multiply-adds"),
+        ("training, an image", f"{_count(3 * forward)}: backward costs twice as much as forward"),
         ("", f"{_bytes(kept)} kept for the backward pass, in float32"),
-        ("ImageNet, an epoch", f"{_count(epoch)}: {_time(epoch / 1e12)} at 10^12 multiply-adds a second"),
+        ("ImageNet, an epoch", f"{_count(epoch)}: {_time(epoch / 1e12)} at 10^12 multiply-adds per second"),
     ]
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
@@ -76,9 +76,9 @@ def _layers(config: ViTConfig) -> list[str]:
         elif number == "0":
             if rest == ["norm1.weight"]:
                 each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
-                rows.append((f"blocks.i, {config.layers} alike", "", f"{config.layers} x {each:,}"))
+                rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
             rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))
-    rows.append(("together", "", f"{parameter_count(config):,}"))
+    rows.append(("total", "", f"{parameter_count(config):,}"))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}" for a, b, c in rows]
 
@@ -102,7 +102,7 @@ def _bytes(value: float) -> str:
 
 
 def _scaled(value: float) -> str:
-    """Three digits, a space and the letter for a power of 1000."""
+    """A number with three digits, a space and the letter for a power of 1000."""
     letters = iter(("", "k", "M", "G", "T", "P", "E"))
     letter = next(letters)
     while value >= 999.5 and letter != "E":

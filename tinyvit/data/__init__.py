@@ -1,4 +1,4 @@
-"""The data room: everything that turns files, downloads or a seed into images and labels."""
+"""Data sets: everything that turns files, downloads or a seed into images and labels."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ DATASETS = ("shapes", "cifar10", "cifar100", "folder")
 
 
 def image_side(name: str, image_size: int | None = None) -> int:
-    """Height and width of a data set's images: image_size for a folder (64 unless given), 32 for all others.
+    """Height and width of a data set's images: image_size for a folder (64 by default), 32 for all others.
 
-    Raises UserError if the images of a data set cannot have that size.
+    Raises UserError if the images of the data set cannot have that size.
     """
     if name == "folder":
         return 64 if image_size is None else image_size
@@ -64,27 +64,27 @@ def load_dataset(
 ) -> Dataset:
     """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
 
-    data_dir: where the files are; CIFAR is downloaded into ./data if none is given. image_size: as in
-    image_side. data_url: another address for the CIFAR archive. seed draws the shapes and splits a folder
+    data_dir: where the files are; by default, CIFAR is downloaded into ./data. image_size: as in image_side.
+    data_url: another address for the CIFAR archive. seed: for drawing the shapes, and for splitting a folder
     that has no test images of its own.
 
-    report(done_bytes, total_bytes) follows a download, decoding(done_images, total_images) the reading of a
-    folder, and note(line) is told how many images of how many classes are in it. Raises UserError for an
-    unknown name, and for whatever is wrong with the files.
+    report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
+    a folder is read; note(line) receives the number of its images and classes. Raises UserError for an
+    unknown name, or if anything is wrong with the files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
     if data_dir is not None and not Path(data_dir).is_dir():
         raise UserError(
-            f"{data_dir} is not a folder, expected one for --data-dir: create it or omit --data-dir."
+            f"{data_dir} is not a folder, but --data-dir expects one: create it or omit --data-dir."
         )
     if data_dir is not None and name == "shapes":
-        raise UserError("shapes are drawn, not read: omit --data-dir, or name with --dataset what is in it.")
+        raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
     side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:
             raise UserError(
-                "--dataset folder needs to know where the images are: name their folder with --data-dir."
+                "--dataset folder needs to know where the images are: specify their folder with --data-dir."
             )
         return load_folder(Path(data_dir), side, seed, decoding, note)
     if name == "shapes":

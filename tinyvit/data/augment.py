@@ -1,14 +1,15 @@
-"""Random crops and flips, and the step from bytes to numbers around 0; NumPy and CuPy alike.
+"""Random crops and flips, and normalising bytes to numbers around 0; for NumPy and CuPy alike.
 
-The usual way to a random crop is to pad every image and cut a window out of it. Here nothing is padded and no
-image is visited by itself: for every output row and column the source row and column are worked out, and one
-gather fetches the whole batch. Where the window reaches over the edge by k pixels it sees the image mirrored,
+The usual way to make a random crop is to pad every image and cut a window out of it. Here nothing is padded
+and there is no loop over images: the source row and column of every output row and column are computed, and
+one gather fetches the whole batch. Where the window extends k pixels beyond the edge, it shows the image
+mirrored,
 
     -k -> k        H - 1 + k -> H - 1 - k
 
-so reflecting the index does what numpy.pad(mode="reflect") would do to the pixels. The gather itself sees the
-data set as one long list of pixels, (n H W, 3): taking whole pixels from it by number is four times faster on
-a CPU than indexing with image, row and column.
+so reflecting the index does what numpy.pad(mode="reflect") would do to the pixels. The gather treats the data
+set as one long list of pixels, (n H W, 3): on a CPU, taking whole pixels from it by index is four times as
+fast as indexing with image, row and column.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def draw_augmentation(
 def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip: Array) -> Array:
     """The chosen images, each seen through a window moved down and to the right, then mirrored if flip.
 
-    images: uint8 (n, H, W, 3); indices, down, right, flip: (B,) each, in main memory or beside the images;
-    returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image.
+    images: uint8 (n, H, W, 3); indices, down, right, flip: (B,) each, in main memory or on the device of the
+    images; returns uint8 (B, H, W, 3). The shifts, in pixels, must be smaller than the image.
     """
     xp = array_module(images)
     indices, down, right, flip = (
@@ -54,10 +55,10 @@ def normalise(images: Array, dtype: np.dtype) -> Array:
 
 
 def to_input(images: Array, dtype: np.dtype, size: tuple[int, int]) -> Array:
-    """Bytes (B, H, W, 3) to what a model of that image size takes: normalised, and resized if need be."""
+    """Bytes (B, H, W, 3) to a model's input of that image size: normalised, and resized if necessary."""
     return resize_images(normalise(images, dtype), size)
 
 
 def _reflect(index: Array, size: int) -> Array:
-    """Indices below 0 or from size upwards, mirrored back at the first or last one."""
+    """The indices, with those below 0 or above size - 1 mirrored at the first or last one."""
     return size - 1 - abs(size - 1 - abs(index))

@@ -1,8 +1,8 @@
 """CIFAR-10 and CIFAR-100, in either official layout.
 
-Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html. The binary layout is a row of records,
-each a label (CIFAR-100: a coarse and a fine one) and 3072 bytes: the red pixels row by row, then the green,
-then the blue. The Python layout holds the same in pickled dictionaries.
+Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html. The binary layout is a sequence of
+records, each a label (CIFAR-100: a coarse and a fine one) and 3072 bytes: the red pixels row by row, then the
+green, then the blue. The Python layout holds the same data in pickled dictionaries.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tinyvit.files.archive import unpack
 from tinyvit.files.download import ANEW, Report, download
 
 PIXELS = 3 * 32 * 32
-Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # gives a file's pixels and labels
+Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # returns a file's pixels and labels
 
 
 @dataclass(frozen=True)
 class Layout:
-    """One official way to store a set: the archive, the folder inside it, the files in that folder."""
+    """One official way to store a data set: the archive, the folder in it, the files in that folder."""
 
     archive: str
     folder: str
@@ -39,10 +39,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Source:
-    """All there is to know about one of the two sets. size and checksum are those of the binary archive."""
+    """Everything specific to one of the two data sets. size and checksum are for the binary archive."""
 
     classes: tuple[str, ...]
-    images_per_file: dict[str, int]  # by the file's name without '.bin'
+    images_per_file: dict[str, int]  # by file name without '.bin'
     label_bytes: int  # in a binary record; the last one is the label
     label_key: bytes  # in a pickled batch
     binary: Layout
@@ -100,11 +100,11 @@ SOURCES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
 def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report | None = None) -> Dataset:
     """'cifar10' or 'cifar100' (its fine labels): 50,000 training and 10,000 test images (n, 32, 32, 3).
 
-    Looked for in data_dir, in this order: the files themselves or in the folder of the archive, an official
-    archive, which is unpacked there; else the binary archive is downloaded into data_dir from url (default:
-    the authors' page).
+    The files are looked for in data_dir and in the archive's folder below it. If they are not there, an
+    official archive in data_dir is unpacked. If there is none, the binary archive is downloaded into data_dir
+    from url (default: the authors' page).
 
-    Raises UserError if a file is cut short or is not what its name says, or if the download fails.
+    Raises UserError if a file is truncated or is not what its name says, or if the download fails.
     """
     source = SOURCES[name]
     folder, layout = _find(source, data_dir)
@@ -120,7 +120,7 @@ def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report
 
 
 def _find(source: Source, data_dir: Path) -> tuple[Path | None, Layout]:
-    """The folder that has all files of a layout, and which; or None and the layout whose archive to use."""
+    """The folder with all files of a layout, and that layout; or None and the layout of the archive."""
     layouts = (source.binary, source.python)
     for layout in layouts:
         for folder in (data_dir, data_dir / layout.folder):
@@ -130,7 +130,7 @@ def _find(source: Source, data_dir: Path) -> tuple[Path | None, Layout]:
 
 
 def _read_set(source: Source, read: Reader, folder: Path, files: tuple[str, ...]) -> ImageSet:
-    """All files of the training or test set, one after another."""
+    """All files of the training or test set, concatenated."""
     batches = [read(source, folder / file) for file in files]
     planes = np.concatenate([pixels for pixels, _ in batches]).reshape(-1, 3, 32, 32)
     labels = np.concatenate([labels for _, labels in batches])
@@ -142,7 +142,7 @@ def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     record = source.label_bytes + PIXELS
     expected, found = source.images_per_file[path.stem] * record, path.stat().st_size
     if found != expected:
-        wrong = "the file is cut short" if found < expected else "the file is too long"
+        wrong = "the file is truncated" if found < expected else "the file is too long"
         raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {ANEW}")
     records = np.fromfile(path, dtype=np.uint8).reshape(-1, record)
     labels = records[:, source.label_bytes - 1].astype(np.int64)
@@ -156,8 +156,8 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     expected = source.images_per_file[path.name]
     if np.shape(pixels) != (expected, PIXELS) or np.shape(labels) != (expected,):
         raise UserError(
-            f"{path} holds arrays of shape {np.shape(pixels)} and {np.shape(labels)}, expected "
-            f"{(expected, PIXELS)} pixels and {(expected,)} labels: it is another file than its name "
+            f"{path} contains arrays of shape {np.shape(pixels)} and {np.shape(labels)}, expected "
+            f"{(expected, PIXELS)} pixels and {(expected,)} labels: it is not the file that its name "
             f"says. {ANEW}"
         )
     return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
@@ -167,5 +167,5 @@ def _checked_labels(source: Source, path: Path, labels: np.ndarray) -> np.ndarra
     last = len(source.classes) - 1
     if labels.min() < 0 or labels.max() > last:
         wrong = labels[(labels < 0) | (labels > last)][0]
-        raise UserError(f"{path} has a label {wrong}, expected 0 to {last}: the file is damaged. {ANEW}")
+        raise UserError(f"{path} has the label {wrong}, expected 0 to {last}: the file is damaged. {ANEW}")
     return labels

@@ -1,4 +1,4 @@
-"""What every source of images becomes: arrays of pixels and labels, and the names of the classes."""
+"""The common form of all data sets: arrays of pixels and labels, and the names of the classes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tinyvit.errors import UserError
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Images and what they show.
+    """Images and their labels.
 
-    images: uint8 (n, H, W, 3), channels last, C-contiguous; labels: int64 (n,). Anything else is a
+    images: uint8 (n, H, W, 3), channels last, C-contiguous; labels: int64 (n,). Anything else raises a
     ValueError.
     """
 
@@ -39,10 +39,10 @@ class ImageSet:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images to learn from and images to be judged by; label c is called classes[c].
+    """Images for training and for testing; label c is called classes[c].
 
-    validation, if there is one, was held out of train: choose settings with it and keep test for the last
-    word.
+    validation, if there is one, was held out from train: use it to choose settings, and test only for the
+    final result.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Dataset:
 
 
 def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
-    """The same data with count training images moved to validation, every class giving its share.
+    """The same data with count training images moved to validation, in proportion from every class.
 
     The choice depends only on the seed. Raises UserError unless 1 <= count < the number of training images,
-    and ValueError if the data set has a validation set already.
+    and ValueError if the data set already has a validation set.
     """
     if dataset.validation is not None:
-        raise ValueError(f"{dataset.name} has a validation set already")
+        raise ValueError(f"{dataset.name} already has a validation set")
     total = len(dataset.train)
     if not 1 <= count < total:
         raise UserError(
@@ -79,7 +79,7 @@ def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
 
 
 def _shares(sizes: np.ndarray, count: int) -> np.ndarray:
-    """count split in proportion to sizes: rounded down, the rest to those that lost most by the rounding."""
+    """count split in proportion to sizes, rounded down; what remains goes to those that lost most."""
     shares, lost = np.divmod(count * sizes, sizes.sum())
     shares[np.argsort(-lost, kind="stable")[: count - shares.sum()]] += 1
     return shares

@@ -1,9 +1,9 @@
-"""From an image file of any kind to upright, opaque pixels in 8-bit RGB.
+"""Decoding an image file of any kind into upright, opaque pixels in 8-bit RGB.
 
-A JPEG decoder can give 1/2, 1/4 or 1/8 of the size at once, several times faster than the whole and in up
-to 64 times less memory. Where that does not divide the sides of the image, the last row or column of pixels
-belongs to the image only in part: so an image comes with its frame, a box in fractions of pixels that holds
-all of it and nothing else.
+A JPEG decoder can produce the image at 1/2, 1/4 or 1/8 of its size directly, several times faster than at
+full size and in as little as a 64th of the memory. If the sides are not divisible by that, the last row or
+column of pixels is only partly covered by the image. An image is therefore returned with its frame, a box in
+fractions of pixels that contains exactly the image.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tinyvit.errors import UserError
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 
-WHITE = (255, 255, 255)  # what is seen through transparent pixels
+WHITE = (255, 255, 255)  # the background behind transparent pixels
 
-_JPEGS = ("JPEG", "MPO")  # MPO: a JPEG that more images follow, as some phones write it
-_ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; below, what turns such an image upright
+_JPEGS = ("JPEG", "MPO")  # MPO: a JPEG followed by further images, as some phones write it
+_ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; _UPRIGHT turns such an image upright
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -34,16 +34,16 @@ _UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
-_TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # those that move the first stored pixel there
+_TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
 
 
 def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
-    """The image in a file, upright and in mode RGB, and its frame; of an animation, the first picture.
+    """The image in a file, upright and in mode RGB, and its frame; for an animation, the first picture.
 
-    most_reduced(width, height) is told the size of the upright image and returns by how much, 1 or more, it
-    may be reduced at most: a JPEG is then reduced by 2, 4 or 8, if that is no more; all other images come in
-    full size. Raises UserError if there is no such file, Pillow cannot decode it, or it has more than twice
-    PIL.Image.MAX_IMAGE_PIXELS pixels.
+    most_reduced(width, height), called with the size of the upright image, returns the largest factor, 1 or
+    more, by which it may be reduced. A JPEG is then decoded at 1/2, 1/4 or 1/8 of its size within that limit;
+    all other images keep their size. Raises UserError if there is no such file, Pillow cannot decode it, or
+    it has more than twice PIL.Image.MAX_IMAGE_PIXELS pixels.
     """
     try:
         with Image.open(path) as image:
@@ -56,12 +56,12 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
         raise UserError(f"{path} does not exist, expected an image file.") from error
     except Image.DecompressionBombError as error:
         raise UserError(
-            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the most that are read: "
-            "save it in a smaller size."
+            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the largest size that is read: "
+            "save it at a smaller size."
         ) from error
     except MemoryError:
         raise
-    except Exception as error:  # Pillow's decoders raise all kinds on damaged files
+    except Exception as error:  # Pillow's decoders raise all kinds of exceptions on damaged files
         raise UserError(
             f"{path} cannot be read as an image ({_reason(error)}); "
             "remove it, or save it again as PNG or JPEG."
@@ -71,9 +71,9 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Within, Pillow does not warn of large images and damaged metadata.
+    """Within this context, Pillow does not warn about large images and damaged metadata.
 
-    Python keeps one list of warnings to ignore for all threads: enter this on one thread, around the others.
+    Python keeps one list of ignored warnings for all threads, so enter this on one thread, around the others.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
@@ -82,7 +82,7 @@ def without_warnings() -> Iterator[None]:
 
 
 def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tuple[float, float] | None:
-    """Have a JPEG decoded at a fraction of its size; returns its exact width and height then, else None."""
+    """Have a JPEG decoded at a fraction of its size; returns its exact reduced width and height, or None."""
     if image.format not in _JPEGS:
         return None
     width, height = image.size
@@ -93,7 +93,7 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
 
 
 def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:
-    """The box that is the image: all of it, but for what rounding up the sides of a reduced one has added."""
+    """The box that the image fills: everything except what rounding up the sides of a reduced image added."""
     width, height = reduced or image.size
     if reduced and orientation in _SIDEWAYS:
         width, height = height, width
@@ -103,15 +103,15 @@ def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation:
 
 
 def _orientation(image: Image.Image) -> int:
-    """From 1 to 8, as EXIF has it; 1, upright, where the EXIF data are damaged."""
+    """The EXIF orientation, 1 to 8; 1, which is upright, if the EXIF data are damaged."""
     try:
         return image.getexif().get(_ORIENTATION, 1)
-    except Exception:  # whatever Pillow stumbles over in them; the image itself may be whole
+    except Exception:  # Pillow may raise anything here; the image itself may be intact
         return 1
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """The same image with 8 bits a channel: Pillow itself would cut 16-bit greys off at 255."""
+    """The same image with 8 bits per channel: Pillow itself would clip 16-bit greys at 255."""
     if image.mode.startswith("I"):
         pixels = np.asarray(image).astype(np.float64)
         return Image.fromarray((pixels / 257).round().clip(0, 255).astype(np.uint8))
@@ -121,7 +121,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """The image in mode RGB, laid on white where it is transparent."""
+    """The image in mode RGB, on a white background where it is transparent."""
     if not image.has_transparency_data:
         return image.convert("RGB")
     rgba = image.convert("RGBA")
@@ -132,5 +132,5 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnidentifiedImageError):
-        return "it is in no format that Pillow knows"
+        return "Pillow does not recognise its format"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

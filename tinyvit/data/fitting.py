@@ -1,13 +1,13 @@
-"""Which part of a photo a model sees, and that part in the size that the model takes.
+"""Which part of a photo a model sees, and resizing that part to the size the model expects.
 
-A photo rarely has the shape that a model takes. What the model sees is a box around the centre of the photo,
+A photo rarely has the shape that a model expects. The model sees a box around the centre of the photo,
 resized:
 
-    crop      the largest box of the model's shape that lies within the photo
-    pad       the smallest box of the model's shape that holds the photo; grey where it reaches beyond
-    squash    the whole photo, which loses its proportions
+    crop      the largest box of the model's shape that fits into the photo
+    pad       the smallest box of the model's shape that contains the photo, with grey around the photo
+    squash    the whole photo, whose proportions are not kept
 
-A crop_share below 1 shrinks the box towards its centre, which is how many published models were evaluated.
+A crop_share below 1 shrinks the box towards its centre; many published models were evaluated that way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tinyvit.data.decoding import Box
 
 FITS = ("crop", "pad", "squash")
 FILTERS = ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos")  # Pillow's names
-GREY = (128, 128, 128)  # of the padding: the middle of what a model is given
+GREY = (128, 128, 128)  # of the padding: the middle of the range of pixels
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Fitting:
     """How a photo becomes an image of width x height pixels.
 
     fit is one of FITS, resample one of FILTERS; crop_share, above 0 and up to 1, is the share of the box's
-    width and height that the model sees. Anything else is a ValueError.
+    width and height that the model sees. Anything else raises a ValueError.
     """
 
     width: int
@@ -39,7 +39,7 @@ class Fitting:
 
     def __post_init__(self) -> None:
         if min(self.width, self.height) < 1:
-            raise ValueError(f"an image of {self.width} x {self.height} pixels, expected at least 1 x 1")
+            raise ValueError(f"the image size is {self.width} x {self.height}, expected at least 1 x 1")
         if self.fit not in FITS:
             raise ValueError(f"fit is {self.fit!r}, expected one of {', '.join(FITS)}")
         if self.resample not in FILTERS:
@@ -80,7 +80,7 @@ def fitted(fitting: Fitting, image: Image.Image, frame: Box) -> Image.Image:
 
 
 def in_pixels_of(size: tuple[int, int], frame: Box, box: Box) -> Box:
-    """Where the box is once what fills the frame has been resized to size (width, height)."""
+    """The box in pixel coordinates once the contents of the frame have been resized to (width, height)."""
     left, top, right, bottom = frame
     across, down = size[0] / (right - left), size[1] / (bottom - top)
     return (
@@ -92,7 +92,7 @@ def in_pixels_of(size: tuple[int, int], frame: Box, box: Box) -> Box:
 
 
 def intersection(one: Box, other: Box) -> Box:
-    """The box of what two overlapping boxes have in common."""
+    """The box that two overlapping boxes have in common."""
     return max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])
 
 

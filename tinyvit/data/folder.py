@@ -1,4 +1,4 @@
-"""Images in folders, one folder for each class, of any size and any format that Pillow reads."""
+"""Images of any size and any format that Pillow reads, in one folder for each class."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tinyvit.errors import UserError
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
 _TEST_NAMES = ("test", "val", "valid", "validation")
-TEST_SHARE = 0.2  # of the images of each class, where no folder says which are for testing
+TEST_SHARE = 0.2  # of the images of each class, if there is no folder of test images
 
-Decoding = Callable[[int, int], None]  # images decoded so far, images in all
-Note = Callable[[str], None]  # a line to be shown
+Decoding = Callable[[int, int], None]  # images decoded so far, images in total
+Note = Callable[[str], None]  # a line to show to the user
 Classes = dict[str, list[Path]]  # the image files of each class, both in sorted order
 
 
@@ -27,21 +27,22 @@ def load_folder(
 ) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
-    Either PATH/train/CLASS/image and PATH/test/CLASS/image (test may be called val, valid or validation), or
-    PATH/CLASS/image, of which a fifth of each class is held out for testing, chosen by the seed. Names are
-    read in sorted order. Hidden files and files without the extension of an image are skipped.
+    The images are in PATH/train/CLASS/image and PATH/test/CLASS/image (test may also be called val, valid or
+    validation), or in PATH/CLASS/image. In the latter case a fifth of each class, chosen by the seed, is held
+    out for testing. Names are read in sorted order. Hidden files and files without an image extension are
+    skipped.
 
-    note is given one line: how many images of how many classes were found, and how many files were skipped.
-    decoding(done, total) is called before the first image is decoded and after each.
+    note receives one line: how many images of how many classes were found, and how many files were skipped.
+    decoding(done, total) is called before the first image is decoded and after each one.
 
-    Raises UserError if path is not such a folder, has fewer than two classes, a class without images or a
-    file that is not the image its name says it is, or if training and test images differ in their classes.
+    Raises UserError if path is not such a folder, if it has fewer than two classes or a class without images,
+    if a file named as an image is not one, or if the training and test images have different classes.
     """
     if not path.is_dir():
         raise UserError(f"{path} is not a folder, expected one with a folder for each class: {LAYOUT}.")
     test_folder = next((path / name for name in _TEST_NAMES if (path / name).is_dir()), None)
     if not test_folder and [entry.name for entry in _visible(path)] == ["train"]:
-        raise UserError(f"{path} contains only train, expected a folder of test images beside it: {LAYOUT}.")
+        raise UserError(f"{path} contains only train, expected a folder of test images as well: {LAYOUT}.")
     if (path / "train").is_dir() and test_folder:
         train, test = _find_images(path / "train"), _find_images(test_folder)
         _check_same_classes(train, path / "train", test, test_folder)
@@ -59,7 +60,7 @@ def load_folder(
 
 
 class _Counter:
-    """Counts the images that are decoded."""
+    """Counts and reports the images decoded so far."""
 
     def __init__(self, report: Decoding | None, total: int):
         self._report, self._done, self._total = report, 0, total
@@ -102,14 +103,14 @@ def _check_same_classes(train: Classes, train_folder: Path, test: Classes, test_
 
 
 def _split(classes: Classes, seed: int) -> tuple[Classes, Classes]:
-    """Training and test files of each class; at least one of each."""
+    """The training and test files of each class, at least one of each."""
     rng = np.random.Generator(np.random.Philox(seed))
     train, test = {}, {}
     for name, files in classes.items():
         if len(files) < 2:
             raise UserError(
                 f"{files[0].parent} contains a single image, expected at least two: "
-                "one to learn from, one to test with."
+                "one to train on and one to test on."
             )
         order = rng.permutation(len(files))
         held_out = max(1, round(TEST_SHARE * len(files)))
@@ -119,7 +120,7 @@ def _split(classes: Classes, seed: int) -> tuple[Classes, Classes]:
 
 
 def _what_was_found(path: Path, train: Classes, test: Classes) -> str:
-    """One line on the images, and on the files below path that are none or lie where none are looked for."""
+    """One line about the images, and the files below path that are not images or not in a class folder."""
     used = {*_files(train), *_files(test)}
     skipped = len(set(visible_files(path)) - used)
     files = "file" if skipped == 1 else "files"

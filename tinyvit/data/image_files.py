@@ -1,4 +1,4 @@
-"""Which files are images, going by their names, and finding them in a folder."""
+"""Recognising image files by name, and finding them in a folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from PIL import Image
 
-# Formats that Pillow recognises but has no decoder for, on some systems or on all.
+# Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
 
 
 def is_image_name(path: Path) -> bool:
-    """Whether a file is named as an image that can be read: not hidden, with the extension of one."""
+    """Whether a file name is that of a readable image: not hidden, and with an image extension."""
     return not is_hidden(path) and path.suffix.lower() in _extensions()
 
 
@@ -24,7 +24,7 @@ def is_hidden(path: Path) -> bool:
 
 
 def images_below(folder: Path) -> tuple[list[Path], int]:
-    """The images in a folder and in the folders below it, sorted, and how many other files were skipped.
+    """The sorted images in a folder and in the folders below it, and how many other files were skipped.
 
     Hidden files and folders are neither returned nor counted; links to folders are not followed. Raises
     OSError if the folder cannot be read.
@@ -39,13 +39,13 @@ def images_below(folder: Path) -> tuple[list[Path], int]:
 
 
 def visible_files(folder: Path, onerror: Callable[[OSError], None] | None = None) -> list[Path]:
-    """All files in a folder and below it that are not hidden, nor in a hidden folder below it.
+    """All files in a folder and below it that are neither hidden nor in a hidden folder below it.
 
-    A folder that cannot be read is given to onerror as an error, and left out.
+    A folder that cannot be read is skipped, and onerror is called with the error.
     """
     found = []
     for place, folders, names in os.walk(folder, onerror=onerror):
-        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk enters what is left
+        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk enters only these
         found += [Path(place, name) for name in names if not is_hidden(Path(name))]
     return found
 
@@ -56,5 +56,5 @@ def _raise(error: OSError) -> None:
 
 @cache
 def _extensions() -> frozenset[str]:
-    formats = Image.registered_extensions().items()  # this also fills Image.OPEN; others can only be written
+    formats = Image.registered_extensions().items()  # also fills Image.OPEN, the formats that can be read
     return frozenset(name for name, kind in formats if kind in Image.OPEN and kind not in _NO_DECODER)

@@ -1,4 +1,4 @@
-"""Reading photos: the whole of each, and what a model sees of it."""
+"""Reading photos: the whole photo, and what a model sees of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tinyvit.data.decoding import Box, decode, without_warnings
 from tinyvit.data.fitting import Fitting, area, fitted, in_pixels_of, intersection, seen_box, sides
 from tinyvit.errors import UserError
 
-LONGEST = 1000  # side of the whole photo, in pixels
+LONGEST = 1000  # the longest side of the whole photo, in pixels
 
-_OVERSAMPLING = 2  # a JPEG is decoded at this many times the size of the view, or larger
+_OVERSAMPLING = 2  # a JPEG is decoded at no less than this many times the size of the view
 _MOST_THREADS = 8
 
 
@@ -27,10 +27,10 @@ _MOST_THREADS = 8
 class Photo:
     """A photo and what a model sees of it.
 
-    name: of the file, without its folder. view: uint8 (h, w, 3), what the model sees. whole: the upright
-    photo, uint8 (H, W, 3), neither side longer than LONGEST pixels; None if it was not asked for. box: (left,
-    top, right, bottom) of what the model sees, in pixels of the whole, with fractions; padding reaches beyond
-    it. lost: the share of the photo's area, 0..1, that lies outside the box.
+    name: the file name without its folder. view: uint8 (h, w, 3), what the model sees. whole: the upright
+    photo, uint8 (H, W, 3), neither side longer than LONGEST pixels; None if it was not requested. box: (left,
+    top, right, bottom) of what the model sees, in fractional pixels of the whole; with padding it extends
+    beyond the whole. lost: the share of the photo's area, 0..1, that is outside the box.
     """
 
     name: str
@@ -51,8 +51,8 @@ def read_photo(
 ) -> Photo:
     """An image file as a Photo with a view of that size: (height, width), or one number for a square.
 
-    fit, resample and crop_share are those of fitting.Fitting. Of an animation, the first picture is read;
-    what is transparent lies on white. Raises UserError if there is no such file or it cannot be read.
+    fit, resample and crop_share are those of fitting.Fitting. Only the first picture of an animation is read;
+    transparent pixels are shown on white. Raises UserError if there is no such file or it cannot be read.
     """
     fitting = _fitting(size, fit, resample, crop_share)
     with without_warnings():
@@ -68,9 +68,9 @@ def read_photos(
     crop_share: float = 1.0,
     with_whole: bool = True,
 ) -> Iterator[Photo | UserError]:
-    """What read_photo returns for each path, in order; where it would raise a UserError, that error.
+    """What read_photo returns for each path, in order, or the UserError where it would raise one.
 
-    Several files are decoded at a time, on threads, and only a few of them wait in memory.
+    Several files are decoded at a time, on threads, but only a few are kept in memory.
     """
     fitting = _fitting(size, fit, resample, crop_share)
     with without_warnings():
@@ -104,7 +104,7 @@ def _read_or_error(fitting: Fitting, with_whole: bool, path: Path) -> Photo | Us
 
 
 def _most_reduced(fitting: Fitting, width: int, height: int) -> float:
-    """By how much a JPEG of that size may be reduced without a trace in the view or in the whole."""
+    """The factor by which a JPEG of that size may be reduced without visible loss in view or whole."""
     seen_width, seen_height = sides(seen_box(fitting, (0, 0, width, height)))
     for_view = min(seen_width / fitting.width, seen_height / fitting.height) / _OVERSAMPLING
     return max(1.0, min(for_view, max(width, height) / LONGEST))
@@ -120,7 +120,7 @@ def _whole_size(frame: Box) -> tuple[int, int]:
 def _on_threads(
     read: Callable[[Path], Photo | UserError], paths: Iterable[Path]
 ) -> Iterator[Photo | UserError]:
-    """read(path) for each path, in order, a few of them ahead of the one that is asked for."""
+    """read(path) for each path, in order; a few paths are read ahead."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     waiting = deque()
     with ThreadPoolExecutor(threads) as pool:
@@ -132,5 +132,5 @@ def _on_threads(
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for future in waiting:  # nobody asks for them any more
+            for future in waiting:  # no longer needed
                 future.cancel()

@@ -1,8 +1,8 @@
-"""The plan of a batch: everything random about it, decided before any pixel is touched.
+"""The plan of a batch: all its random choices, made before any pixel is touched.
 
-Nothing random has a state that must be saved: the order of an epoch's images is drawn from (seed, epoch), a
-batch's augmentation from (seed, step), dropout from (seed, step, image). So a run that is resumed, a batch
-that is cut into parts, and another device all do what they would have done.
+There is no random state to save: the order of an epoch's images depends only on (seed, epoch), a batch's
+augmentation on (seed, step), and dropout on (seed, step, image). A resumed run, a batch split into parts, and
+another device therefore all make the same random choices.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _PURPOSES = {"order": 1, "augmentation": 2}
 class BatchPlan:
     """Which images a batch takes, and what is done to each.
 
-    step counts updates from 1. indices, down, right and flip are (B,): the images of the training set, how
-    far the window of each is moved in pixels, and whether it is mirrored. first is where the plan's first
-    image stands in the whole batch, 0 unless the plan is a part of another one.
+    step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
+    how far the window of each is moved in pixels, and whether the image is mirrored. first is the index of
+    the plan's first image in the whole batch: 0, unless the plan is part of another one.
     """
 
     seed: int
@@ -53,14 +53,14 @@ class BatchPlan:
 
 
 def epoch_order(seed: int, epoch: int, count: int) -> np.ndarray:
-    """The order (count,) in which an epoch, counted from 0, visits the images of a training set."""
+    """The order (count,) in which an epoch, counted from 0, goes through the images of a training set."""
     return _draws(seed, "order", epoch).permutation(count)
 
 
 def plan_batch(seed: int, step: int, indices: np.ndarray, padding: int = 0, flip: bool = False) -> BatchPlan:
-    """The plan of update number `step`, counted from 1, on the images with these indices (B,).
+    """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
-    padding is how far, in pixels, a window may move; flip mirrors half of the images.
+    padding is how far, in pixels, a window may move; flip mirrors half of the images at random.
     """
     down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), len(indices), padding)
     return BatchPlan(seed, step, indices, down, right, mirrored & flip)
@@ -69,10 +69,10 @@ def plan_batch(seed: int, step: int, indices: np.ndarray, padding: int = 0, flip
 def make_batch(
     images: Array, labels: Array, plan: BatchPlan, dtype: np.dtype, size: tuple[int, int]
 ) -> tuple[Array, Array]:
-    """What a plan asks for, on the device where the training set lies.
+    """The batch that a plan describes, on the device of the training set.
 
-    images uint8 (n, H, W, 3) and labels (n,) are the training set, size is (height, width) of the model's
-    images. Returns images (B, height, width, 3), normalised, and labels (B,).
+    images uint8 (n, H, W, 3) and labels (n,) are the training set; size is the (height, width) of the model's
+    images. Returns normalised images (B, height, width, 3) and labels (B,).
     """
     asarray = array_module(images).asarray
     chosen = asarray(plan.indices)
@@ -81,5 +81,5 @@ def make_batch(
 
 
 def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:
-    """Random numbers of their own for each purpose and each epoch or step, whatever was drawn before."""
+    """An independent random generator for each purpose and each epoch or step."""
     return np.random.Generator(np.random.Philox((seed, _PURPOSES[purpose], number)))

@@ -1,8 +1,8 @@
-"""Reading the pickles of the CIFAR sets without giving a pickle the power to run code.
+"""Reading the pickles of the CIFAR data sets without letting a pickle run code.
 
-A pickle is a small program: it may name any function of any module and call it. Those of CIFAR need three
-names, all of NumPy's, to rebuild an array of bytes. Here these names lead to two stand-ins that only take
-notes, the array is made from the notes, and every other name is refused.
+A pickle is a small program that may name and call any function of any module. CIFAR's pickles need only three
+names, all from NumPy, to rebuild an array of bytes. Here these names lead to two stand-ins that only record
+what they are given. The array is made from that record, and every other name is refused.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tinyvit.files.download import ANEW
 
 
 def load_pickle(path: Path) -> dict[bytes, Any]:
-    """The pickled dictionary: plain Python values and arrays of uint8; strings of Python 2 come as bytes.
+    """The pickled dictionary: plain Python values and uint8 arrays; Python 2 strings become bytes.
 
-    Raises UserError if the pickle asks for anything else, or is cut short or damaged.
+    Raises UserError if the pickle requests anything else, or is truncated or damaged.
     """
     try:
         with open(path, "rb") as file:
@@ -31,7 +31,7 @@ def load_pickle(path: Path) -> dict[bytes, Any]:
     except Exception as error:  # a damaged pickle may fail in any way at all
         raise UserError(
             f"{path} cannot be read ({error}), expected a pickled dictionary: "
-            f"it is cut short or damaged. {ANEW}"
+            f"it is truncated or damaged. {ANEW}"
         ) from error
 
 
@@ -40,14 +40,14 @@ class _Dtype:
 
     def __init__(self, code: bytes | str, *copy_flags: Any) -> None:
         if code not in (b"u1", "u1"):
-            raise UserError(f"holds an array of type {code!r}, expected uint8 only: this is no CIFAR batch.")
+            raise UserError(f"contains an array of type {code!r}, expected uint8: it is not a CIFAR batch.")
 
     def __setstate__(self, state: tuple) -> None:
-        """Byte order and the like: a byte has none."""
+        """Ignore byte order and the like, which do not apply to bytes."""
 
 
 class _Array:
-    """Stands in for numpy.ndarray: made empty, told its shape and content afterwards."""
+    """Stands in for numpy.ndarray: created empty, then given its shape and content."""
 
     def __init__(self, *empty_array: Any) -> None:
         self.array = np.empty(0, dtype=np.uint8)
@@ -55,7 +55,7 @@ class _Array:
     def __setstate__(self, state: tuple) -> None:
         _version, shape, dtype, fortran_order, content = state
         if not isinstance(dtype, _Dtype):
-            raise UserError("holds an array without a type: this is no CIFAR batch.")
+            raise UserError("contains an array without a type: it is not a CIFAR batch.")
         order = "F" if fortran_order else "C"
         self.array = np.frombuffer(content, dtype=np.uint8).reshape(shape, order=order)
 
@@ -72,7 +72,7 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _STAND_INS:
             raise UserError(
-                f"asks to load {module}.{name}, expected plain NumPy arrays: it may be malicious, nothing "
-                "was run. Delete it and fetch the data set from its official page."
+                f"asks to load {module}.{name}, expected plain NumPy arrays: it may be malicious, and "
+                "nothing was run. Delete it and download the data set from its official page."
             )
         return _STAND_INS[module, name]

@@ -1,4 +1,4 @@
-"""How a training step is carried out: several engines, one interface (ReferenceEngine's), same results."""
+"""How a training step is carried out: engines that share ReferenceEngine's interface and its results."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def make_engine(
     training: Training | None = None,
     threads: int | None = None,
 ) -> ReferenceEngine:
-    """The fastest engine where the parameters are; on the CPU with so many threads (None: all cores)."""
+    """The fastest engine for the parameters' device; on a CPU, with this many threads (None: all cores)."""
     xp = array_module(params.flat)
     if xp is not np:
         return ReferenceEngine(config, params, objective, training)

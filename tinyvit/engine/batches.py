@@ -1,4 +1,4 @@
-"""Any number of images through a model: so many at a time as the memory of a modest device takes."""
+"""Running a model on any number of images, few enough at a time for the memory of a modest device."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tinyvit.data import to_input
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import activation_bytes
 
-_MOST_BYTES = 2_000_000_000  # of activations, where an engine computes all the images it is given at once
+_MOST_BYTES = 2_000_000_000  # of activations, if an engine processes all the images it is given at once
 _MOST_IMAGES = 500
 
 
 def in_batches(
     compute: Callable[[Array], Array], config: ViTConfig, params: Params, images: np.ndarray
 ) -> np.ndarray:
-    """What compute makes of uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
+    """The results of compute for uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
 
-    compute is given some of them at a time, normalised and resized for the model, on the device of its
-    parameters; it must treat each image by itself: how many there are at a time does not show.
+    compute is given some of the images at a time, normalised and resized for the model, on the device of its
+    parameters. It must treat each image independently, so that the batch size does not affect the results.
     """
     xp, size, parts = array_module(params.flat), images_at_a_time(config), []
     for start in range(0, len(images), size):
@@ -31,5 +31,5 @@ def in_batches(
 
 
 def images_at_a_time(config: ViTConfig) -> int:
-    """How many images a model is given at a time where nothing is learned from them, at least one."""
+    """How many images a model is given at a time during inference; at least one."""
     return min(max(1, _MOST_BYTES // activation_bytes(config)), _MOST_IMAGES)

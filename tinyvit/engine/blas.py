@@ -1,6 +1,6 @@
-"""Two settings of libraries below NumPy that the CPU engine needs: BLAS threads, and memory that stays ours.
+"""Two settings of libraries below NumPy that the CPU engine needs: BLAS threads, and keeping freed memory.
 
-Both are reached through ctypes, both do nothing where they cannot be had, and neither changes a result.
+Both are set through ctypes, both do nothing where they are not available, and neither changes a result.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 
 
 def one_blas_thread() -> contextlib.AbstractContextManager[None]:
-    """Within, a matrix product runs on the thread that asks for it, so that several run side by side."""
+    """Within this context, matrix products run on the calling thread, so that several can run in parallel."""
     return blas_threads(1)
 
 
 @contextlib.contextmanager
 def blas_threads(count: int) -> Iterator[None]:
-    """Within, a matrix product runs on so many threads."""
+    """Within this context, each matrix product runs on `count` threads."""
     functions = _openblas_thread_functions()
-    if functions is None:  # another BLAS (macOS Accelerate, MKL): its own choice stands
+    if functions is None:  # another BLAS (macOS Accelerate, MKL): leave the choice to it
         yield
         return
     get_threads, set_threads = functions
@@ -39,21 +39,22 @@ def blas_threads(count: int) -> Iterator[None]:
 def keep_freed_memory() -> None:
     """Ask glibc to keep the blocks that NumPy frees.
 
-    By default large blocks go back to the kernel at once, and each new temporary array is paid for page by
-    page: measured, a seventh to a third of a training step. Only on Linux with glibc.
+    By default, large blocks are returned to the kernel at once, and every new temporary array has to be
+    mapped again page by page. In measurements that took a seventh to a third of a training step. Only on
+    Linux with glibc.
     """
     if not sys.platform.startswith("linux"):
         return
     with contextlib.suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL("libc.so.6").mallopt
         trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
-        mallopt(mmap_threshold, 32 * 1024 * 1024)  # the most that glibc accepts
+        mallopt(mmap_threshold, 32 * 1024 * 1024)  # the maximum that glibc accepts
         mallopt(trim_threshold, 1024 * 1024 * 1024)
 
 
 @functools.cache
 def _openblas_thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """OpenBLAS's (get, set) number of threads, from the library inside NumPy's wheel."""
+    """The functions that get and set OpenBLAS's number of threads, from the library in NumPy's wheel."""
     package = Path(np.__file__).parent
     for folder in (package.parent / "numpy.libs", package / ".dylibs"):
         for path in sorted(folder.glob("*openblas*")):

@@ -1,7 +1,7 @@
 """How many cores and how much memory this process may use: the machine's, or less in a container.
 
-A container sees all of the machine, but its control groups (cgroups) allow it a share: cores as a quota of
-time for each period, memory as a number of bytes. A group lies within others, and the tightest limit counts.
+A container sees the whole machine, but its control groups (cgroups) limit it to a share: cores by a quota of
+time per period, memory by a number of bytes. Groups are nested, and the tightest limit counts.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 
 
 def available_cores(root: Path = Path("/")) -> int:
-    """Cores this process may keep busy, at least 1.
+    """How many cores this process may keep busy; at least 1.
 
-    That is how many it may run on, or its quota of processor time where that is less, rounded up. root is
-    where proc/ and sys/ are.
+    This is the number of cores it may run on or its quota of processor time, rounded up, whichever is less.
+    root is the folder that contains proc/ and sys/.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota in _cpu_quotas(root):
@@ -26,9 +26,9 @@ def available_cores(root: Path = Path("/")) -> int:
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Bytes of main memory this process may use, by the machine's size and its limits; None if unknown."""
+    """Bytes of main memory this process may use, given the machine and any limits; None if unknown."""
     limits = list(_memory_limits(root))
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # not on this system
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # not available on this system
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min((limit for limit in limits if limit > 0), default=None)
 
@@ -36,10 +36,10 @@ def available_memory(root: Path = Path("/")) -> int | None:
 def _cpu_quotas(root: Path) -> Iterator[float]:
     """The quotas of all groups, in cores."""
     for folder in _groups(root, "cpu"):
-        with contextlib.suppress(OSError, ValueError):  # version 2: 'QUOTA PERIOD', or 'max PERIOD' for none
+        with contextlib.suppress(OSError, ValueError):  # version 2: 'QUOTA PERIOD', 'max PERIOD' if unlimited
             quota, period = map(int, (folder / "cpu.max").read_text().split())
             yield quota / period
-        with contextlib.suppress(OSError, ValueError):  # version 1, where -1 stands for none
+        with contextlib.suppress(OSError, ValueError):  # version 1, where -1 means no quota
             quota = int((folder / "cpu.cfs_quota_us").read_text())
             period = int((folder / "cpu.cfs_period_us").read_text())
             if quota > 0:
@@ -49,17 +49,17 @@ def _cpu_quotas(root: Path) -> Iterator[float]:
 def _memory_limits(root: Path) -> Iterator[int]:
     """The limits of all groups, in bytes."""
     for folder in _groups(root, "memory"):
-        for name in ("memory.max", "memory.limit_in_bytes"):  # version 2 ('max' for none), version 1
+        for name in ("memory.max", "memory.limit_in_bytes"):  # version 2 ('max' if unlimited), version 1
             with contextlib.suppress(OSError, ValueError):
                 yield int((folder / name).read_text())
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's groups, from the innermost out, that may limit what controller governs.
+    """The folders of this process's groups, innermost first, that may limit what `controller` governs.
 
-    A line of proc/self/cgroup is NUMBER:CONTROLLERS:PATH; version 2 has no controllers there, and one tree
-    for all. A container may see the path as it is on the machine, but its own group as the top of the tree:
-    so the top is looked at as well, and folders that do not exist are left to the reader.
+    A line of proc/self/cgroup is NUMBER:CONTROLLERS:PATH; in version 2 CONTROLLERS is empty, and there is a
+    single tree. A container may see the path as it is on the host, but its own group as the top of the tree.
+    The top is therefore included, and some of the folders may not exist.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
@@ -69,7 +69,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
-        # version 1 has a tree for each set of controllers, under the set's name, mostly also under each one's
+        # version 1 has a tree for each set of controllers, named after the set and usually each controller
         for tree in {controllers, controller} if controllers else {"", "unified"}:
             inner = PurePosixPath(path.lstrip("/"))
             for group in (inner, *inner.parents):

@@ -1,10 +1,10 @@
-"""The CPU engine: the batch is cut into micro-batches that fit the caches, spread over threads.
+"""The CPU engine: the batch is split into micro-batches that fit in the caches and run on several threads.
 
-NumPy gives up Python's lock inside matrix products and elementwise functions, so threads really run side by
-side, and a thread that works on a few images at a time finds its arrays still in the cache. The first worker
-adds its gradients to the result, each other one to a buffer of its own, and these are added at the end, in a
-fixed order. Which worker takes which images is fixed too: the same batch on the same number of threads gives
-the same bits every time.
+NumPy releases Python's global lock inside matrix products and elementwise functions, so threads really do run
+in parallel, and a thread that works on a few images at a time still finds its arrays in the cache. The first
+worker adds its gradients to the result; every other worker has its own buffer, and these are added at the
+end in a fixed order. Which worker takes which images is fixed too, so the same batch on the same number of
+threads gives the same bits every time.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 
-# Micro-batches are chosen so that the largest array of a block has about this many bytes.
+# Micro-batches are sized so that the largest array of a block has about this many bytes.
 _TARGET_BYTES = 1_500_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
-_BUFFERS_SHARE = 0.25  # of the machine's memory, at most, for the gradient buffers of the other workers
+_BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
 
 
 class CpuEngine(ReferenceEngine):
-    """Interface and results of ReferenceEngine, NumPy arrays only, on several threads.
+    """The same interface and results as ReferenceEngine, for NumPy arrays only, on several threads.
 
-    threads None takes all cores the process may use; micro_batch None is chosen from the model. A model so
-    large that a gradient buffer for each thread would fill the memory gets fewer workers, each with several
+    threads None uses all cores the process may use; micro_batch None derives the size from the model. If a
+    gradient buffer for each thread would take too much memory, there are fewer workers, and each uses several
     threads for its matrix products.
     """
 
@@ -59,7 +59,7 @@ class CpuEngine(ReferenceEngine):
     def loss_and_grads(
         self, images: np.ndarray, targets: np.ndarray, noise: Noise | None = None, share: float = 1.0
     ) -> np.ndarray:
-        """As ReferenceEngine.loss_and_grads."""
+        """See ReferenceEngine.loss_and_grads."""
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
@@ -91,22 +91,22 @@ class CpuEngine(ReferenceEngine):
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray) -> np.ndarray:
-        """As ReferenceEngine.logits."""
+        """See ReferenceEngine.logits."""
         return self._spread(model.infer, images)
 
     def features(self, images: np.ndarray) -> np.ndarray:
-        """As ReferenceEngine.features."""
+        """See ReferenceEngine.features."""
         return self._spread(model.features, images)
 
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
-        """compute(config, params, images) for micro-batches on all threads, put together in order."""
+        """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         pieces = self._pieces(len(images), self.threads)
         with blas_threads(1):
             parts = self._pool.map(lambda piece: compute(self.config, self.params, images[piece]), pieces)
             return np.concatenate(list(parts))
 
     def _pieces(self, count: int, workers: int) -> list[slice]:
-        """Micro-batches of nearly equal size, as many for each worker where there are enough images."""
+        """Micro-batches of nearly equal size, the same number for each worker if there are enough images."""
         rounds = max(1, round(count / (self.micro_batch * workers)))
         number = min(count, rounds * workers)
         cuts = [count * i // number for i in range(number + 1)]
@@ -114,17 +114,17 @@ class CpuEngine(ReferenceEngine):
 
 
 def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
-    """How many threads may have a gradient buffer: all, unless those would fill too much of the memory."""
+    """How many threads may have a gradient buffer: all, unless the buffers would take too much memory."""
     if memory is None:
         return threads
     return min(threads, 1 + int(_BUFFERS_SHARE * memory / buffer_bytes))
 
 
 def _fitting_micro_batch(config: ViTConfig) -> int:
-    """Images whose largest array in a block (MLP, q k v, or attention) fits the target, but enough of them.
+    """How many images keep the largest array of a block (MLP, q k v or attention) near the target size.
 
-    Adding a matrix's gradient costs a pass over the matrix in each micro-batch, whatever its size: with too
-    few rows to share that cost, it is felt.
+    Each micro-batch adds its gradient to every matrix, a pass over the matrix however few its images are. A
+    minimum number of rows keeps that cost small in comparison.
     """
     N = config.tokens
     numbers = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * N)

@@ -1,4 +1,4 @@
-"""The reference engine: operation after operation, on the whole batch. The definition of right."""
+"""The reference engine: one operation after another, on the whole batch. It defines the correct result."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Training:
     """What an engine trains with.
 
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
-    the largest norm of the gradient, infinity for no clipping; accumulate cuts a batch into so many parts,
-    computed one after another, when memory is short.
+    the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
+    a batch is split into, computed one after another to save memory.
     """
 
     images: Array
@@ -31,10 +31,10 @@ class Training:
 
 
 class ReferenceEngine:
-    """A model, and how a step of its training is carried out.
+    """A model and the way its training steps are carried out.
 
-    Runs on NumPy and on CuPy arrays: the device follows the parameters. This is the interface of every
-    engine: `label` names it in a printed line; step trains, logits and features answer.
+    Works on NumPy and on CuPy arrays: the device follows the parameters. This is the interface of every
+    engine: `label` is its name in printed lines, step is for training, logits and features for inference.
     """
 
     label = "reference engine"
@@ -52,15 +52,15 @@ class ReferenceEngine:
 
     @property
     def grads(self) -> Params:
-        """The gradients, made when they are first asked for: who only predicts needs none."""
+        """The gradients, allocated on first use, since inference does not need them."""
         if self._grads is None:
             self._grads = self.params.zeros_like()
         return self._grads
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
-        """One update; returns the mean loss of the planned batch before it, and the gradient's norm.
+        """One update; returns the mean loss of the batch before the update, and the norm of its gradient.
 
-        Both are arrays without axes: on a GPU nothing waits for them.
+        Both are arrays without axes, so that nothing has to wait for a GPU.
         """
         t = self.training
         self.grads.flat.fill(0)
@@ -78,13 +78,13 @@ class ReferenceEngine:
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
     ) -> Array:
-        """The objective's loss for images (B, H, W, 3), times share; the gradients are added to grads."""
+        """The objective's loss for images (B, H, W, 3), times share; adds the gradients to grads."""
         return self.objective(self.config, self.params, images, targets, self.grads, noise=noise, share=share)
 
     def logits(self, images: Array) -> Array:
-        """Logits (B, C) of images (B, H, W, 3), without dropout."""
+        """Logits (B, C) for images (B, H, W, 3), without dropout."""
         return model.infer(self.config, self.params, images)
 
     def features(self, images: Array) -> Array:
-        """What the head is given, (B, D) or (B, pre_logits), for images (B, H, W, 3)."""
+        """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3)."""
         return model.features(self.config, self.params, images)

@@ -1,4 +1,4 @@
-"""Unpacking a .tar.gz that came from elsewhere: only the files asked for, complete or not at all."""
+"""Unpacking an untrusted .tar.gz: only the requested files, and either all of them or none."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
-    """Unpack the wanted members of a .tar.gz, named as the archive names them, into a folder.
+    """Unpack the wanted members of a .tar.gz, named as in the archive, into a folder.
 
-    The folder is made if need be. All files are unpacked into a temporary folder in it first and moved into
-    place at the end; so several processes may unpack the same archive at the same time. Raises UserError, and
-    leaves the folder as it was, if the archive is cut short or damaged, lacks a wanted file, has something
-    other than a regular file in its place, or has a member whose path leads out of the folder.
+    The folder is created if necessary. All files are first unpacked into a temporary folder in it and then
+    moved into place, so several processes may unpack the same archive at the same time. Raises UserError, and
+    leaves the folder unchanged, if the archive is truncated or damaged, if a wanted member is missing or is
+    not a regular file, or if the path of any member leads out of the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with _temporary_folder(folder / archive.name, "unpacking") as beside:
@@ -33,12 +33,12 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
             missing = set(wanted) - _unpack_wanted(archive, wanted, beside)
         except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise UserError(
-                f"{archive} cannot be unpacked ({error}), expected a whole .tar.gz: "
-                f"it is cut short or damaged. {ANEW}"
+                f"{archive} cannot be unpacked ({error}), expected a complete .tar.gz: "
+                f"it is truncated or damaged. {ANEW}"
             ) from error
         if missing:
             raise UserError(
-                f"{archive} does not hold {sorted(missing)[0]}: it is not the archive that its name says. "
+                f"{archive} does not contain {sorted(missing)[0]}: it is not the archive that its name says. "
                 f"{ANEW}"
             )
         for name in wanted:
@@ -49,7 +49,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 
 @contextmanager
 def _temporary_folder(target: Path, purpose: str) -> Iterator[Path]:
-    """A new folder beside target, locked, and gone at the end with all that is in it."""
+    """A new, locked folder next to target, deleted at the end with everything in it."""
     clear_abandoned(target, purpose)
     while True:
         beside = temporary_path(target, purpose)
@@ -66,7 +66,7 @@ def _temporary_folder(target: Path, purpose: str) -> Iterator[Path]:
 
 
 def _unpack_wanted(archive: Path, wanted: Collection[str], folder: Path) -> set[str]:
-    """Write the wanted members below folder, in one pass over the archive; returns the names found."""
+    """Write the wanted members below folder in one pass over the archive; returns the names found."""
     found = set()
     with gzip.open(archive) as stream:
         with tarfile.open(fileobj=stream, mode="r|") as members:
@@ -92,6 +92,6 @@ def _unpack_wanted(archive: Path, wanted: Collection[str], folder: Path) -> set[
 
 def _refusal(archive: Path, member: str, expected: str) -> UserError:
     return UserError(
-        f"{archive} holds {member!r}, expected {expected}: it may be malicious, nothing was unpacked. "
+        f"{archive} contains {member!r}, expected {expected}: it may be malicious, and nothing was unpacked. "
         "Delete it and download the archive from its official page."
     )

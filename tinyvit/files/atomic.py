@@ -1,4 +1,4 @@
-"""Writing a file so that a reader finds either the old one, whole, or the new one, whole."""
+"""Writing a file so that readers see either the complete old version or the complete new one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Call write on a file beside path, flush it to the disk, then move it into place.
+    """Call write on a temporary file next to path, flush it to disk, then move it into place.
 
-    If anything fails, path is as it was and nothing is left beside it. Processes that write the same path at
-    the same time do not disturb one another: the last one to finish wins. Raises UserError if the disk is
-    full or the folder is missing or not writable.
+    If anything fails, path is unchanged and the temporary file is deleted. Processes that write the same path
+    at the same time do not interfere: the last one to finish wins. Raises UserError if the disk is full or
+    the folder is missing or not writable.
     """
     clear_abandoned(path, "writing")
     try:
@@ -30,7 +30,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
                 os.fsync(file.fileno())
                 if (
                     os.name == "nt"
-                ):  # an open file cannot be moved there; elsewhere it stays locked until it is
+                ):  # Windows cannot move an open file; elsewhere it stays open, and so locked, until moved
                     file.close()
                 os.replace(beside, path)
         except BaseException:
@@ -40,20 +40,20 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not os.path.isdir(path.parent):
             raise UserError(
-                f"cannot write {path}: there is no folder {path.parent}. Make it first."
+                f"cannot write {path}: there is no folder {path.parent}. Create it first."
             ) from error
         raise UserError(
-            f"cannot write {path}: {error.strerror or error}. What was there before is untouched; make "
-            "room, or choose another folder."
+            f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; free some "
+            "space, or choose another folder."
         ) from error
     flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power cut, where the system offers that."""
+    """Make the names in a folder survive a power failure, where the system supports that."""
     if os.name == "nt":
         return
-    with contextlib.suppress(OSError):  # some network file systems cannot; the file itself is in place
+    with contextlib.suppress(OSError):  # unsupported on some network file systems; the file is in place
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -62,11 +62,11 @@ def flush_folder(folder: Path) -> None:
 
 
 def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
-    """A new, locked file beside path, with the permissions of any new file."""
+    """A new, locked file next to path, with the permissions of any new file."""
     while True:
         beside = temporary_path(path, "writing")
         file = open(beside, "xb")  # noqa: SIM115 - the caller closes it
         with contextlib.suppress(Taken):
             if not lock(file.fileno()) or beside.exists():
                 return beside, file
-        file.close()  # before it was locked, another process took it for abandoned: the next one
+        file.close()  # another process took it for abandoned before it was locked: try again

@@ -1,4 +1,4 @@
-"""Fetching one file over the network: resumed where it stopped, checked, then moved into place."""
+"""Downloading a file: a partial download is resumed, and the file is checked, then moved into place."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tinyvit.files.atomic import flush_folder
 from tinyvit.files.locks import Taken, leads_to, lock
 from tinyvit.files.temporary import clear_abandoned, temporary_path
 
-Report = Callable[[int, int | None], None]  # bytes so far, bytes in all if known
+Report = Callable[[int, int | None], None]  # bytes so far, and in total if known
 
 TIMEOUT = 30  # seconds without a single byte
-CHUNK = 1 << 18  # bytes between two reports
+CHUNK = 1 << 18  # bytes between reports
 PATIENCE = 4 * TIMEOUT  # seconds without a single byte from another process that downloads the same file
-POLL = 0.5  # seconds between two looks at that process
-ANEW = "Delete it and run again to download it again, or point --data-dir at a complete copy."
+POLL = 0.5  # seconds between checks on that process
+ANEW = "Delete it and run the command again to download it, or point --data-dir at a complete copy."
 OTHERWISE = (
-    "Fetch it by other means and point --data-dir at its folder, or give another address with --data-url."
+    "Download it by other means and point --data-dir at its folder, or give another address with --data-url."
 )
 
 
@@ -39,17 +39,17 @@ def download(
     report: Report | None = None,
     otherwise: str = OTHERWISE,
 ) -> None:
-    """Fetch url into the file target, whose folder is made if need be.
+    """Download url into the file target, whose folder is created if necessary.
 
-    The bytes are collected in target with '.part' added to its name; a partial download is resumed, if the
-    server can do that. At the end the size in bytes and the checksum, 'sha256:...' or 'md5:...' in
-    hexadecimal, are compared, and the file is moved into place. report(done, total) is called every now and
-    then; total is None where the server does not say. If another process is downloading the same file, its
-    download is waited for and used.
+    The bytes are collected in a file with '.part' appended to target's name, and a partial download is
+    resumed if the server supports that. At the end the size in bytes and the checksum ('sha256:...' or
+    'md5:...' in hexadecimal) are verified, and the file is moved into place. report(done, total) is called at
+    intervals; total is None if the server does not state it. If another process is already downloading the
+    same file, this one waits for that download and uses it.
 
     Raises UserError if the network fails (the part is kept for the next attempt), if the content is not as
     expected (the part is deleted), or if the other process makes no progress. otherwise is the last sentence
-    of its message: how else to come by the file.
+    of the message, which says how else to get the file.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def download(
 
 @contextmanager
 def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[Path | None]:
-    """The file to collect the bytes in, locked; None if another process has made target in the meantime."""
+    """The file to collect the bytes in, locked; None if another process has completed target meanwhile."""
     part, existed = target.with_name(target.name + ".part"), target.exists()
     file = _open_locked(part, size, report)
     if file is None:
@@ -84,16 +84,16 @@ def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[
 
 
 def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryIO | None:
-    """The part, opened and locked, once no other process is at work on it; None where there are no locks."""
+    """The part, opened and locked once no other process is using it; None where locks are not supported."""
     seen, since, replaced = None, 0.0, 0
-    while replaced < 10:  # some file systems never show the same file twice: as good as no locks
+    while replaced < 10:  # on some file systems a file never looks the same twice: treat as without locks
         file = open(part, "ab")  # noqa: SIM115 - the caller closes it
         try:
             if not lock(file.fileno()):
                 break
             if leads_to(part, file.fileno()):
                 return file
-            replaced += 1  # another process has just completed or deleted it
+            replaced += 1  # another process has just completed or deleted the part
         except Taken:
             done = _size(part)
             if done != seen:
@@ -113,31 +113,31 @@ def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryI
 
 @contextmanager
 def _part_without_lock(target: Path, part: Path) -> Iterator[Path]:
-    """Where there are no locks: a file that no other process knows, with what an earlier attempt left."""
+    """Where locks are not supported: a file for this process alone, with what an earlier attempt left."""
     clear_abandoned(target, "part")
     own = temporary_path(target, "part")
-    with contextlib.suppress(OSError):  # another process was faster
+    with contextlib.suppress(OSError):  # another process took it first
         os.replace(part, own)
     try:
         yield own
     finally:
-        with contextlib.suppress(OSError):  # complete, and in its place; or not as expected, and deleted
+        with contextlib.suppress(OSError):  # already moved into place, or deleted because it was wrong
             os.replace(own, part)
 
 
 def _fetch(url: str, part: Path, report: Report | None) -> None:
-    """Bring part up to the full length. Raises OSError if the connection fails or ends too early."""
+    """Complete the part. Raises OSError if the connection fails or ends too early."""
     try:
         response = _open(url, start=_size(part))
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # 416: nothing lies beyond the part, which is complete, or not of this file
+        if error.code != 416:  # 416: the part is already complete, or belongs to another file
             raise
         if error.headers.get("Content-Range") == f"bytes */{_size(part)}":
             return
-        os.truncate(part, 0)  # not deleted: it is locked
+        os.truncate(part, 0)  # not deleted, because it is locked
         response = _open(url, start=0)
     with response:
-        resumed = response.status == 206  # any other status: the server sends the file from its beginning
+        resumed = response.status == 206  # otherwise the server sends the file from the beginning
         done = _size(part) if resumed else 0
         length = response.headers.get("Content-Length")
         total = done + int(length) if length else None
@@ -151,7 +151,7 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
             os.fsync(file.fileno())
     if total is not None and done < total:
         raise OSError(
-            f"the connection broke after {done:,} of {total:,} bytes; run again to continue from there"
+            f"the connection was lost after {done:,} of {total:,} bytes; run again to continue from there"
         )
 
 
@@ -163,7 +163,7 @@ def _open(url: str, start: int) -> http.client.HTTPResponse:
 
 
 def _check(url: str, part: Path, size: int | None, checksum: str | None, otherwise: str) -> None:
-    """Raise UserError, and delete the part, if its size or checksum is not the one expected."""
+    """Raise UserError and delete the part if its size or checksum is not as expected."""
     if size is not None and _size(part) != size:
         wrong = f"{_size(part):,} bytes, expected {size:,}"
     elif checksum is not None and (found := _checksum(part, checksum.split(":")[0])) != checksum:
@@ -171,7 +171,7 @@ def _check(url: str, part: Path, size: int | None, checksum: str | None, otherwi
     else:
         return
     part.unlink()
-    raise UserError(f"{url} gave {wrong}: it is a different file, or was damaged on the way. {otherwise}")
+    raise UserError(f"{url} gave {wrong}: it is a different file, or was damaged in transit. {otherwise}")
 
 
 def _checksum(path: Path, algorithm: str) -> str:

@@ -1,7 +1,7 @@
-"""Locks that end with their process: a crash leaves none behind, and no extra file is needed.
+"""Locks that end with their process: a crash leaves none behind, and no lock files are needed.
 
-They are flock's, held by an open file or folder. Windows and some network file systems do not have them;
-whoever asks is told, and does without.
+They are flock locks, held through an open file or folder. Windows and some network file systems do not
+support them; the functions here then say so, and callers do without.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ except ImportError:  # Windows
 
 
 class Taken(Exception):  # noqa: N818 - an event, not an error
-    """Somebody else holds the lock: another process, or another open file of this one."""
+    """The lock is held elsewhere: by another process, or through another open file of this one."""
 
 
 def lock(descriptor: int) -> bool:
-    """Lock an open file or folder until it is closed; False where there are no locks.
+    """Lock an open file or folder until it is closed; returns False where locks are not supported.
 
-    Raises Taken, at once, if somebody else holds the lock.
+    Raises Taken, without waiting, if the lock is held elsewhere.
     """
     if fcntl is None:
         return False
@@ -36,7 +36,7 @@ def lock(descriptor: int) -> bool:
 
 
 def leads_to(path: Path, descriptor: int) -> bool:
-    """Whether path still is the file or folder that was opened, not gone or replaced since."""
+    """Whether path is still the file or folder that was opened, neither deleted nor replaced since."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
@@ -44,10 +44,10 @@ def leads_to(path: Path, descriptor: int) -> bool:
 
 
 def lock_folder(path: Path) -> int | None:
-    """Lock a folder; returns what os.close unlocks, or None where there are no locks.
+    """Lock a folder; returns a descriptor to unlock it with os.close, or None where locks are not supported.
 
-    Raises Taken if somebody else holds the lock, FileNotFoundError or NotADirectoryError if there is no such
-    folder.
+    Raises Taken if the lock is held elsewhere, and FileNotFoundError or NotADirectoryError if there is no
+    such folder.
     """
     if fcntl is None:
         return None
@@ -56,7 +56,7 @@ def lock_folder(path: Path) -> int | None:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
             raise
-        except OSError:  # it may be written to, but not opened
+        except OSError:  # the folder may be writable although it cannot be opened
             return None
         try:
             if lock(descriptor) and leads_to(path, descriptor):
@@ -64,8 +64,8 @@ def lock_folder(path: Path) -> int | None:
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # no locks, or it was deleted and made again in the meantime: once more
+        os.close(descriptor)  # no locks, or the folder was deleted and created again meanwhile: try again
     return None
 
 
-_ATTEMPTS = 10  # some file systems never show the same folder twice: enough to tell
+_ATTEMPTS = 10  # enough to recognise file systems on which a folder never looks the same twice

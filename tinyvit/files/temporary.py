@@ -1,7 +1,7 @@
-"""Temporary files and folders beside their targets: never shared, and cleared away after a crash.
+"""Temporary files and folders next to their targets: never shared, and cleaned up after a crash.
 
-Whoever writes one keeps it locked, so one that can be locked was left by a crash and may be deleted. Where
-there are no locks, an hour without a change must do as proof.
+A process keeps its temporary files locked, so one that can be locked was left by a crash and may be deleted.
+Where locks are not supported, a file that has not changed for an hour counts as abandoned.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _DEAD_AFTER = 3600  # seconds
 
 
 def temporary_path(target: Path, purpose: str) -> Path:
-    """A new path beside target: '.NAME.PID-RANDOM.PURPOSE'. Nothing is made there."""
+    """A new path next to target, '.NAME.PID-RANDOM.PURPOSE'; nothing is created there."""
     return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{purpose}")
 
 
 def clear_abandoned(target: Path, purpose: str) -> None:
-    """Delete what crashed processes left beside target for the same purpose."""
+    """Delete what crashed processes left next to target for the same purpose."""
     name = re.compile(rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.{re.escape(purpose)}")
-    with contextlib.suppress(OSError):  # no such folder, or not one to read: writing to it will tell
+    with contextlib.suppress(OSError):  # missing or unreadable folder: writing to it will report the error
         for path in target.parent.iterdir():
             if name.fullmatch(path.name):
-                with contextlib.suppress(OSError, Taken):  # in use, or cleared away by another process
+                with contextlib.suppress(OSError, Taken):  # in use, or already deleted by another process
                     _delete_if_abandoned(path)
 
 
 def _delete_if_abandoned(path: Path) -> None:
-    """Delete a file or a folder. Raises Taken if its process lives, OSError if it is gone or not ours."""
+    """Delete a file or folder. Raises Taken if it is in use, OSError if it is gone or not deletable."""
     if path.is_dir():
         descriptor = lock_folder(path)
         try:

@@ -1,4 +1,4 @@
-"""The Vision Transformer: its numbers (config, presets), its parameters, its forward and backward."""
+"""The Vision Transformer: its configuration and presets, its parameters, its forward and backward passes."""
 
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig

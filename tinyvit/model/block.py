@@ -3,12 +3,11 @@
     x' = x  + attention(LayerNorm(x))                                                      (1)
     y  = x' + MLP(LayerNorm(x'))                                                           (2)
 
-Backward. In y = x + f(x) the gradient takes both roads, and they add:
+Backward. In y = x + f(x) the gradient flows through both the skip connection and f, and the two add up:
 
     dx = dy + (gradient of f at dy)                                                        (3)
 
-The first term is why deep stacks of blocks can be trained: nothing stands between the loss and the first
-layer.
+The first term is why deep stacks of blocks can be trained: the gradient reaches the first layer undiminished.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tinyvit.model.params import Params
 
 
 class BlockCache(NamedTuple):
-    """What the backward pass of a block needs, operation by operation."""
+    """What the backward pass of a block needs, one entry per operation."""
 
     norm1: tuple
     attention: tuple
@@ -42,9 +41,9 @@ def block(
     noise: ops.Noise | None = None,
     rows: int | None = None,
 ) -> tuple[Array, BlockCache]:
-    """Block number i: x (B, N, D) to y (B, N, D), and the cache. Noise is given in training only.
+    """Block number i: x (B, N, D) to y (B, N, D), and the cache. Pass noise only in training.
 
-    If rows R is given, only the first R tokens go on, y (B, R, D); all N are still attended to.
+    If rows R is given, y (B, R, D) holds only the first R tokens; they still attend to all N.
     """
     p, rate = f"blocks.{i}", config.drop_path_rate(i)
 
@@ -65,7 +64,7 @@ def block(
 
 
 def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:
-    """Gradient of block number i: dy (B, R, D) to dx (B, N, D); adds the parameters' gradients to grads."""
+    """Gradient of block number i: dy (B, R, D) to dx (B, N, D); adds the parameter gradients to grads."""
     p = f"blocks.{i}"
 
     dm = ops.drop_path_backward(dy, cache.path2)

@@ -1,4 +1,4 @@
-"""What a Vision Transformer is made of: the numbers that fix its shape and its arithmetic."""
+"""The configuration of a Vision Transformer: the numbers that determine its shape and its arithmetic."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tinyvit.ops import GELU_FORMS
 class ViTConfig:
     """Shape and arithmetic of a ViT (paper Table 1; numerics as in the official code).
 
-    image_size is (height, width) in pixels, or one number for a square. pool 'token' classifies the class
-    token, 'mean' the average of the patch tokens, and then there is no class token. pre_logits is the width
-    of an extra tanh layer before the head, 0 for none. drop_path is the rate of the last block; it rises
-    linearly from 0 at the first.
+    image_size is (height, width) in pixels, or one number for a square. With pool 'token' the head reads the
+    class token; with 'mean' it reads the average of the patch tokens, and there is no class token. pre_logits
+    is the width of an extra tanh layer before the head, or 0 for none. drop_path is the rate of the last
+    block; the rate rises linearly from 0 at the first block.
     """
 
     image_size: tuple[int, int] | int
@@ -36,7 +36,7 @@ class ViTConfig:
     channels: int = 3
 
     def __post_init__(self) -> None:
-        """Settle the image size; raise UserError if the numbers do not fit together."""
+        """Normalise the image size; raise UserError if the numbers are inconsistent."""
         size = self.image_size
         object.__setattr__(self, "image_size", (size, size) if isinstance(size, int) else tuple(size))
         H, W = self.image_size
@@ -58,7 +58,7 @@ class ViTConfig:
             )
         if self.width % self.heads:
             raise UserError(
-                f"width {self.width} cannot be shared by {self.heads} heads: it must be a multiple."
+                f"width {self.width} is not divisible by {self.heads} heads: choose another number of heads."
             )
         if self.pool not in ("token", "mean"):
             raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
@@ -70,23 +70,23 @@ class ViTConfig:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Patches down and across."""
+        """The number of patches down and across."""
         return self.image_size[0] // self.patch_size, self.image_size[1] // self.patch_size
 
     @property
     def has_token(self) -> bool:
-        """Whether there is a class token before the patch tokens."""
+        """Whether a class token precedes the patch tokens."""
         return self.pool == "token"
 
     @property
     def tokens(self) -> int:
-        """N: patches, and the class token if there is one."""
+        """N: the number of patches, plus one for the class token if there is one."""
         return self.grid[0] * self.grid[1] + self.has_token
 
     def rows_after(self, layer: int) -> int | None:
-        """How many tokens block `layer` has to give: all (None), or of the last one only the class token.
+        """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
 
-        Nothing else of the last block reaches the logits.
+        In the last block of a class-token model, no other token reaches the logits.
         """
         return 1 if self.has_token and layer == self.layers - 1 else None
 
@@ -95,5 +95,5 @@ class ViTConfig:
         return self.drop_path * layer / max(self.layers - 1, 1)
 
     def as_dict(self) -> dict[str, Any]:
-        """For a JSON file; ViTConfig(**it) is this configuration again."""
+        """The fields, for a JSON file; ViTConfig(**fields) restores the configuration."""
         return asdict(self)

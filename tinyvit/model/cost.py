@@ -1,4 +1,4 @@
-"""What a model costs, counted from its shape: parameters, multiply-adds, memory of a training step."""
+"""What a model costs, computed from its shape: parameters, multiply-adds, memory for a training step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def parameter_count(config: ViTConfig) -> int:
 def multiply_adds(config: ViTConfig) -> int:
     """Multiply-adds of one forward pass on one image; training costs about three times that.
 
-    With T patches, N tokens, width D, MLP width M, L layers, C classes, and P*P*channels numbers a patch:
+    With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
         patches    P P channels T D
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
@@ -30,17 +30,17 @@ def multiply_adds(config: ViTConfig) -> int:
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
-    """Bytes that the caches of one image hold between its forward and its backward pass, in training.
+    """Bytes that the caches for one image hold between its forward and its backward pass, in training.
 
-    The parameters, which the caches only refer to, are not among them. What model.forward and
-    ops.cross_entropy keep, in numbers of bytes_each bytes:
+    The parameters are not counted, since the caches only refer to them. model.forward and ops.cross_entropy
+    keep these numbers, of bytes_each bytes each:
 
         patches    P P channels T                        the input of the patch embedding
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
-    and another N D for the mask of dropout on the embedding. Memory grows with the number of images that
-    are computed at one time: the whole batch, or a part of it (--accumulate; micro-batches on the CPU).
+    and another N D for the mask of dropout on the embedding. Memory grows with the number of images computed
+    at a time: the whole batch, or part of it (--accumulate, or micro-batches on the CPU).
     """
     T, R = config.grid[0] * config.grid[1], 1 if config.has_token else config.tokens
     numbers = config.patch_size**2 * config.channels * T
@@ -51,16 +51,16 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
 
 
 def block_activations(config: ViTConfig, i: int) -> int:
-    """Numbers that the cache of block i holds for one image.
+    """How many numbers the cache of block i holds for one image.
 
-    With N tokens, of which R go on (1 in the last block of a class-token model, else all):
+    With N tokens, of which R are returned (1 in the last block of a class-token model, otherwise all):
 
         LayerNorm      N (D + 1)  and  N D               n and r, and its output
         attention      3 N D  +  R D  +  H R N  +  R D   q k v, q scaled, A, its output
         LayerNorm      R (D + 1)  and  R D
         MLP            3 R M                             before the GELU, its gate, after it
 
-    Dropout keeps a mask where it acts, and on A also what is left of it; stochastic depth two numbers.
+    Dropout adds a mask wherever it acts, and for A also the result. Stochastic depth adds two numbers.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
     R = config.rows_after(i) or N

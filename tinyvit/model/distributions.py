@@ -1,4 +1,4 @@
-"""First values of parameters: functions (rng, shape) -> array, drawn as the official code draws them."""
+"""Initial values of parameters: functions (rng, shape) -> array, with the official code's distributions."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ def tiny_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def xavier_uniform(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """Uniform with variance 2 / (inputs + outputs) (Glorot and Bengio 2010): keeps sizes both ways."""
+    """Uniform with variance 2 / (inputs + outputs) (Glorot and Bengio 2010).
+
+    This keeps the scale of activations going forward, and of gradients going backward, about constant.
+    """
     limit = math.sqrt(6 / (shape[0] + shape[1]))
     return rng.uniform(-limit, limit, shape)
 
 
 def xavier_uniform_qkv(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """The matrices of q, k and v side by side, (D, 3D), each Xavier-uniform as its own D x D."""
+    """The matrices of q, k and v side by side, (D, 3D), each Xavier-uniform as a D x D matrix."""
     D = shape[0]
     return np.concatenate([xavier_uniform(rng, (D, D)) for _ in range(3)], axis=1)
 
 
 def lecun_normal(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """Normal, cut off at two standard deviations, with variance 1 / inputs after the cut."""
+    """Normal, truncated at two standard deviations, with variance 1 / inputs after truncation."""
     draw = rng.standard_normal(shape)
     while (far := np.abs(draw) > 2).any():
         draw[far] = rng.standard_normal(far.sum())
-    return draw / (0.8796256610342398 * math.sqrt(shape[0]))  # standard deviation of a normal cut at 2
+    return draw / (0.8796256610342398 * math.sqrt(shape[0]))  # the standard deviation after truncation at 2

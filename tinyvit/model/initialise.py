@@ -1,4 +1,4 @@
-"""Fresh parameters, as the official code draws them."""
+"""Initial parameters, drawn as in the official code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tinyvit.model.params import Params
 
 
 def initialise(config: ViTConfig, seed: int = 0, dtype: str = "float32") -> Params:
-    """Fresh parameters, the same for the same seed on every machine.
+    """Initial parameters, the same for the same seed on every machine.
 
-    Patch embedding and pre_logits: LeCun normal. Class token, biases, head: zeros. Position embedding: N(0,
-    0.02). q, k, v and output matrices: Xavier-uniform, each as its own D x D. MLP: Xavier-uniform, its
-    biases N(0, 1e-6). LayerNorm: gain 1, offset 0.
+    Patch embedding and pre_logits: LeCun normal. Class token, biases, head: zeros. Position embedding: normal
+    with standard deviation 0.02. q, k, v and output matrices: Xavier-uniform, each as a separate D x D
+    matrix. MLP: Xavier-uniform, with normal biases of standard deviation 1e-6. LayerNorm: gain 1, offset 0.
     """
     rng = np.random.Generator(np.random.Philox(seed))
     params = Params.zeros(layout(config), dtype)

@@ -1,9 +1,9 @@
-"""The one table of parameters. Whatever must know a parameter reads it here.
+"""The table of parameters, the single place that defines them.
 
-Each row names a parameter and says what shape it has, how its first values are drawn, whether weight decay
-acts on it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and
-which arrays of an official .npz file make it up. First values, weight decay, cost, checkpoints and the
-official layout all follow from these rows; a new part of a model is one more group of them.
+Each row names a parameter and gives its shape, how its initial values are drawn, whether weight decay acts on
+it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and which arrays
+of an official .npz file it is made of. Initialisation, weight decay, cost, checkpoints and the official
+layout all follow from these rows. To add a part to the model, add its rows.
 
 Matrices are stored input-by-output. The letters are those of tinyvit.ops.
 """
@@ -23,8 +23,8 @@ Shape = tuple[int, ...]
 class Row:
     """One parameter.
 
-    official lists (name, shape) of the arrays that, reshaped and put side by side along their last axis,
-    are this parameter in the official layout.
+    official lists (name, shape) of the arrays in the official layout that make up this parameter: they are
+    reshaped and concatenated along the last axis.
     """
 
     name: str
@@ -42,7 +42,7 @@ def layout(config: ViTConfig) -> tuple[Row, ...]:
 
 
 def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:
-    """A table of one's own from names and shapes; matrices whose name ends in .weight decay."""
+    """A custom table from names and shapes; weight decay acts on matrices whose name ends in .weight."""
     return tuple(
         Row(name, shape, decays=name.endswith(".weight") and len(shape) == 2)
         for name, shape in shapes.items()

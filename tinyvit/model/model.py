@@ -1,4 +1,4 @@
-"""A model is a configuration and the parameters that fit it; it may know what its classes are called."""
+"""A model: a configuration, parameters to match, and the names of the classes if they are known."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ M = TypeVar("M", bound="Model")
 
 @dataclass(eq=False)
 class Model:
-    """config, params, and classes: the names of the logits in their order, empty where they are not known.
+    """config, params, and classes: the class names in the order of the logits, empty if they are unknown.
 
-    position_resize is how the library that the model is from fits position embeddings to images of another
-    size (see ops.resize). Raises ValueError if the parts do not fit one another. `tinyvit.Model` is this
-    class with everything that one does with a model: predict, features, attention, fit, save.
+    position_resize is how the library that the model comes from resizes position embeddings for images of
+    another size (see ops.resize). Raises ValueError if the parts do not match. `tinyvit.Model` extends this
+    class with everything there is to do with a model: predict, features, attention, fit, save.
     """
 
     config: ViTConfig
@@ -31,30 +31,27 @@ class Model:
         if self.params.shapes != wanted:
             odd = sorted(wanted.items() ^ self.params.shapes.items())[0][0]
             raise ValueError(
-                f"the parameters are not those of the configuration: {odd} should have shape "
+                f"the parameters do not match the configuration: {odd} should have shape "
                 f"{wanted.get(odd)}, but has {self.params.shapes.get(odd)}"
             )
         self.classes = tuple(self.classes)
         if self.classes and len(self.classes) != self.config.classes:
-            raise ValueError(
-                f"there are {len(self.classes)} names of classes for {self.config.classes} classes"
-            )
+            raise ValueError(f"there are {len(self.classes)} class names for {self.config.classes} classes")
 
     @property
     def has_head(self) -> bool:
-        """Whether it classifies; a backbone without a head is given one class with zero weights."""
+        """Whether it can classify; a backbone without a head is given one class with zero weights."""
         return self.config.classes > 1
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the classes are called: class 0, class 1 and so on where nobody has named them."""
+        """The names of the classes: class 0, class 1 and so on if they have none."""
         return self.classes or tuple(f"class {c}" for c in range(self.config.classes))
 
     def with_new_head(self: M, classes: int) -> M:
-        """The same model with a head of zeros for other classes, without pre_logits (paper, section 3.2).
+        """The same model with a new head of zeros for other classes, without pre_logits (paper, section 3.2).
 
-        Zero weights give every class the same score, so that the first step moves the head and not the
-        features.
+        With zero weights no gradient reaches the features at first, so the first step changes only the head.
         """
         config = replace(self.config, classes=classes, pre_logits=0)
         return replace(

@@ -1,10 +1,9 @@
-"""Parameters, and gradients: one flat buffer, many names.
+"""Parameters and gradients: named views into one flat buffer.
 
-Every parameter is a view into a single 1-D array. So an optimiser's update is one expression over the
-buffer, the gradient norm one dot product, and a copy to another device one call, whatever the model.
+Every parameter is a view into a single 1-D array. An optimiser's update is therefore one expression over the
+buffer, the gradient norm is one dot product, and a copy to another device is one call, whatever the model.
 
-Weight decay acts on some parameters only. The buffer holds these first, so that `flat[:decayed]` is what
-decays.
+Weight decay acts on only some of the parameters. They come first in the buffer, as `flat[:decayed]`.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from tinyvit.model.layout import Row, Shape
 
 
 class Params(Mapping):
-    """A table name -> view over one flat array.
+    """A mapping from names to views into one flat array.
 
-    `flat` is the buffer, 1-D; `rows` the table (see model.layout); `decayed` how many numbers at the start
-    of the buffer decay. Read with params[name], or a whole part with params.group("blocks.0.attn"); write
-    with params[name] = values (the shape is checked) or, for gradients, params.add(name, values).
+    `flat` is the 1-D buffer, `rows` the table (see model.layout), and `decayed` how many numbers at the start
+    of the buffer are subject to weight decay. Read one parameter with params[name], or a whole part with
+    params.group("blocks.0.attn"). Write with params[name] = values (the shape is checked) or, for gradients,
+    params.add(name, values).
     """
 
     def __init__(self, flat: Array, rows: tuple[Row, ...]):
@@ -46,11 +46,11 @@ class Params(Mapping):
 
     @classmethod
     def zeros(cls, rows: tuple[Row, ...], dtype: str = "float32", xp=np) -> Params:
-        """All parameters of a table zero, in the array module xp."""
+        """The parameters of a table, all zeros, in the array module xp."""
         return cls(xp.zeros(sum(prod(row.shape) for row in rows), dtype=dtype), rows)
 
     def zeros_like(self) -> Params:
-        """A second buffer, all zeros, with the same table: for gradients or an optimiser's state."""
+        """A new buffer of zeros with the same table, for gradients or an optimiser's state."""
         return Params(array_module(self.flat).zeros_like(self.flat), self.rows)
 
     def astype(self, dtype: str) -> Params:
@@ -64,7 +64,7 @@ class Params(Mapping):
         return Params(flat.get() if on_host else xp.array(flat), self.rows)
 
     def carried_over(self, rows: tuple[Row, ...], without: str) -> Params:
-        """Parameters of another table with the values of these; zeros where a name begins with `without`."""
+        """Parameters of another table with the values of these; zeros for names that begin with `without`."""
         result = Params.zeros(rows, self.flat.dtype, array_module(self.flat))
         for name in result:
             if not name.startswith(without):
@@ -72,11 +72,11 @@ class Params(Mapping):
         return result
 
     def group(self, name: str) -> tuple[Array, ...]:
-        """The parameters of a part in table order: group("norm") is (norm.weight, norm.bias)."""
+        """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias)."""
         return tuple(self._groups[name])
 
     def add(self, name: str, *values: Array) -> None:
-        """Add one array to each parameter of a part, in table order: how gradients are summed."""
+        """Add one array to each parameter of a part, in table order; this is how gradients are summed."""
         for view, value in zip(self._groups[name], values, strict=True):
             view += value
 
@@ -104,12 +104,12 @@ class Params(Mapping):
     def __len__(self) -> int:
         return len(self._views)
 
-    # A Mapping compares its values, and arrays have no single truth: two tables are equal if they are one.
+    # A Mapping compares values, but comparing arrays gives no single truth value: identity is used instead.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple:
-        """Pickled and copied as buffer and table, so that the views of the copy are views of its buffer."""
+        """Pickle and copy the buffer and the table, so that the copy's views refer to the copy's buffer."""
         return Params, (self.flat, self.rows)
 
     def __repr__(self) -> str:

@@ -22,13 +22,13 @@ SIZES = {
     "l": (1024, 4096, 16, 24),
     "h": (1280, 5120, 16, 32),
 }
-# Any patch size can be asked for; these are the ones in use.
+# Any patch size is accepted; these are the usual ones.
 OFFICIAL = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
 SMALL = ("nano/4", "micro/4", "milli/4", "mini/4")
 
 
 def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes) -> ViTConfig:
-    """The model called `name`: 'nano/4', 'Ti/16', 'vit-b/16', 'ViT-B_16'; upper and lower case are alike.
+    """The model called `name`, such as 'nano/4', 'Ti/16', 'vit-b/16' or 'ViT-B_16'; case does not matter.
 
     Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model.
     """
@@ -44,17 +44,17 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
 
 
 def is_preset(name: str) -> bool:
-    """Whether there is a model of that name, for images that suit it."""
+    """Whether there is a model of that name."""
     return _match(name) is not None
 
 
 def usual_name(name: str) -> str:
-    """A preset's name as the paper writes it, ViT- left out: ViT-b_16 is B/16, nano/4 is nano/4."""
+    """A preset's name as in the paper, but without ViT-: ViT-b_16 becomes B/16, nano/4 stays nano/4."""
     size, patch = _match(name).groups()
     return f"{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 
 
 def _match(name: str) -> re.Match[str] | None:
-    """Size and patch as groups 1 and 2."""
+    """A match with the size and the patch size as groups 1 and 2; None for an unknown name."""
     match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", name.strip().lower())
     return match if match and match[1] in SIZES else None

@@ -1,7 +1,7 @@
 """The readout: from the tokens of the last block to logits (ViT eq. 4), forward and backward.
 
-Final LayerNorm, pooling (the class token, or the mean of the patches), perhaps a tanh layer (pre_logits),
-and the head. What the head is given are the features of an image.
+It consists of the final LayerNorm, pooling (the class token, or the mean of the patches), an optional tanh
+layer (pre_logits), and the head. The input of the head is called the features of an image.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tinyvit.model.params import Params
 
 
 class FeaturesCache(NamedTuple):
-    """What the backward pass of all but the head needs; the last two are None without pre_logits."""
+    """What the backward pass needs for everything but the head; the last two are None without pre_logits."""
 
     norm: tuple
     pool: tuple
@@ -31,7 +31,7 @@ class ReadoutCache(NamedTuple):
 
 
 def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
-    """Features (B, D), or (B, pre_logits) if there is that layer, of tokens x (B, N, D), and the cache."""
+    """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer."""
     x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)  # (B, D)           ViT eq. 4
     if not config.pre_logits:
@@ -42,14 +42,14 @@ def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, Fea
 
 
 def readout(config: ViTConfig, params: Params, x: Array) -> tuple[Array, ReadoutCache]:
-    """Logits (B, C) of tokens x (B, N, D), and the cache."""
+    """Logits (B, C) for tokens x (B, N, D), and the cache."""
     x, features = features_of(config, params, x)
     logits, head = ops.linear(x, *params.group("head"))  # (B, C)
     return logits, ReadoutCache(features, head)
 
 
 def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, grads: Params) -> Array:
-    """Gradient of readout: dlogits (B, C) to dx (B, N, D); adds the parameters' gradients to grads."""
+    """Gradient of readout: dlogits (B, C) to dx (B, N, D); adds the parameter gradients to grads."""
     norm, pool, pre_logits, tanh = cache.features
     dx, *dhead = ops.linear_backward(dlogits, cache.head)
     grads.add("head", *dhead)

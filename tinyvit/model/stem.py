@@ -11,7 +11,7 @@ from tinyvit.model.params import Params
 
 
 class StemCache(NamedTuple):
-    """What the backward pass of the stem needs, operation by operation."""
+    """What the backward pass of the stem needs, one entry per operation."""
 
     patch: tuple
     dropout: Array | None
@@ -20,9 +20,9 @@ class StemCache(NamedTuple):
 def stem(
     config: ViTConfig, params: Params, images: Array, noise: ops.Noise | None = None
 ) -> tuple[Array, StemCache]:
-    """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Noise is given in training only.
+    """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Pass noise only in training.
 
-    Raises ValueError if the images are not normalised, of another size than the model's, or none at all.
+    Raises ValueError if there are no images, or if they are not normalised or not of the model's size.
     """
     _check(config, images)
     x, _ = ops.patchify(images, config.patch_size)  # (B, T, P*P*channels)

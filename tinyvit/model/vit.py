@@ -1,4 +1,4 @@
-"""The Vision Transformer (Dosovitskiy et al. 2020, section 3.1): stem, blocks, readout, and back again."""
+"""The Vision Transformer (Dosovitskiy et al. 2020, section 3.1): its forward and its backward pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tinyvit.model.stem import StemCache, stem, stem_backward
 
 
 class Cache(NamedTuple):
-    """What the backward pass of a model needs, part by part."""
+    """What the backward pass of a model needs, one entry per part."""
 
     config: ViTConfig
     stem: StemCache
@@ -25,11 +25,12 @@ class Cache(NamedTuple):
 def forward(
     config: ViTConfig, params: Params, images: Array, noise: ops.Noise | None = None, whole: bool = False
 ) -> tuple[Array, Cache]:
-    """Logits (B, C) of a batch of images, and the cache for backward.
+    """Logits (B, C) for a batch of images, and the cache for backward.
 
-    images (B, H, W, 3), normalised, in the dtype of the parameters. Give noise in training, so that dropout
-    and stochastic depth act; omit it otherwise. Of the last block only the class token is used; whole
-    computes it for all tokens nevertheless, to look at its attention.
+    images (B, H, W, 3) are normalised and in the dtype of the parameters. Pass noise in training, so that
+    dropout and stochastic depth act; omit it otherwise. The last block normally computes only the class
+    token, since no other token reaches the logits; with `whole` it computes all tokens, so that its attention
+    can be examined.
     """
     x, stem_cache = stem(config, params, images, noise)  # (B, N, D)                         ViT eq. 1
     blocks = []
@@ -51,25 +52,25 @@ def backward(dlogits: Array, cache: Cache, grads: Params) -> None:
 
 
 def infer(config: ViTConfig, params: Params, images: Array) -> Array:
-    """Logits (B, C) of a batch of images, as forward computes them, but no cache is kept."""
+    """Logits (B, C) for a batch of images, as in forward, but without keeping a cache."""
     return readout(config, params, _tokens(config, params, images))[0]
 
 
 def features(config: ViTConfig, params: Params, images: Array) -> Array:
-    """What the head is given, (B, D) or (B, pre_logits), for images (B, H, W, 3); no cache is kept."""
+    """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3); keeps no cache."""
     return features_of(config, params, _tokens(config, params, images))[0]
 
 
 def attention_maps(cache: Cache) -> list[Array]:
     """The attention probabilities A (B, H, N, N) of every block, from the cache of a forward pass.
 
-    Those of the last block of a class-token model are (B, H, 1, N), unless the pass was `whole`.
+    For the last block of a class-token model they are (B, H, 1, N), unless the pass was `whole`.
     """
     return [ops.attention_probabilities(block.attention) for block in cache.blocks]
 
 
 def _tokens(config: ViTConfig, params: Params, images: Array) -> Array:
-    """What leaves the last block."""
+    """The tokens that leave the last block."""
     x = stem(config, params, images)[0]
     for i in range(config.layers):
         x = block(config, params, i, x, rows=config.rows_after(i))[0]

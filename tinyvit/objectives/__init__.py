@@ -1,12 +1,12 @@
-"""What is learned: functions that carry out forward, loss and backward for one batch.
+"""Training objectives: functions that carry out the forward pass, loss and backward pass for one batch.
 
 An objective is called as
 
     loss = objective(config, params, images, targets, grads, noise=..., share=...)
 
-adds share times the gradient of its loss to grads, and returns share times the loss. share is this batch's
-part of a larger one (its images divided by all images): so the losses and gradients of the parts add up to
-those of the whole. Engines are given an objective and know nothing else of it.
+It adds share times the gradient of its loss to grads, and returns share times the loss. share is the fraction
+of a larger batch that these images make up, so that the losses and gradients of the parts add up to those of
+the whole. Engines are given an objective and know nothing else about it.
 """
 
 from collections.abc import Callable

@@ -17,10 +17,10 @@ def loss_and_grads(
     noise: ops.Noise | None = None,
     share: float = 1.0,
 ) -> Array:
-    """Mean cross-entropy of a batch, its gradient added to grads; both multiplied by share.
+    """Mean cross-entropy of a batch, with its gradient added to grads; both are multiplied by share.
 
-    images (B, H, W, 3), normalised; targets as in ops.cross_entropy. Returns the loss, an array without
-    axes.
+    images (B, H, W, 3) are normalised; targets are as in ops.cross_entropy. Returns the loss, an array
+    without axes.
     """
     logits, cache = model.forward(config, params, images, noise)
     loss, loss_cache = ops.cross_entropy(logits, targets, smoothing)

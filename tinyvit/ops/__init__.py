@@ -1,11 +1,12 @@
-"""The mathematics: one file an operation, the forward above its backward, the same code for NumPy and CuPy.
+"""The mathematics: one file per operation, forward above backward, the same code for NumPy and CuPy.
 
     y, cache = operation(x, ...)
     dx, ... = operation_backward(dy, cache)
 
-Nothing here knows of models, and nothing is remembered between calls: the cache holds all that the backward
-needs. The letters mean the same in every file: B images in the batch, N tokens (T patches and perhaps the
-class token), D width, H heads, K width of a head, M width of the MLP, C classes, P patch size, L layers.
+Nothing here knows about models, and no state is kept between calls: the cache holds all that the backward
+pass needs. The letters mean the same in every file: B images in the batch, N tokens (T patches plus the class
+token, if there is one), D width, H heads, K width of a head, M width of the MLP, C classes, P patch size, L
+layers.
 """
 
 from tinyvit.ops.attention import attention, attention_backward, attention_probabilities

@@ -1,8 +1,7 @@
 """Multi-head self-attention (Vaswani et al. 2017; ViT appendix A), forward and backward.
 
-Every token asks a question (its query), answers to others' questions with a label (its key), and has
-something to say (its value). For each image and each of H heads, of width K = D / H, with x (N, D) the
-tokens:
+Every token asks a question (its query), advertises what it can answer (its key), and carries the answer (its
+value). For each image and each of H heads of width K = D / H, with tokens x (N, D):
 
     q = x Wq + bq      k = x Wk + bk      v = x Wv + bv          (N, K)                    (1)
     S = q k^T / sqrt(K)                                          (N, N)                    (2)
@@ -10,10 +9,10 @@ tokens:
     o = A v                                                      (N, K)                    (4)
     y = [o of head 1, ..., o of head H] Wo + bo                  (N, D)                    (5)
 
-All q, k and v of all heads come from a single product with one matrix (D, 3D), its columns ordered (q k v,
-head, K). Every head reads the whole token, not a slice of it; only (5) mixes the heads.
+The q, k and v of all heads come from a single product with one matrix (D, 3D), whose columns are ordered (q k
+v, head, K). Every head reads the whole token, not a slice of it; only (5) mixes the heads.
 
-Backward: the same five lines, upwards. Each product C = A B gives dA = dC B^T and dB = A^T dC.
+Backward: the same five lines in reverse order. Each product C = A B gives dA = dC B^T and dB = A^T dC.
 
     do = dy Wo^T, cut into heads         (and dWo, dbo as in linear)                       (6)
     dA = do v^T        dv = A^T do                                                         (7)
@@ -21,7 +20,8 @@ Backward: the same five lines, upwards. Each product C = A B gives dA = dC B^T a
     dq = dS k / sqrt(K)        dk = dS^T q / sqrt(K)                                       (9)
     dx = [dq dk dv] [Wq Wk Wv]^T         (and dW, db as in linear)                        (10)
 
-The gradient of bk is exactly zero: it adds q bk^T to a whole row of S, and softmax does not see a constant.
+The gradient of bk is exactly zero: it adds the same q bk^T to a whole row of S, and softmax ignores a
+constant.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ def attention(
 ) -> tuple[Array, tuple]:
     """Self-attention among the N tokens of each image.
 
-    x (B, N, D), qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads must divide D.
-    queries Q lets only the first Q tokens ask, of all N: for a last block of which only the class token is
-    used. Dropout, if any, acts on the attention probabilities. Returns y (B, Q, D), Q = N unless given, and
-    the cache; attention_probabilities(cache) reads A (B, H, Q, N) from it.
+    x (B, N, D), qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads must divide D. If
+    queries Q is given, only the first Q tokens attend to all N: in the last block only the class token may be
+    needed. Dropout, if any, acts on the attention probabilities. Returns y (B, Q, D), with Q = N by default,
+    and the cache; attention_probabilities(cache) reads A (B, H, Q, N) from it.
     """
     B, N, D = x.shape
     K = D // heads
     qkv, qkv_cache = linear(x, qkv_weight, qkv_bias)  # (B, N, 3D)                           eq. 1
     q, k, v = qkv.reshape(B, N, 3, heads, K).transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
-    q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): scaled here, since S is larger
+    q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): q is scaled, since it is smaller than S
     A, softmax_cache = softmax(q @ k.transpose(0, 1, 3, 2))  # (B, H, Q, N)                  eq. 2, 3
     dropped, dropout_cache = dropout(A, dropout_rate, noise)
     o = dropped @ v  # (B, H, Q, K)                                                          eq. 4
@@ -73,13 +73,13 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array, Ar
     do, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
     do = do.reshape(B, Q, H, K).transpose(0, 2, 1, 3)  # (B, H, Q, K)
     dqkv = array_module(dy).empty((B, N, 3, H, K), dtype=dy.dtype)
-    dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views: what is written here lies in dqkv
+    dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views: writing to them fills dqkv
     dA = dropout_backward(do @ v.transpose(0, 1, 3, 2), dropout_cache)  # (B, H, Q, N)       eq. 7
     dv[...] = dropped.transpose(0, 1, 3, 2) @ do  #                                          eq. 7
     dS = softmax_backward(dA, softmax_cache)  # (B, H, Q, N)                                 eq. 8
     dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
-    dq[:, :, Q:] = 0  # those that did not ask
-    dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is scaled already                            eq. 9
+    dq[:, :, Q:] = 0  # these tokens were not queries
+    dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is already scaled                            eq. 9
     dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
     return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias
 

@@ -1,18 +1,17 @@
 """The class token and the position embedding (ViT eq. 1), forward and backward.
 
-A learned vector t is put before the T patch embeddings of every image, and a learned vector is added at
-every place:
+A learned vector t is placed before the T patch embeddings of every image, and a learned vector is added at
+every position:
 
     z = [t; x_1; ...; x_T] + E                            (N, D), N = T + 1                (1)
 
-Without the sum, shuffling the patches of an image would not change the class token's answer: attention sees
-a set.
+Without the position embedding, shuffling the patches of an image would not change the class token's output,
+because attention treats its input as a set.
 
-Backward. t and E are the same for all B images, so each collects the gradient of all of them; x is passed
-through:
+Backward. t and E are shared by all B images, so each sums the gradients of all of them; x is passed through:
 
     dt = sum over images of dz_0                                                           (2)
-    dx_j = dz_j                for the places j of the patches                             (3)
+    dx_j = dz_j                for the positions j of the patches                          (3)
     dE = sum over images of dz                                                             (4)
 """
 
@@ -22,7 +21,7 @@ from tinyvit.backend import Array, array_module
 
 
 def class_token(x: Array, token: Array) -> tuple[Array, None]:
-    """Put token (D,) before the tokens x (B, T, D) of every image; returns (B, T + 1, D), empty cache."""
+    """Put token (D,) before the tokens x (B, T, D) of every image; returns (B, T + 1, D) and no cache."""
     B, T, D = x.shape
     y = array_module(x).empty((B, T + 1, D), dtype=x.dtype)
     y[:, 0] = token
@@ -36,7 +35,7 @@ def class_token_backward(dy: Array, cache: None) -> tuple[Array, Array]:
 
 
 def position_embedding(x: Array, embedding: Array) -> tuple[Array, None]:
-    """Add embedding (N, D) to the tokens x (B, N, D) of every image; returns (B, N, D), empty cache."""
+    """Add embedding (N, D) to the tokens x (B, N, D) of every image; returns (B, N, D) and no cache."""
     return x + embedding, None
 
 

@@ -1,16 +1,15 @@
-"""The error function, to nearly the last digit of the dtype, from exp and a polynomial.
+"""The error function, accurate to nearly the last digit of the dtype, from exp and a polynomial.
 
     erf(x) = 2/sqrt(pi) * integral of exp(-t^2) for t from 0 to x                          (1)
 
-NumPy has no erf. For z = |x| the quantity 1 - erf(z) falls like exp(-z^2), so what is left after dividing
-that out is smooth and flat, and in the variable t = 2 / (2 + z) almost a straight line:
+NumPy has no erf. For z = |x|, the quantity 1 - erf(z) decays like exp(-z^2). Dividing by that leaves a smooth
+function that varies slowly and is almost a straight line in the variable t = 2 / (2 + z):
 
     1 - erf(z) = t exp(-z^2 + p(t))                                                        (2)
 
 p is fitted once, at import, to math.erfc of the standard library at Chebyshev nodes of t (z from 0 to 6;
-beyond, erf is 1 to all digits a double has). Chebyshev coefficients of a smooth function fall off
-geometrically: keeping those above the rounding of the dtype gives full accuracy with few terms. Then
-erf(-x) = -erf(x).
+beyond that, erf is 1 to all digits of a double). The Chebyshev coefficients of a smooth function decay
+geometrically, so a few terms reach the accuracy of the dtype. Negative x follows from erf(-x) = -erf(x).
 
 Backward: derf/dx = 2/sqrt(pi) exp(-x^2), the integrand of (1).
 """
@@ -29,7 +28,7 @@ _T_LOW, _T_HIGH = 2 / (2 + _LARGEST), 1.0
 
 
 def _fit(degree: int) -> list[float]:
-    """Power-series coefficients in s = t rescaled to [-1, 1], lowest first, of p in (2)."""
+    """The power-series coefficients of p in (2), lowest order first, in s = t rescaled to [-1, 1]."""
 
     def p(s: np.ndarray) -> np.ndarray:
         t = (_T_HIGH - _T_LOW) / 2 * s + (_T_HIGH + _T_LOW) / 2
@@ -43,7 +42,7 @@ _COEFFICIENTS = {"float64": _fit(20), "float32": _fit(9)}
 
 
 def erf(x: Array) -> Array:
-    """Error function of x, elementwise, typed as x. Absolute error below 1e-15 (float64), 4e-7 (float32)."""
+    """Error function, elementwise, in x's dtype. Absolute error below 1e-15 (float64) or 4e-7 (float32)."""
     xp = array_module(x)
     z = xp.minimum(xp.abs(x), _LARGEST)
     t = 2 / (2 + z)

@@ -1,11 +1,11 @@
-"""GELU (Hendrycks and Gimpel 2016), the nonlinearity of the ViT's MLP, in both forms in use.
+"""GELU (Hendrycks and Gimpel 2016), the nonlinearity of the ViT's MLP, in its two common forms.
 
     exact:      y = x Phi(x)           Phi(x) = (1 + erf(x / sqrt 2)) / 2                  (1)
     tanh form:  y = x (1 + tanh(u)) / 2      u = sqrt(2/pi) (x + 0.044715 x^3)             (2)
 
-Phi is the normal distribution function: x is let through in proportion to how few normal numbers lie above
-it. The tanh form differs from the exact one by at most 5e-4. Since (1 + tanh u) / 2 is the logistic
-function of 2u, (2) costs one exp:
+Phi is the normal distribution function: x is multiplied by the probability that a standard normal number is
+below it. The tanh form differs from the exact one by at most 5e-4. Since (1 + tanh u) / 2 is the logistic
+function of 2u, (2) costs only one exp:
 
     y = x s        s = 1 / (1 + exp(-2u))                                                  (3)
 
@@ -14,7 +14,7 @@ Backward, by the product rule, with dPhi/dx = phi(x) = exp(-x^2/2) / sqrt(2 pi) 
     exact:      dy/dx = Phi(x) + x phi(x)                                                  (4)
     tanh form:  dy/dx = s + x s (1 - s) 2 du/dx    du/dx = sqrt(2/pi) (1 + 3 * 0.044715 x^2)   (5)
 
-The official ViT uses the tanh form; weights published by timm and Hugging Face want the exact one.
+The official ViT uses the tanh form; weights published by timm and Hugging Face need the exact one.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CUBIC = 0.044715
 
 
 def gelu(x: Array, form: str = "tanh") -> tuple[Array, tuple]:
-    """GELU of x, elementwise, form 'tanh' or 'exact'; returns y, shaped and typed as x, and the cache."""
+    """GELU, elementwise, form 'tanh' or 'exact'; returns y, with x's shape and dtype, and the cache."""
     gate = _GATES[form](x)
     return x * gate, (x, gate, form)
 
 
 def gelu_backward(dy: Array, cache: tuple) -> Array:
-    """Gradient of gelu: dx, shaped as x."""
+    """Gradient of gelu: dx, with the shape of x."""
     x, gate, form = cache
     return dy * _SLOPES[form](x, gate)
 
@@ -47,7 +47,7 @@ def _tanh_gate(x: Array) -> Array:
     z *= -_SLOPE * _CUBIC
     z -= _SLOPE
     z *= x  # -2u
-    with np.errstate(over="ignore"):  # exp of a large number is inf, and 1 / (1 + inf) the right 0
+    with np.errstate(over="ignore"):  # exp of a large number is inf, and 1 / (1 + inf) is 0, as it should be
         array_module(x).exp(z, out=z)
     z += 1
     return array_module(x).reciprocal(z, out=z)  # s                                         eq. 3

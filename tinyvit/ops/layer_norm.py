@@ -18,8 +18,8 @@ and summing g_j dn_j/dx_i over j:
     dx = r (g - mean(g) - n mean(g n))                                                     (6)
     dweight = sum over rows of dy * n          dbias = sum over rows of dy                 (7)
 
-Adding a constant to a row of x, or stretching it, leaves y as it was (up to eps); so (6) takes out of g
-exactly its part along a constant and its part along n.
+Adding a constant to a row of x, or scaling the row, does not change y (up to eps). Accordingly, (6) removes
+from g exactly its component along a constant and its component along n.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ def layer_norm_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array]:
 
 
 def row_means(x: Array) -> Array:
-    """Mean over the last axis, kept: (..., D) to (..., 1).
+    """Mean over the last axis, which is kept: (..., D) to (..., 1).
 
-    As a product with a column of 1/D: on short rows BLAS is about three times faster than a reduction.
+    Computed as a product with a column of 1/D: on short rows, BLAS is about three times faster than a
+    reduction.
     """
     D = x.shape[-1]
     column = array_module(x).full((D, 1), 1 / D, dtype=x.dtype)

@@ -4,14 +4,14 @@ Every row of x, of width I, is mapped to a row of width O by a matrix stored inp
 
     y = x W + b            y_no = sum_i x_ni W_io + b_o                                    (1)
 
-Backward. x_ni reaches the loss through all O entries of row n of y, W_io through column o of every row, b_o
-through column o of every row:
+Backward. x_ni affects the loss through all O entries of row n of y; W_io and b_o affect it through entry o of
+every row:
 
     dx_ni = sum_o dy_no W_io             dx = dy W^T                                       (2)
     dW_io = sum_n x_ni dy_no             dW = x^T dy                                       (3)
     db_o  = sum_n dy_no                  db = column sums of dy                            (4)
 
-The shapes alone leave no other choice: dW (I, O) can only be (I, rows) times (rows, O).
+The shapes alone allow nothing else: dW (I, O) can only be (I, rows) times (rows, O).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tinyvit.backend import Array, array_module
 def linear(x: Array, weight: Array, bias: Array) -> tuple[Array, tuple]:
     """x (..., I) times weight (I, O) plus bias (O,); returns y (..., O) and the cache.
 
-    Always one 2-D matrix product over all rows, which BLAS and cuBLAS do best.
+    All rows go into a single 2-D matrix product, which is what BLAS and cuBLAS do fastest.
     """
     rows = x.reshape(-1, x.shape[-1])  # (R, I)
     y = rows @ weight  # (R, O)
@@ -41,6 +41,6 @@ def linear_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array]:
 
 
 def column_sums(rows: Array) -> Array:
-    """Sum of rows (R, O) over R, as a product with a row of ones: BLAS sums faster than a reduction does."""
+    """Sum of rows (R, O) over R, as a product with a row of ones, which is faster than a reduction."""
     ones = array_module(rows).ones(len(rows), dtype=rows.dtype)
     return ones @ rows

@@ -4,7 +4,7 @@
     g = GELU(h)                                          (..., M)                          (2)
     y = g W2 + b2                                        (..., D)                          (3)
 
-Backward: three known backwards, upwards.
+Backward: the three backward passes already derived, in reverse order.
 
     dg = dy W2^T         dW2 = g^T dy         db2 = column sums of dy                      (4)
     dh = dg * GELU'(h)                                                                     (5)
@@ -30,9 +30,9 @@ def mlp(
     dropout_rate: float = 0.0,
     noise: Noise | None = None,
 ) -> tuple[Array, tuple]:
-    """Widen, bend, narrow, each token for itself.
+    """Widen each token, apply GELU, and narrow it again, independently of the other tokens.
 
-    x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); dropout, if any, after the GELU.
+    x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); dropout, if any, acts after the GELU.
     Returns y (..., D) and the cache.
     """
     h, cache1 = linear(x, weight1, bias1)  # (..., M)                                        eq. 1

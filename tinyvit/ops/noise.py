@@ -1,10 +1,9 @@
-"""Random numbers for dropout and stochastic depth that can be drawn again.
+"""Reproducible random numbers for dropout and stochastic depth.
 
-Each number is a hash of (seed, step, which draw, which image of the batch, which number of that image):
-there is no generator whose state has to be saved, or shared between threads. So a run that is resumed in
-the middle, a batch that is cut into pieces, and another device all see the same noise. (This is the idea of
-counter-based generators, Salmon et al. 2011; the mixing function is the 32-bit 'lowbias32' of Chris
-Wellons, good enough for masks.)
+Each number is a hash of (seed, step, index of the draw, index of the image in the batch, index within the
+image). There is no generator state to save or to share between threads, so a run resumed midway, a batch
+split into parts, and another device all see the same noise. (This is the idea of counter-based generators,
+Salmon et al. 2011; the mixing function is the 32-bit 'lowbias32' of Chris Wellons, good enough for masks.)
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from tinyvit.backend import Array
 class Noise:
     """A source of uniform numbers for one training step.
 
-    seed and step name the step. first is the place in the batch of the first image that the caller works
-    on: whoever handles only images 32 to 63 of a batch makes Noise(seed, step, first=32) and gets the
-    numbers of those images. Calls are numbered, so the same sequence of calls gives the same numbers.
+    seed and step identify the step. first is the index in the batch of the first image that the caller works
+    on: for images 32 to 63 of a batch alone, Noise(seed, step, first=32) gives the numbers of those images.
+    Calls are numbered, so the same sequence of calls gives the same numbers.
     """
 
     def __init__(self, seed: int, step: int, first: int = 0):

@@ -1,7 +1,7 @@
-"""Cut an image into square patches, and put it together again (ViT section 3.1).
+"""Cut an image into square patches, and put it back together (ViT section 3.1).
 
-An image x (H, W, C) becomes T = (H/P)(W/P) rows, each the P P C numbers of one patch, in the order (row in
-the patch, column in the patch, channel). With i = r P + p and j = c P + q, for patch row r, patch column c:
+An image x (H, W, C) becomes T = (H/P)(W/P) rows, each holding the P P C numbers of one patch in the order
+(row in the patch, column in the patch, channel). For pixel (p, q) of the patch in patch row r, column c:
 
     y[r (W/P) + c, (p P + q) C + k] = x[r P + p, c P + q, k]                               (1)
 
@@ -11,8 +11,7 @@ Backward. (1) copies every number to exactly one place, so y = Q x for a permuta
 
     dx = Q^T dy = Q^-1 dy                                                                  (2)
 
-the gradient is carried back by the inverse copy: the backward of patchify is unpatchify, and the other way
-round.
+The gradient is copied back where it came from: the backward pass of patchify is unpatchify, and vice versa.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from tinyvit.backend import Array
 def patchify(images: Array, patch: int) -> tuple[Array, tuple]:
     """Patches of images.
 
-    images (B, H, W, C); returns (B, T, P*P*C) and the cache. H and W must be multiples of the patch size P
-    (ValueError otherwise).
+    images (B, H, W, C); returns (B, T, P*P*C) and the cache. Raises ValueError unless H and W are multiples
+    of the patch size P.
     """
     B, H, W, C = images.shape
     if H % patch or W % patch:

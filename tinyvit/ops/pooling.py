@@ -3,9 +3,9 @@
     class token:   y = x_0                                                                 (1)
     mean:          y = (x_1 + ... + x_T) / T                                               (2)
 
-Backward: the gradient goes to where the number came from, and nowhere else.
+Backward: the gradient goes back to the tokens that were used, and to no others.
 
-    class token:   dx_0 = dy,   dx_j = 0 for all other places                              (3)
+    class token:   dx_0 = dy,   dx_j = 0 for all other positions                           (3)
     mean:          dx_j = dy / T for all j                                                 (4)
 """
 

@@ -1,23 +1,23 @@
-"""Resizing pictures by one matrix from each side: R turns n rows into m, S does the same for columns.
+"""Resizing images with a matrix on each side: R turns n rows into m, and S does the same for columns.
 
     y_ik = sum over j, l of R_ij S_kl x_jl                in each channel                  (1)
 
-Row i of a matrix holds the shares that new value i takes of the old ones. Where it reads in the old row:
+Row i of a matrix holds the weights of the old values in new value i. New value i is read at position t_i:
 
-    corners     t_i = i (n - 1) / (m - 1)                 ends stay where they are         (2)
-    bilinear    t_i = (i + 1/2) n / m - 1/2               middles of the cells             (3)
+    corners     t_i = i (n - 1) / (m - 1)                 the ends stay in place           (2)
+    bilinear    t_i = (i + 1/2) n / m - 1/2               cell centres match               (3)
 
-Between two old values lies the straight line that joins them. With j = floor(t_i) and f = t_i - j,
+Between two old values, the result is interpolated linearly. With j = floor(t_i) and f = t_i - j,
 
     y_i = (1 - f) x_j + f x_(j+1)                                                          (4)
 
-Two other methods read at (3), with a curve through four neighbours (Keys 1981):
+Two other methods read at (3) too, with a cubic kernel over four neighbours (Keys 1981):
 
     bicubic     a = -3/4
-    antialias   a = -1/2; where m < n the curve is n / m times as wide
+    antialias   a = -1/2; if m < n, the kernel is n / m times as wide
 
-When m is much smaller than n, only 'antialias' averages: the others are for making larger, or slightly
-smaller.
+When m is much smaller than n, only 'antialias' averages over all old values. The others are meant for
+enlarging, or for slight reductions.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ METHODS = ("corners", "bilinear", "bicubic", "antialias")
 
 
 def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
-    """The matrix (m, n), float64, that takes n values in a row to m; each of its rows adds up to 1."""
+    """The matrix (m, n), float64, that resizes a row of n values to m; each row of it sums to 1."""
     if n == m:
         return np.eye(n)
     if method == "corners":
         at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)  #                           eq. 2
     else:
         at = (np.arange(m) + 0.5) * n / m - 0.5  #                                           eq. 3
-    if method == "antialias":  # beyond the border there is nothing: what is there shares the weight
+    if method == "antialias":  # values beyond the border do not exist; the others share their weight
         matrix = _cubic((at[:, None] - np.arange(n)) / max(n / m, 1), -0.5)
         return matrix / matrix.sum(axis=1, keepdims=True)
     kernel, reach = (_cubic, 2) if method == "bicubic" else (_linear, 1)
     matrix = np.zeros((m, n))
     base = np.floor(at).astype(int)
     for offset in range(1 - reach, reach + 1):
-        place = base + offset  # beyond the border the outermost value goes on
+        place = base + offset  # beyond the border, the outermost value is repeated
         np.add.at(matrix, (np.arange(m), place.clip(0, n - 1)), kernel(at - place))
     return matrix
 
 
 def resize_images(images: Array, size: tuple[int, int], method: str = "bilinear") -> Array:
-    """Images (B, H, W, C), floating point, at another size (height, width): (B, height, width, C)."""
+    """Resize floating-point images (B, H, W, C) to size (height, width); returns (B, height, width, C)."""
     B, H, W, C = images.shape
     if size == (H, W):
         return images

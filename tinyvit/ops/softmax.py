@@ -2,18 +2,18 @@
 
     y_i = exp(x_i) / sum_j exp(x_j)                                                        (1)
 
-Adding a constant to the whole row changes nothing, so the row's largest entry is subtracted first: then no
-exp can overflow.
+Adding a constant to the whole row changes nothing, so the row's largest entry is subtracted first to keep exp
+from overflowing.
 
 Backward. With [i = j] for 1 if i equals j and 0 otherwise,
 
     dy_j/dx_i = y_j ([i = j] - y_i)                                                        (2)
 
-and summing dy_j times (2) over j, where dy_j now is the gradient that arrives at y_j:
+and summing dy_j times (2) over j, where dy_j is now the gradient that arrives at y_j:
 
     dx_i = y_i (dy_i - sum_j dy_j y_j)                                                     (3)
 
-The sum of (3) over i is zero: the gradient has no part along the constant that the softmax cannot see.
+The sum of (3) over i is zero: the gradient has no component along the constant that softmax ignores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tinyvit.backend import Array, array_module
 
 
 def softmax(x: Array) -> tuple[Array, Array]:
-    """Softmax of x (..., N) over the last axis; returns y, shaped and typed as x, and the cache."""
+    """Softmax of x (..., N) over the last axis; returns y, with x's shape and dtype, and the cache."""
     xp = array_module(x)
     y = x - x.max(axis=-1, keepdims=True)  # (..., N)
     xp.exp(y, out=y)
@@ -39,7 +39,7 @@ def softmax_backward(dy: Array, cache: Array) -> Array:
 
 
 def row_sums(x: Array) -> Array:
-    """Sum over the last axis, kept: (..., N) to (..., 1), as a product with ones (see row_means)."""
+    """Sum over the last axis, which is kept: (..., N) to (..., 1), as a product with ones (see row_means)."""
     N = x.shape[-1]
     column = array_module(x).ones((N, 1), dtype=x.dtype)
     return (x.reshape(-1, N) @ column).reshape(*x.shape[:-1], 1)

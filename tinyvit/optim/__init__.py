@@ -6,7 +6,7 @@ from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
 
-Optimizer = SGD | Adam  # whatever has step(grads, lr, step) and state
+Optimizer = SGD | Adam  # anything with step(grads, lr, step) and state
 OPTIMIZERS = ("adamw", "adam", "sgd")
 
 

@@ -1,8 +1,8 @@
-"""Clipping the gradient to a largest norm (Pascanu et al. 2013).
+"""Clipping the gradient to a maximum norm (Pascanu et al. 2013).
 
     g <- g min(1, largest / |g|)          |g| = sqrt of the sum of all squares             (1)
 
-The direction stays, a single bad batch cannot throw the parameters far.
+The direction is unchanged, but a single bad batch cannot move the parameters far.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tinyvit.model.params import Params
 
 
 def clip_norm(grads: Params, largest: float) -> Array:
-    """Scale all gradients in place so that their joint norm is at most `largest`, infinity for no limit.
+    """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
-    Returns the norm before, an array without axes: on a GPU nothing waits for it.
+    Returns the norm before scaling, an array without axes, so that nothing has to wait for a GPU.
     """
     xp = array_module(grads.flat)
     norm = xp.sqrt(grads.flat @ grads.flat)

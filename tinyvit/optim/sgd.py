@@ -11,7 +11,7 @@ from tinyvit.model.params import Params
 
 
 class SGD:
-    """SGD with momentum. State: m, one number for each parameter."""
+    """SGD with momentum. State: m, one number per parameter."""
 
     def __init__(self, params: Params, momentum: float = 0.9):
         self.params, self.momentum = params, momentum
@@ -19,7 +19,7 @@ class SGD:
 
     @property
     def state(self) -> dict[str, Array]:
-        """What a checkpoint has to hold, by name: the live arrays, to be copied from or written into."""
+        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
         return {"m": self.m}
 
     def step(self, grads: Params, lr: float, step: int) -> None:

@@ -1,1 +1,1 @@
-"""What a run leaves on disk: its settings, its folder, its checkpoints."""
+"""What a run writes to disk: its settings, its folder, its checkpoints."""

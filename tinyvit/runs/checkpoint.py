@@ -1,8 +1,8 @@
-"""Checkpoints: one .npz file, plain arrays and one JSON text, nothing that needs unpickling.
+"""Checkpoints: .npz files of plain arrays and JSON texts, with nothing that needs unpickling.
 
 config              JSON: the model's ViTConfig
-progress            JSON: where the run stands (see training.state)
-classes             JSON: names of the classes, none where config.json of a run has them
+progress            JSON: the progress of the run (see training.state)
+classes             JSON: names of the classes; empty in a run, whose config.json has them
 param/NAME          every parameter
 optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, which is never resumed
 """
@@ -27,7 +27,7 @@ _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and 
 
 @dataclass
 class Checkpoint:
-    """A model and, to resume its training, the optimiser's state and the progress made."""
+    """A model and, for resuming its training, the optimiser's state and the progress made."""
 
     config: ViTConfig
     params: Params
@@ -37,7 +37,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, all or nothing. Raises UserError if it cannot be written."""
+    """Write a checkpoint atomically. Raises UserError if it cannot be written."""
     params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.rows)
     arrays = {
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
@@ -50,7 +50,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a file is one of tinyvit's checkpoints, not weights in somebody else's layout."""
+    """Whether a file is one of tinyvit's checkpoints, rather than weights in another layout."""
     try:
         return "progress" in names_in_npz(path)
     except UserError:
@@ -58,10 +58,10 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint, to NumPy arrays. Raises UserError if it is missing, damaged or something else."""
+    """Read a checkpoint into NumPy arrays. Raises UserError if it is missing, damaged or something else."""
     if not path.exists():
         raise UserError(
-            f"there is no checkpoint {path}: expected a run folder that tinyvit.train made, with a "
+            f"there is no checkpoint {path}: expected a run folder made by tinyvit.train, with a "
             "checkpoint in it."
         )
     arrays = read_npz(
@@ -74,7 +74,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (KeyError, TypeError, ValueError, UserError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
-            "Use last.npz or best.npz of a run folder."
+            "Use last.npz or best.npz from a run folder."
         ) from error
     return Checkpoint(
         config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress, classes
@@ -82,13 +82,13 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:
-    """The parameters, each of the shape that the configuration asks for."""
+    """The parameters, checked to have the shapes that the configuration requires."""
     rows, found = layout(config), _section(arrays, "param/")
     for name, shape in ((row.name, row.shape) for row in rows):
         if name not in found or found[name].shape != shape:
             has = f"shape {found[name].shape}" if name in found else "no such parameter"
             raise UserError(
-                f"{path} does not fit its own model: {name} should have shape {shape}, the file has {has}. "
+                f"{path} does not match its own model: {name} should have shape {shape}, the file has {has}. "
                 "Use another checkpoint, or train again."
             )
     params = Params.zeros(rows, found["head.weight"].dtype)

@@ -1,4 +1,4 @@
-"""The right of one process to train into a folder, and what it made there before it had anything to show."""
+"""One process's claim to train into a folder, and what it created there before its first checkpoint."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tinyvit.files.locks import lock_folder
 
 
 class Claim:
-    """A folder that is made, locked, and given back again.
+    """A folder that is created, locked and released again.
 
-    The lock ends with the process, however that ends. Where there are no locks (on Windows, on some network
-    file systems), only the making of a new folder tells who came first.
+    The lock ends with the process, however the process ends. Where locks are not supported (on Windows, on
+    some network file systems), only the creation of a new folder decides which process was first.
     """
 
     def __init__(self, path: Path):
@@ -23,22 +23,22 @@ class Claim:
         self._made: list[Path] = []  # folders from the outside in, then files
 
     def make(self) -> bool:
-        """Make the folder, and those above it that are missing; False if it exists already.
+        """Create the folder and any missing parents; False if it already exists.
 
-        Of several processes that try, one gets True. Raises UserError if the folder cannot be made.
+        If several processes try, only one gets True. Raises UserError if the folder cannot be created.
         """
         try:
             with contextlib.suppress(FileNotFoundError):
                 return self._make_with_parents()
-            return self._make_with_parents()  # another process has just deleted a parent that it had made
+            return self._make_with_parents()  # another process has just deleted a parent that it had created
         except OSError as error:
             self.delete_what_was_made()
             raise UserError(
-                f"cannot make the run folder {self.path}: {error.strerror}. Choose another one with --out."
+                f"cannot create the run folder {self.path}: {error.strerror}. Choose another one with --out."
             ) from error
 
     def lock(self) -> None:
-        """Lock the folder until unlock or the end of the process. Raises Taken if another process has."""
+        """Lock the folder until unlock or the end of the process; Taken if another process has locked it."""
         if self._lock is None:
             try:
                 self._lock = lock_folder(self.path)
@@ -48,21 +48,21 @@ class Claim:
                 ) from error
 
     def unlock(self) -> None:
-        """Give up the lock, if there is one, and forget what was made: it stays."""
+        """Release the lock, if there is one, and keep what was created."""
         self._made.clear()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def add(self, file: Path) -> None:
-        """Count a file among what was made."""
+        """Record a file as created by this process."""
         self._made.append(file)
 
     def delete_what_was_made(self) -> None:
-        """Delete the files that were added and the folders that were made, if nothing else is in them."""
+        """Delete the recorded files, and the folders that were created if nothing else is in them."""
         while self._made:
             path = self._made.pop()
-            with contextlib.suppress(OSError):  # gone already, or something of others lies in it
+            with contextlib.suppress(OSError):  # already gone, or not empty
                 path.rmdir() if path.is_dir() else path.unlink()
 
     def _make_with_parents(self) -> bool:

@@ -1,12 +1,12 @@
-"""The folder of one training run: everything needed to repeat it, resume it, judge it and use it.
+"""The folder of one training run: everything needed to repeat it, resume it, evaluate it and use it.
 
-config.json     settings and model, and the versions they were run with
+config.json     settings and model, and the versions of the software they were run with
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 curves.png      loss and accuracy over the epochs
 
-A process claims the folder of a new run before it loads anything, and locks that of a run it resumes: so no
-two processes train into the same folder.
+A process claims the folder of a new run before it loads anything, and locks the folder of a run that it
+resumes, so no two processes train into the same folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tinyvit.version import __version__
 
 
 class RunFolder:
-    """Paths and small files of a run, and the right to train into it."""
+    """The paths and small files of a run, and the claim to train into it."""
 
     def __init__(self, path: Path):
         self.path = Path(path)
@@ -45,17 +45,17 @@ class RunFolder:
 
     @classmethod
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
-        """A folder for a new run, which belongs to this process alone until release.
+        """A folder for a new run, reserved for this process until release.
 
-        It is out, or else the first of root/DATASET-1, root/DATASET-2, ... that does not exist. Folders are
-        made as needed. Raises UserError if out holds a run or another process is training into it, or if a
-        folder cannot be made.
+        It is out if given, otherwise the first of root/DATASET-1, root/DATASET-2, ... that does not exist.
+        Folders are created as needed. Raises UserError if out already contains a run, if another process is
+        training into it, or if a folder cannot be created.
         """
         if out is not None:
             run = cls(out)
             if not run._claim.make() and not run.path.is_dir():
                 raise UserError(
-                    f"cannot make the run folder {run.path}: there is a file of that name. Choose another "
+                    f"cannot create the run folder {run.path}: there is a file of that name. Choose another "
                     "one with --out."
                 )
             run.lock()
@@ -68,19 +68,19 @@ class RunFolder:
         for number in count(1):
             run = cls(root / f"{dataset}-{number}")
             if run._claim.make():
-                with contextlib.suppress(Taken):  # by a process that was given this very name
+                with contextlib.suppress(Taken):  # another process was given this very name with --out
                     run._claim.lock()
                     return run
 
     def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
-        """Write config.json, in a folder that is made if need be. Raises UserError if that fails."""
+        """Write config.json, creating the folder if necessary. Raises UserError if that fails."""
         self._claim.make()
-        self._check_free()  # again: where there are no locks, another process may have been faster
+        self._check_free()  # again: without locks, another process may have been faster
         self._write_config(settings, model, classes, parameters)
         self._claim.add(self.config_path)
 
     def extend(self, settings: Settings) -> None:
-        """Write config.json again with settings for a longer run; all else in it stays."""
+        """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
         self._write_config(settings, self._model(), self.classes(), self._config("parameters", int))
 
     def _write_config(
@@ -102,7 +102,7 @@ class RunFolder:
         write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
     def lock(self) -> None:
-        """Keep other processes from training into this folder, until release or the end of this process.
+        """Keep other processes from training into this folder until release or the end of this process.
 
         Raises UserError if another process is training into it.
         """
@@ -110,12 +110,12 @@ class RunFolder:
             self._claim.lock()
         except Taken:
             raise UserError(
-                f"{self.path} is in use: another process is training into it. Wait until it has finished, "
+                f"{self.path} is in use: another process is training into it. Wait for it to finish, "
                 "stop it, or start a new run with another --out."
             ) from None
 
     def release(self) -> None:
-        """Unlock the folder; if it has no checkpoint, first delete what this process made, nothing else."""
+        """Unlock the folder; if it has no checkpoint, first delete only what this process created in it."""
         if not (self.last_path.exists() or self.best_path.exists()):
             self._claim.delete_what_was_made()
         self._claim.unlock()
@@ -126,13 +126,13 @@ class RunFolder:
         run = cls(path)
         if not run.config_path.is_file():
             raise UserError(
-                f"{path} is not a run folder (it has no config.json): expected one that tinyvit.train made."
+                f"{path} is not a run folder (it has no config.json): expected one made by tinyvit.train."
             )
         has_checkpoint = run.best_path.exists() or run.last_path.exists()
         if (run.path / "model.safetensors").is_file() and not has_checkpoint:
             raise UserError(
-                f"{path} is not a run folder but a Hugging Face model: predict --weights, finetune, fewshot, "
-                "info and export take it."
+                f"{path} is not a run folder but a Hugging Face model: use it with predict --weights, "
+                "finetune, fewshot, info or export."
             )
         return run
 
@@ -141,26 +141,26 @@ class RunFolder:
         return Settings.from_dict(self._config("settings", dict), self.config_path)
 
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes, in the order of the logits."""
+        """The names of the classes, in the order of the logits."""
         return tuple(self._config("classes", list))
 
     def load(self, which: str) -> Checkpoint:
-        """The checkpoint 'last' or 'best'. Raises UserError if it is not of the model in config.json."""
+        """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
         path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
         if other.exists() and not path.exists():
             raise UserError(
-                f"there is no checkpoint {path}, but {other.name} is there: add --checkpoint {other.stem}."
+                f"there is no checkpoint {path}, but there is {other.name}: add --checkpoint {other.stem}."
             )
         checkpoint, described = load_checkpoint(path), self._model()
         if checkpoint.config != described or described.classes != len(self.classes()):
             raise UserError(
-                f"{path} does not hold the model that {self.config_path} describes: restore the run folder, "
+                f"{path} does not contain the model that {self.config_path} describes: restore the folder, "
                 "or start a new run."
             )
         return checkpoint
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The records of the finished epochs; none before the first. Raises UserError for a damaged line."""
+        """The records of the finished epochs, if there are any yet. Raises UserError for a damaged line."""
         try:
             lines = self.metrics_path.read_text("utf-8").splitlines()
         except FileNotFoundError:
@@ -205,30 +205,30 @@ class RunFolder:
         return UserError(f"{self.config_path} is damaged ({reason}): restore it, or start a new run.")
 
     def _check_free(self) -> None:
-        """Raise UserError if there is a run already, or something that a run would overwrite."""
+        """Raise UserError if the folder already contains a run, or anything that a run would overwrite."""
         if _is_run(self.path):
             raise UserError(
-                f"{self.path} holds a run already: add --resume to continue it, or choose another folder "
+                f"{self.path} already contains a run: add --resume to continue it, or choose another folder "
                 "with --out."
             )
         for path in (self.config_path, self.metrics_path, self.last_path, self.best_path, self.curves_path):
             if path.exists():
                 raise UserError(
-                    f"{self.path} holds a file {path.name}, which a run would overwrite: choose another "
+                    f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "
                     "folder with --out."
                 )
 
 
 def latest_run(root: Path = Path("runs")) -> Path:
-    """The run folder whose checkpoint was written last. Raises UserError if there is none."""
+    """The run folder with the most recent checkpoint. Raises UserError if there is no run."""
     runs = [path.parent for path in sorted(root.glob("*/config.json")) if _is_run(path.parent)]
     if not runs:
-        raise UserError(f"there is no run in {root}/ to resume: name one with --resume RUN, or start one.")
+        raise UserError(f"there is no run in {root}/ to resume: specify one with --resume RUN, or start one.")
     return max(runs, key=_last_written)
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a folder has a readable config.json of a run; one that is only claimed has none yet."""
+    """Whether a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
     try:
         config = json.loads((path / "config.json").read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Everything that fixes a training run, in one flat record: config.json holds it, --resume follows it."""
+"""Everything that determines a training run, in one flat record, which is saved in config.json."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tinyvit.optim import DECAYS, OPTIMIZERS
 
 @dataclass(frozen=True)
 class Settings:
-    """A run, completely: the same settings on the same machine give the same weights.
+    """The complete settings of a run: on the same machine, the same settings give the same weights.
 
-    Sizes are in images, times in epochs. steps, if given, is how many updates there are in all: epochs is
-    then as many as they take, the last one cut short. validation is how many training images are held out to
-    choose the best epoch by, 0 to use the test set for that. crop_padding is how far, in pixels, a random
-    crop may move. accumulate cuts a batch into so many parts, computed one after another, when memory is
-    short.
+    Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
+    however many they take, and the last one may be shorter. validation is how many training images are held
+    out for choosing the best epoch, or 0 to use the test set for that. crop_padding is how far, in pixels, a
+    random crop may move. accumulate is the number of parts that a batch is split into, computed one after
+    another to save memory.
 
-    For fine-tuning, weights is the run folder, file or known name to start from (model is then its name),
-    heads their number where the file does not tell, resolution the side of the images that the model is
-    given, in pixels, if not that of the weights, and position_resize how its position embedding is fitted to
-    them.
+    For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
+    is the number of heads, if the file does not state it. resolution is the side of the model's images in
+    pixels, if it differs from that of the weights, and position_resize is how the position embedding is then
+    resized.
     """
 
     dataset: str
@@ -60,18 +60,18 @@ class Settings:
     threads: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """For a JSON file."""
+        """The settings, for a JSON file."""
         return asdict(self)
 
     @classmethod
     def load(cls, path: Path) -> Settings:
-        """The settings in a run's config.json, or in any JSON file that holds an object of settings.
+        """The settings in a run's config.json, or in any JSON file that contains an object of settings.
 
         Raises UserError for anything else.
         """
         wanted = "expected the config.json of a run, or a JSON object of settings"
         if Path(path).is_dir():
-            raise UserError(f"{path} is a folder, {wanted}: name the file, {Path(path) / 'config.json'}.")
+            raise UserError(f"{path} is a folder, {wanted}: give the file, {Path(path) / 'config.json'}.")
         try:
             values = json.loads(Path(path).read_text("utf-8"))
         except FileNotFoundError:
@@ -81,12 +81,12 @@ class Settings:
         if isinstance(values, dict) and "settings" in values:
             values = values["settings"]
         if not isinstance(values, dict) or not values.keys() & get_type_hints(cls).keys():
-            raise UserError(f"{path} holds no settings of a run, {wanted}.")
+            raise UserError(f"{path} does not contain the settings of a run, {wanted}.")
         return cls.from_dict(values, path)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], source: Path | str = "config.json") -> Settings:
-        """Settings(**values), checked; source is the file they come from.
+        """Settings(**values), with the values checked; source is the file they come from.
 
         Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
         """
@@ -99,7 +99,7 @@ class Settings:
             )
         needed = {field.name for field in fields(cls) if field.default is MISSING}
         if missing := sorted(needed - values.keys()):
-            raise UserError(f"{source} lacks the settings {', '.join(missing)}. {remedy}")
+            raise UserError(f"{source} is missing the settings {', '.join(missing)}. {remedy}")
         for name, value in values.items():
             kinds = get_args(types[name]) or (types[name],)
             fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
@@ -111,13 +111,13 @@ class Settings:
 
 
 def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
-    """Whether value is of one of these types; a whole number is a float too, but true is not a number."""
+    """Whether value is of one of these types; an integer is a float too, but a boolean is not a number."""
     if isinstance(value, bool):
         return bool in kinds
     return isinstance(value, (*kinds, int) if float in kinds else kinds)
 
 
-_KINDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
+_KINDS = {str: "a string", bool: "true or false", int: "a whole number", float: "a number"}
 _Rule = tuple[Callable[[Any], bool], str]
 
 
@@ -131,7 +131,7 @@ _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("image_size", "epochs", "steps", "batch_size", "accumulate", "heads", "resolution", "threads")
 
-# What a setting may be, beyond its type: what the flags of the commands allow, too.
+# What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "seed"), _NATURAL),

@@ -1,4 +1,4 @@
-"""The settings of a run, from what the user chose: new ones, and those of a run that is resumed."""
+"""The settings of a new or resumed run, derived from what the user chose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FREE_ON_RESUME = {"device", "threads", "data_dir"}
 
 
 def new_settings(chosen: dict[str, Any], config: Path | None, device: Device) -> Settings:
-    """What the user chose; for the rest, a config file if there is one, or the recipe of the data set."""
+    """The user's choices, completed from a config file if there is one, or from the data set's recipe."""
     if config is not None:
         settings = replace(Settings.load(config), **chosen)
         if "epochs" in chosen:
@@ -29,20 +29,20 @@ def new_settings(chosen: dict[str, Any], config: Path | None, device: Device) ->
         dataset = chosen.get("dataset", "shapes")
         usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
         settings = Settings(**({"dataset": dataset} | usual | chosen))
-    if not device.is_gpu and settings.threads is None:  # with another number the bits are others
+    if not device.is_gpu and settings.threads is None:  # another number of threads would give other bits
         settings = replace(settings, threads=available_cores())
     return settings
 
 
 def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
-    """Settings that say what the given model is, and read a folder's images as large as it takes them."""
+    """Settings adapted to the given model: its pooling, and its size for the images of a folder."""
     if settings.dataset == "folder" and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
     return replace(settings, pool=config.pool)
 
 
 def fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> Settings:
-    """Settings in which what the user left open suits so many training images."""
+    """Settings in which whatever the user did not choose suits this number of training images."""
     if settings.weights:
         settings = replace(settings, **fitted_fine_tuning(images, chosen))
     length: float = settings.epochs
@@ -55,14 +55,14 @@ def fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> S
 
 
 def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
-    """The run's own settings, perhaps for longer; UserError if the user now asks for others."""
+    """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
     settings = run.settings()
     length = "steps" if settings.steps else "epochs"
     free = {*_FREE_ON_RESUME, length}
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):
-            raise UserError(f"{run.path} counts in {length}: to extend it, give --{length}, not --{name}.")
+            raise UserError(f"{run.path} counts in {length}: to extend it, use --{length}, not --{name}.")
         if name not in free and value != before:
             flag = "WEIGHTS" if name == "weights" else "--" + name.replace("_", "-")
             raise UserError(
@@ -72,6 +72,6 @@ def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
         if name == length and value < before:
             raise UserError(
                 f"{run.path} was started for {before:,} {length}: a resumed run can be made longer, not "
-                f"shorter. Omit --{length}, or give more."
+                f"shorter. Omit --{length}, or give a larger number."
             )
     return replace(settings, **{name: chosen[name] for name in free if name in chosen})

@@ -1,4 +1,4 @@
-"""Training that has left all bounds: recognised, and reported with what to do."""
+"""Detecting that training has diverged, and telling the user what to do about it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 
 from tinyvit.errors import UserError
 
-_WORST = 20  # a loss so many times that of blind guessing is past recovery
+_WORST = 20  # a loss this many times that of blind guessing is beyond recovery
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Raises UserError where training has diverged; it names the last good checkpoint and the remedy."""
+    """Raises UserError if training has diverged, naming the last good checkpoint and the remedy."""
 
     classes: int
     checkpoint: Path
     lr: float
 
     def check_loss(self, loss: float, step: int) -> None:
-        """The loss of a step must not be far beyond that of blind guessing, and must be a number."""
+        """Check that the loss of a step is a number, and not far above that of blind guessing."""
         guess = math.log(max(self.classes, 2))
         if not loss < _WORST * guess:
-            raise self._diverged(f"the loss is {loss:.3g}, blind guessing gives {guess:.2f}", step)
+            raise self._diverged(f"the loss is {loss:.3g}, while blind guessing gives {guess:.2f}", step)
 
     def check_finite(self, what: str, value: float, step: int) -> None:
-        """A number that stands for `what` must be finite."""
+        """Check that a value, which the message calls `what`, is finite."""
         if not math.isfinite(value):
             raise self._diverged(f"{what} is not finite", step)
 

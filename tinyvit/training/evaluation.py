@@ -1,4 +1,4 @@
-"""How good a model is on a set of images."""
+"""Measuring how good a model is on a set of images."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tinyvit.ops import cross_entropy, softmax
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a model makes of a set of images.
+    """A model's results on a set of images.
 
-    loss is the mean cross-entropy in nats; probabilities are (n, C), one row an image; counts (C, C) says how
-    many images of each class (row) were taken for each class (column).
+    loss is the mean cross-entropy in nats; probabilities are (n, C), one row per image; counts (C, C) is the
+    number of images of each class (row) that were classified as each class (column).
     """
 
     loss: float
@@ -26,12 +26,12 @@ class Evaluation:
 
     @property
     def accuracy(self) -> float:
-        """Share of the images that are right."""
+        """The share of images that were classified correctly."""
         return float(self.counts.trace() / self.counts.sum())
 
     @property
     def by_class(self) -> list[float | None]:
-        """That share for each class; None for a class without images."""
+        """The accuracy for each class; None for a class without images."""
         totals = self.counts.sum(axis=1)
         return [
             float(hits / total) if total else None
@@ -40,7 +40,7 @@ class Evaluation:
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
-    """What an engine's model makes of a set of images, computed in batches."""
+    """The results of an engine's model on a set of images, computed in batches."""
     logits = in_batches(engine.logits, engine.config, engine.params, images.images)
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])

@@ -1,9 +1,9 @@
-"""Training on arrays in memory: the loop in its barest form, without a run folder.
+"""Training on arrays in memory: the loop in its simplest form, without a run folder.
 
     for each epoch:  an order of the images
         for each batch:  its plan, its learning rate, a step
 
-training.loop is the same with everything that a long run needs besides: evaluation, checkpoints, resuming.
+training.loop adds everything else that a long run needs: evaluation, checkpoints, resuming.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def fit(
     threads: int | None = None,
     report: Callable[[int, float], None] | None = None,
 ) -> list[float]:
-    """Train the parameters in place, wherever they are; returns the mean training loss of each epoch.
+    """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
-    The settings are those of the train command. The last, smaller batch of an epoch is trained on too.
+    The settings are those of the train command. A smaller last batch of an epoch is trained on too.
     report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
-    a label is out of range, or the loss stops being finite.
+    a label is out of range, or the loss is no longer finite.
     """
     images, labels = data.images, data.labels
     count, classes = len(data), config.classes

@@ -1,10 +1,10 @@
 """The training loop: it decides what comes next; the engine carries out each step.
 
     for each epoch:
-        for each batch:  plan it, take the step, look at the loss, save now and then
+        for each batch:  plan it, take the step, check the loss, save from time to time
         evaluate; save; report
 
-Nothing random has a state (see data.plan): a run resumed from a checkpoint does what it would have done.
+There is no random state (see data.plan), so a run resumed from a checkpoint continues as if uninterrupted.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tinyvit.training.report import Report, accuracies
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import State, restored
 
-SAVE_SECONDS = 60  # at least this often, also within a long epoch
-_GPU_LOOK_STEPS = 20  # reading a number from a GPU waits for it, so that is done only every so many steps
+SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
+_GPU_LOOK_STEPS = 20  # steps between readings of the loss: reading a number from a GPU waits for the GPU
 
 
 class Trainer:
-    """One training run; fit() carries it to its end, or raises Interrupted or UserError with it saved."""
+    """One training run. fit() trains to the end or, when interrupted, saves and raises Interrupted."""
 
     def __init__(
         self,
@@ -55,32 +55,32 @@ class Trainer:
         self.reads_every = 1 if array_module(engine.params.flat) is np else _GPU_LOOK_STEPS
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Resume from a checkpoint instead of beginning at the start."""
+        """Continue from a checkpoint instead of starting from the beginning."""
         lengths = self.steps_per_epoch, self.total_steps
         self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
 
     def fit(self) -> None:
         """Train to the last epoch."""
         with stop_signals() as stop, warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # overflow: the guard says it better
+            warnings.simplefilter("ignore", RuntimeWarning)  # overflow: the guard gives a better message
             for epoch in range(len(self.state.records), self.settings.epochs):
                 meter = Meter(self.reads_every, self.guard)
                 self._train_epoch(epoch, meter, stop)
                 self._finish_epoch(epoch, meter.rate)
 
     def save(self) -> None:
-        """Write the checkpoint that the run is resumed from."""
+        """Write the checkpoint from which the run can be resumed."""
         self._save(self.run.last_path)
 
     def learning_rate(self, step: int) -> float:
-        """The learning rate of update number `step`, counted from 1."""
+        """The learning rate for update number `step`, counted from 1."""
         s = self.settings
         return learning_rate(
             step, self.total_steps, s.lr, round(s.warmup_epochs * self.steps_per_epoch), s.decay
         )
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: list[int]) -> None:
-        """The steps of an epoch that are still to be made."""
+        """Take the remaining steps of an epoch."""
         s, state, saved = self.settings, self.state, time.monotonic()
         order = epoch_order(s.seed, epoch, len(self.dataset.train))
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
@@ -107,10 +107,10 @@ class Trainer:
                 saved = time.monotonic()
 
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
-        """Evaluate; save, the best too; report: in this order, so that no failing picture costs an epoch."""
+        """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""
         s, state, started, steps = self.settings, self.state, time.perf_counter(), self._steps_of(epoch)
         held_out = self._evaluate(self.dataset.validation) if self.dataset.validation else None
-        is_last = epoch + 1 == s.epochs  # with images held out, nobody looks at the test images before
+        is_last = epoch + 1 == s.epochs  # if images are held out, the test images are used only at the end
         test = self._evaluate(self.dataset.test) if is_last or not held_out else None
         state.seconds += time.perf_counter() - started
         took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
@@ -123,14 +123,14 @@ class Trainer:
         )
         if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
             state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
-            self._save(self.run.best_path, optimizer={})  # nobody resumes from it
+            self._save(self.run.best_path, optimizer={})  # never resumed
         self.save()
         self.report.write(state.records, state.best_epoch)
         label = "validation" if held_out else "test"
         self.progress.epoch(epoch + 1, s.epochs, loss, judged.accuracy, state.best, rate, took, label)
 
     def _steps_of(self, epoch: int) -> int:
-        """How many steps an epoch has: the last one may be cut short."""
+        """The number of steps in an epoch; the last epoch may be shorter than the others."""
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
     def _evaluate(self, images: ImageSet) -> Evaluation:
@@ -139,7 +139,7 @@ class Trainer:
         return result
 
     def _save(self, path: Path, optimizer: dict[str, Array] | None = None) -> None:
-        """Write a checkpoint of what stands now; refuse one that is not finite."""
+        """Write a checkpoint of the current state; raise UserError if it is not finite."""
         engine = self.engine
         kept = engine.training.optimizer.state if optimizer is None else optimizer
         for array in (engine.params.flat, *kept.values()):

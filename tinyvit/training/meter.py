@@ -1,4 +1,4 @@
-"""The losses and gradient norms of one sitting at an epoch: read late, checked, timed."""
+"""Collecting losses and gradient norms during an epoch: read with a delay, checked and timed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from tinyvit.training.divergence import Guard
 
 
 class Meter:
-    """Collects what steps return and reads it every so many steps: on a GPU, each reading waits.
+    """Collects the results of steps and reads them every few steps, since reading waits for a GPU.
 
-    guard says when training has diverged.
+    guard detects that training has diverged.
     """
 
     def __init__(self, reads_every: int, guard: Guard):
         self.reads_every, self.guard = reads_every, guard
-        self.images = 0  # that the steps read so far have trained on
+        self.images = 0  # trained on in the steps read so far
         self._unread: list[tuple[Array, Array]] = []
         self._start = time.perf_counter()
 
     @property
     def is_read(self) -> bool:
-        """Whether everything that was collected has been read."""
+        """Whether everything collected has been read."""
         return not self._unread
 
     @property
     def rate(self) -> float | None:
-        """Images a second since the sitting began; None before any."""
+        """Images per second since this meter was created; None before the first reading."""
         return self.images / max(time.perf_counter() - self._start, 1e-9) or None
 
     def add(self, loss: Array, norm: Array) -> bool:
@@ -36,7 +36,7 @@ class Meter:
         return len(self._unread) >= self.reads_every
 
     def read(self, step: int, batch_size: int) -> tuple[float, float, float]:
-        """Sums of losses and norms, and the last loss, of the unread steps, of which `step` is the last.
+        """The sums of losses and norms, and the last loss, of the unread steps; `step` is the last of them.
 
         Raises UserError if training has diverged in one of them.
         """

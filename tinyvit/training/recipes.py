@@ -1,4 +1,4 @@
-"""Settings that work, for each data set, on a CPU and on a GPU: what train uses without flags."""
+"""Settings that work well for each data set, on a CPU and on a GPU; train uses them by default."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 _CIFAR = {"flip": True}
-# So few passes want little augmentation: crops that move by 2 pixels, not 4, gained a point in 4 epochs.
+# So few epochs call for little augmentation: in 4 epochs, moving crops by 2 pixels instead of 4 gained 1%.
 _CIFAR_CPU = _CIFAR | {"model": "micro/4", "epochs": 22, "batch_size": 64, "lr": 2e-3, "crop_padding": 2}
 _CIFAR_GPU = _CIFAR | {
     "model": "mini/4",
@@ -46,19 +46,19 @@ FINE_TUNING: dict[str, Any] = {
 }
 _FINE_TUNING_BATCH = 512  # the paper's
 _FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
-_AT_A_TIME = 64  # images: large ones fill a memory fast
+_AT_A_TIME = 64  # images: large ones quickly take up the memory
 
 
 def recipe(dataset: str, on_gpu: bool) -> dict[str, Any]:
-    """Settings for a data set, by name; what is not named keeps the default of Settings."""
+    """Settings for a data set, by name; those not given keep the defaults of Settings."""
     return (_ON_GPU if on_gpu else _ON_CPU).get(dataset) or _ON_CPU[dataset]
 
 
 def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, int]:
-    """Batch size, its parts and perhaps steps, for fine-tuning on so many images; what is chosen stays.
+    """Batch size, its parts and perhaps steps, for fine-tuning on this many images; user choices are kept.
 
-    A batch is the paper's, or, where images are few, so small that an epoch has 16 steps. Where the recipe's
-    epochs would be too few steps, steps say how long it takes.
+    The batch size is the paper's or, if there are few images, small enough for an epoch to have 16 steps. If
+    the recipe's epochs would be too few steps, the length is given in steps instead.
     """
     batch_size = chosen.get("batch_size")
     if batch_size is None:

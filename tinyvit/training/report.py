@@ -1,4 +1,4 @@
-"""What a run tells about itself after each epoch: its record, metrics.jsonl and curves.png."""
+"""What a run reports after each epoch: its record, metrics.jsonl and curves.png."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinyvit.training.evaluation import Evaluation
 
 
 def accuracies(held_out: Evaluation | None, test: Evaluation | None) -> dict[str, float | None]:
-    """The losses and accuracies of an epoch's record: of the test images, and of those held out, if any."""
+    """The losses and accuracies in an epoch's record: on the test images, and on any held out images."""
     record: dict[str, float | None] = {}
     if held_out:
         record |= {"val_loss": held_out.loss, "val_accuracy": held_out.accuracy}
@@ -20,9 +20,9 @@ def accuracies(held_out: Evaluation | None, test: Evaluation | None) -> dict[str
 
 
 class Report:
-    """Writes both files again after each epoch.
+    """Rewrites both files after each epoch.
 
-    A file that cannot be written is reported once, through note(text), and costs the run nothing else.
+    A file that cannot be written is reported once, through note(text), and does not stop the run.
     """
 
     def __init__(self, run: RunFolder, title: str, note: Callable[[str], None]):
@@ -30,7 +30,7 @@ class Report:
         self._failed: set[str] = set()
 
     def write(self, records: Sequence[dict[str, Any]], best_epoch: int) -> None:
-        """Write the records of all epochs so far, and draw them."""
+        """Write the records of all epochs so far, and draw their curves."""
         self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
         self._try("curves.png", lambda: draw_curves(records, self.run.curves_path, self.title, best_epoch))
 
@@ -41,4 +41,4 @@ class Report:
         except (UserError, OSError, ValueError) as error:
             if name not in self._failed:
                 self._failed.add(name)
-                self.note(f"{name} was not written, training continues: {error}")
+                self.note(f"{name} was not written, but training continues: {error}")

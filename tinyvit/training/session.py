@@ -1,4 +1,4 @@
-"""From settings to a finished run: claim a folder, load data and model, train, say what comes next."""
+"""From settings to a finished run: claim a folder, load data and model, train, suggest what to do next."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def train(
     config: Path | None = None,
     data_url: str | None = None,
 ) -> int:
-    """Start or resume a run; returns the exit status: 0, or 128 and the signal's number if interrupted.
+    """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
-    chosen holds the settings that the user gave; all others come from config, a config.json to repeat, from
-    the recipe of the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out`, or the latest if there is none.
+    chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
+    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
+    folder `out` if given and the latest run otherwise.
     """
     progress = Progress()
     if resume:
         if config:
-            raise UserError("--resume continues a run with its own settings: omit --config.")
+            raise UserError("--resume continues a run with that run's settings: omit --config.")
         return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, progress)
     device = select_device(chosen.get("device", "auto"))
     settings = new_settings(chosen, config, device)
@@ -65,7 +65,7 @@ def _new_trainer(
     data_url: str | None,
     progress: Progress,
 ) -> Trainer:
-    """The trainer of a new run, its config.json written."""
+    """The trainer for a new run, whose config.json is written."""
     if device.note:
         from_recipe = not chosen.keys() & {"epochs", "steps", "model", "weights"} and config is None
         length = _length(settings)
@@ -87,13 +87,13 @@ def _new_trainer(
 
 
 def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progress: Progress) -> int:
-    """Continue a run, perhaps for longer than was planned."""
+    """Continue a run, perhaps for longer than originally planned."""
     run.lock()
     try:
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
-            print(f"{run.path} is finished: all {settings.epochs} epochs are done, nothing was changed.")
+            print(f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.")
             print(
                 f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N"
             )
@@ -142,7 +142,7 @@ def _resumed_trainer(
 def _trainer(
     run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, progress: Progress
 ) -> Trainer:
-    """A trainer with everything on the device: parameters, optimiser, training set."""
+    """A trainer with its parameters, optimiser and training set on the device."""
     _check_fit(settings, dataset)
     params = model.params.to(device.xp)
     training = Training(
@@ -158,7 +158,7 @@ def _trainer(
 
 
 def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
-    """Train and say what came of it; returns the exit status."""
+    """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     path = quote(str(run.path))
     try:
@@ -171,7 +171,7 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
         trainer.fit()
-    except BrokenPipeError:  # whoever read the progress has left
+    except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()
         raise
     except Interrupted as signal:
@@ -197,14 +197,14 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
 
 
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
-    """The data set a run was trained on, split as it was then; data_dir if it is elsewhere now.
+    """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
 
-    Raises UserError if the classes are not those of the run.
+    Raises UserError if its classes are not those of the run.
     """
     settings = run.settings()
     if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
         raise UserError(
-            f"the data of {run.path} are no longer in {settings.data_dir}: say where with --data-dir."
+            f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
     dataset = _load(replace(settings, data_dir=data_dir or settings.data_dir), None, progress)
     _check_classes(run, dataset)
@@ -230,7 +230,7 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
     if not isinstance(resume, Path):
         return out or latest_run()
     if out and out != resume:
-        raise UserError(f"--resume {resume} and --out {out} name two runs: omit one of them.")
+        raise UserError(f"--resume {resume} and --out {out} specify different runs: omit one of them.")
     return resume
 
 
@@ -252,13 +252,13 @@ def _model_name(settings: Settings) -> str:
 def _check_classes(run: RunFolder, dataset: Dataset) -> None:
     if dataset.classes != run.classes():
         raise UserError(
-            f"the data have other classes ({len(dataset.classes)}) than {run.path} was trained on "
+            f"the classes of the data ({len(dataset.classes)}) are not those {run.path} was trained on "
             f"({len(run.classes())}): point --data-dir at the data of the run."
         )
 
 
 def _check_fit(settings: Settings, dataset: Dataset) -> None:
-    """Raise UserError if the settings do not fit the data."""
+    """Raise UserError if the settings do not suit the data."""
     count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
     if settings.batch_size > count:
         raise UserError(

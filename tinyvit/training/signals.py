@@ -1,4 +1,4 @@
-"""Polite requests to end: Ctrl-C, SIGTERM, and SIGHUP where a terminal goes away."""
+"""Handling requests to stop: Ctrl-C, SIGTERM, and SIGHUP when a terminal closes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """A request to end, by the number of its signal: the checkpoint has been saved."""
+    """Training was stopped by the signal with this number, after saving a checkpoint."""
 
     def __init__(self, number: int):
         super().__init__(number)
@@ -22,9 +22,9 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[list[int]]:
-    """Within, the first request to end is put on the list given; the second ends the program at once.
+    """Within this context, the first stop signal is appended to the yielded list; the second stops at once.
 
-    Only the main thread of a program may handle signals: in any other the list stays empty.
+    Only the main thread of a program may handle signals; in any other thread the list stays empty.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -35,7 +35,7 @@ def stop_signals() -> Iterator[list[int]]:
         if received:
             raise KeyboardInterrupt
         received.append(number)
-        with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be there to read it
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # standard error may be closed
             print(
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )

@@ -1,4 +1,4 @@
-"""The model as training begins: from scratch, or from weights that a run or somebody else left."""
+"""The model that training starts from: a fresh one, or the weights of a run or a published model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tinyvit.runs.settings import Settings
 
 
 def starting_model(settings: Settings, classes: int, weights: Model | None) -> Model:
-    """A model from scratch; or, given the model of settings.weights, that one with a new head of zeros."""
+    """A fresh model or, given the model of settings.weights, that model with a new head of zeros."""
     regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     if weights is None:
         side = image_side(settings.dataset, settings.image_size)

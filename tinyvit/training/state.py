@@ -1,4 +1,4 @@
-"""Where a run stands: what a checkpoint keeps besides arrays."""
+"""The progress of a run: what a checkpoint stores in addition to arrays."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tinyvit.runs.checkpoint import Checkpoint
 
 @dataclass
 class State:
-    """The progress of a run. records are those of the finished epochs, one for each line of metrics.jsonl."""
+    """The progress of a run. records holds the finished epochs, one for each line of metrics.jsonl."""
 
     step: int = 0  # updates made
-    loss_sum: float = 0.0  # of the steps of the epoch under way
-    norm_sum: float = 0.0  # of their gradients' norms
-    seconds: float = 0.0  # of training and evaluation, over all sittings
+    loss_sum: float = 0.0  # over the steps of the current epoch
+    norm_sum: float = 0.0  # of the gradient norms of those steps
+    seconds: float = 0.0  # of training and evaluation, resumed or not
     best: float = -1.0  # accuracy of the best epoch
-    best_loss: float = math.inf  # its loss on the same images, which decides between equals
+    best_loss: float = math.inf  # its loss on the same images, which breaks ties
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
 
@@ -30,10 +30,10 @@ class State:
 def restored(
     checkpoint: Checkpoint, path: Path, engine: ReferenceEngine, steps_per_epoch: int, total_steps: int
 ) -> State:
-    """The state of a checkpoint from path, its arrays copied into the engine.
+    """The state in a checkpoint from path; its arrays are copied into the engine.
 
-    A last epoch that was cut short, of a run that is now to be longer, counts as under way. Raises UserError
-    if the checkpoint is not one of this run.
+    If the run is now to be longer, a last epoch that was cut short counts as unfinished. Raises UserError if
+    the checkpoint does not belong to this run.
     """
     mine, saved = engine.training.optimizer.state, checkpoint.optimizer
     try:
@@ -51,7 +51,7 @@ def restored(
         fits = False
     if not fits:
         raise UserError(
-            f"{path} is a checkpoint of another model, optimiser or amount of data than this run has: "
+            f"{path} does not match this run's model, optimiser or amount of data: "
             "restore the run folder and its data, or start a new run."
         )
     asarray = array_module(engine.params.flat).asarray
