@@ -51,7 +51,7 @@ def fit(
     report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
     a label is out of range, a setting cannot have its value, or training diverges.
     """
-    _check(
+    check_settings(
         epochs=epochs,
         batch_size=batch_size,
         lr=lr,
@@ -64,6 +64,7 @@ def fit(
         crop_padding=crop_padding,
         flip=flip,
         seed=seed,
+        threads=threads,
     )
     images, labels = data.images, data.labels
     count, classes = len(data), config.classes
@@ -105,7 +106,7 @@ def fit(
     return means
 
 
-def _check(**settings: Any) -> None:
+def check_settings(**settings: Any) -> None:
     """Raise UserError for a setting with a value that it cannot have."""
     for name, value in settings.items():
         plain = value.item() if isinstance(value, np.generic) else value
