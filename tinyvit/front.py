@@ -209,8 +209,9 @@ def preset(
         raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
     if isinstance(classes, Iterable):
         names = tuple(map(str, classes))
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise UserError(f"two classes are called {twice[0]!r}: give each a name of its own.")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
     count = len(names) if isinstance(classes, Iterable) else int(classes)
     config = core.preset(name, image_size, count, **changes)
     return Model(config, core.initialise(config, seed), names, threads=threads)
