@@ -95,6 +95,42 @@ def test_asking_before_fitting_and_asking_about_other_images(fitted):
         fitted.predict(np.zeros((1, 16, 16, 3), np.uint8))
 
 
+def test_pixels_after_fitting_on_bytes_are_bytes_whatever_their_dtype(fitted):
+    images, _ = dark_and_light(6, np.random.default_rng(1))
+    for dtype in ("int64", "float64"):
+        np.testing.assert_array_equal(
+            fitted.predict_proba(images.astype(dtype)), fitted.predict_proba(images)
+        )
+    for wrong in (images / 255, images.astype(int) - 1, images.astype(int) + 200):
+        with pytest.raises(
+            ValueError, match="was fitted on uint8 pixels: expected whole numbers from 0 to 255"
+        ):
+            fitted.predict(wrong)
+
+
+def test_as_many_labels_as_images_are_needed_for_a_score(fitted):
+    images, _ = dark_and_light(4, np.random.default_rng(1))
+    with pytest.raises(ValueError, match=r"X has 4 images, y has shape \(3,\)"):
+        fitted.score(images, NAMES[[0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"batch_size": 0}, "batch_size is 0, expected"),
+        ({"epochs": -1}, "epochs is -1, expected"),
+        ({"threads": -1}, "threads is -1, expected"),
+        ({"lr": -1}, "lr is -1, expected"),
+        ({"random_state": "lucky"}, "random_state is 'lucky', expected a whole number"),
+        ({"random_state": -1}, "seed is -1, expected"),
+    ],
+)
+def test_settings_that_cannot_be_are_said_clearly(settings, complaint):
+    images, labels = dark_and_light(4, np.random.default_rng(0))
+    with pytest.raises((UserError, ValueError), match=complaint):
+        ViTClassifier(**settings).fit(images, labels)
+
+
 def test_a_copy_is_one_of_its_own(fitted):
     images, _ = dark_and_light(4, np.random.default_rng(1))
     twin = copy.deepcopy(fitted)

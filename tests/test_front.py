@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import tinyvit
+from tinyvit.backend import Device
 from tinyvit.data import normalise
 from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward
@@ -150,11 +151,80 @@ def test_a_run_is_loaded_by_its_folder(trained, photos):
         (np.zeros((2, 8, 8, 3), np.float32), "are float32, expected uint8 pixels"),
         (np.zeros((2, 8, 8, 4), np.uint8), r"shape \(2, 8, 8, 4\)"),
         ([], "there are no images"),
+        ([np.zeros((8, 8, 3), np.uint8), np.zeros((4, 4, 3), np.uint8)], "differ in size or kind"),
+        ([np.zeros((8, 8, 3), np.uint8), "a.png"], "differ in size or kind"),
+        (None, "NoneType of object is not images: expected uint8 pixels"),
+        (b"a.png", "bytes of .* is not images"),
+        (".", "is a folder, expected an image file: give a list"),
+        ("nowhere.png", "nowhere.png does not exist"),
     ],
 )
 def test_what_are_not_images_is_said_clearly(model, images, complaint):
     with pytest.raises(UserError, match=complaint):
         model.predict(images)
+
+
+def test_files_may_come_from_a_generator(model, images, tmp_path):
+    for i, image in enumerate(images):
+        Image.fromarray(image).save(tmp_path / f"{i}.png")
+    names = sorted(tmp_path.glob("*.png"))
+    np.testing.assert_array_equal(model.logits(path for path in names), model.logits(names))
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [
+        ([0], "2 images and 1 labels: expected as many"),
+        ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
+        (None, r"labels have shape \(\), expected"),
+        ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
+        (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
+    ],
+)
+def test_labels_that_do_not_fit_the_images_or_the_model_are_said_clearly(model, labels, complaint):
+    with pytest.raises(UserError, match=complaint):
+        model.fit(np.zeros((2, 8, 8, 3), np.uint8), labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"classes": "cat"}, "classes is 'cat', expected how many there are, or a list of their names"),
+        ({"classes": 2.5}, "classes is 2.5, expected"),
+        ({"classes": ["a", "a"]}, "two classes are called 'a'"),
+        ({"seed": -1}, "seed is -1, expected"),
+        ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
+    ],
+)
+def test_a_preset_that_cannot_be_is_said_clearly(arguments, complaint):
+    with pytest.raises(UserError, match=complaint):
+        tinyvit.preset("nano/4", 8, **({"classes": 2} | arguments))
+
+
+def test_how_many_classes_there_are_may_be_a_number_of_numpy():
+    assert tinyvit.preset("nano/4", 8, np.int64(3)).config.classes == 3
+
+
+def test_words_that_are_not_known_are_said_clearly(model, tmp_path):
+    model.save(tmp_path / "m.npz")
+    with pytest.raises(UserError, match="device is 'cuda', expected 'auto', 'cpu' or 'gpu'"):
+        tinyvit.load(tmp_path / "m.npz", device="cuda")
+    with pytest.raises(UserError, match="device is 'cuda'"):
+        model.to("cuda")
+    with pytest.raises(UserError, match="checkpoint is 'first', expected 'best' or 'last'"):
+        tinyvit.load(tmp_path / "m.npz", checkpoint="first")
+    with pytest.raises(UserError, match="position_resize is 'cubic', expected one of corners"):
+        model.at_resolution(16, "cubic")
+    with pytest.raises(UserError, match="threads is -1, expected"):
+        tinyvit.load(tmp_path / "m.npz", threads=-1).predict(np.zeros((8, 8, 3), np.uint8))
+
+
+def test_a_gpu_that_cannot_be_used_is_warned_of(model, monkeypatch):
+    missing = Device(np, "NumPy", "no GPU is used: there is none. NumPy is used instead.")
+    monkeypatch.setattr("tinyvit.front.select_device", lambda name: missing)
+    with pytest.warns(UserWarning, match="no GPU is used: there is none") as caught:
+        assert model.to("gpu") is model
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("labels", [[0, 2], [-1, 0]])

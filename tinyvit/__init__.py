@@ -19,11 +19,12 @@ __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
 # Imported on first use, so that listing the commands does not load NumPy.
 _HOMES = {"Model": "front", "ViTClassifier": "estimator", "load": "front", "preset": "front"}
 
+if not TYPE_CHECKING:  # or a type checker would take any name at all for one of these
 
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"tinyvit.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str):
+        if name in _HOMES:
+            return getattr(import_module(f"tinyvit.{_HOMES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

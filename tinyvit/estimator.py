@@ -19,6 +19,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.front import Model, preset
+from tinyvit.training.fit import check_settings
 
 _PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
 _ENOUGH = 7
@@ -71,6 +72,7 @@ class ViTClassifier:
 
     def fit(self, X: np.ndarray, y: Sequence) -> ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
+        check_settings(batch_size=self.batch_size, epochs=self.epochs, threads=self.threads)
         X, y = _numbers(X), _labels(y)
         if len(X) != len(y):
             raise ValueError(f"X has {len(X)} images, y has {len(y)} labels: expected the same number.")
@@ -140,7 +142,10 @@ class ViTClassifier:
 
     def score(self, X: np.ndarray, y: Sequence) -> float:
         """The share of images X whose predicted label is that of y."""
-        return float((self.predict(X) == np.asarray(y)).mean())
+        labels, predicted = np.asarray(y), self.predict(X)
+        if labels.shape != predicted.shape:
+            raise ValueError(f"X has {len(predicted)} images, y has shape {labels.shape}: expected as many.")
+        return float((predicted == labels).mean())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings given to the constructor, by name."""
@@ -176,7 +181,14 @@ class ViTClassifier:
         )
 
     def _images(self, X: np.ndarray) -> np.ndarray:
-        """X, in any of its forms, as uint8 images (n, H, W, 3)."""
+        """uint8 images (n, H, W, 3) of whatever X is."""
+        if self._range is None and X.dtype != np.uint8:
+            if X.min() < 0 or X.max() > 255 or (X.dtype.kind == "f" and (X.round() != X).any()):
+                raise ValueError(
+                    f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
+                    "from 0 to 255."
+                )
+            X = X.astype(np.uint8)
         if self._range is not None:
             low, high = self._range
             scaled = (X.astype(np.float64) - low) * (255 / max(high - low, 1e-300))
@@ -191,6 +203,10 @@ class ViTClassifier:
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state)
         draw = self.random_state or np.random
+        if not hasattr(draw, "randint"):
+            raise ValueError(
+                f"random_state is {draw!r}, expected a whole number, a numpy.random.RandomState, or None."
+            )
         return int(draw.randint(2**31 - 1))
 
 

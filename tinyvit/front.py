@@ -6,7 +6,8 @@ model.predict("photo.jpg")
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from tinyvit.ops import softmax
 from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
-from tinyvit.training.fit import fit
+from tinyvit.training.fit import check_settings, fit
 
 Images = np.ndarray | str | Path | Sequence[str | Path]
 
@@ -85,7 +86,12 @@ class Model(core.Model):
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
         batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
         """
-        data = ImageSet(np.ascontiguousarray(self._pixels(images)), self._numbers(labels))
+        pixels, numbers = self._pixels(images), self._numbers(labels)
+        if len(pixels) != len(numbers):
+            raise UserError(
+                f"there are {len(pixels)} images and {len(numbers)} labels: expected the same number."
+            )
+        data = ImageSet(np.ascontiguousarray(pixels), numbers)
         fit(self.config, self.params, data, threads=self.threads, **settings)
         return self
 
@@ -98,25 +104,38 @@ class Model(core.Model):
         return at_resolution(self, side, position_resize)
 
     def to(self, device: Device | str) -> Model:
-        """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU."""
-        xp = (select_device(device) if isinstance(device, str) else device).xp
+        """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""
+        xp = (_device(device) if isinstance(device, str) else device).xp
         return self if xp is array_module(self.params.flat) else replace(self, params=self.params.to(xp))
 
     def engine(self) -> ReferenceEngine:
         """The fastest engine for this model on the device of its parameters."""
+        check_settings(threads=self.threads)
         return make_engine(self.config, self.params, threads=self.threads)
 
     def _pixels(self, images: Images) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
         if isinstance(images, str | Path):
             images = [images]
+        if isinstance(images, Iterator):
+            images = list(images)
         if isinstance(images, list | tuple) and all(isinstance(image, str | Path) for image in images):
             images = np.array([self._photo(Path(image)) for image in images])
-        pixels = np.asarray(images)
+        try:
+            pixels = np.asarray(images)
+        except ValueError:  # as NumPy says of sequences that make no array
+            raise UserError(
+                "the images differ in size or kind: expected all of one shape, or image files only."
+            ) from None
         if pixels.ndim == 3:
             pixels = pixels[None]
         if pixels.size == 0:
             raise UserError("there are no images: expected at least one.")
+        if pixels.dtype.kind not in "biuf":
+            raise UserError(
+                f"{type(images).__name__} of {pixels.dtype} is not images: expected uint8 pixels, "
+                "(n, height, width, 3), an image file, or a list of files."
+            )
         if pixels.dtype != np.uint8:
             raise UserError(
                 f"the images are {pixels.dtype}, expected uint8 pixels from 0 to 255: tinyvit normalises "
@@ -128,12 +147,18 @@ class Model(core.Model):
 
     def _photo(self, path: Path) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""
+        if path.is_dir():
+            raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
         settings = self.photo_fit.settings if self.photo_fit else {}
         return read_photo(path, self.config.image_size, **settings, with_whole=False).view
 
     def _numbers(self, labels: Sequence) -> np.ndarray:
         """Labels as int64 (n,); class names are converted to numbers."""
         given = np.asarray(labels)
+        if given.ndim != 1:
+            raise UserError(f"labels have shape {given.shape}, expected one for each image: (n,).")
+        if given.dtype.kind in "fb":
+            raise UserError(f"labels are {given.dtype}, expected whole numbers from 0, or names of classes.")
         if given.dtype.kind in "iu":
             return given.astype(np.int64)
         numbers = {name: c for c, name in enumerate(self.names)}
@@ -157,9 +182,12 @@ def load(
     checkpoint is "best" or "last", for a run. heads is the number of heads, if the file does not state it.
     Raises UserError if the source is none of these, is damaged, or is not a plain ViT.
     """
+    if checkpoint not in ("best", "last"):
+        raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")
+    where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
     parts = (found.config, found.params, found.classes, found.position_resize)
-    return Model(*parts, photo_fit(str(source)), threads).to(device)
+    return Model(*parts, photo_fit(str(source)), threads).to(where)
 
 
 def preset(
@@ -174,8 +202,28 @@ def preset(
     """A new model by name, such as "nano/4" or "B/16", with random parameters that depend on the seed.
 
     classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
-    Raises UserError if there is no such model, or if its patches do not divide the images.
+    Raises UserError if there is no such model, its patches do not fit the images, or two classes have one
+    name.
     """
-    names = () if isinstance(classes, int) else tuple(classes)
-    config = core.preset(name, image_size, classes if isinstance(classes, int) else len(names), **changes)
+    check_settings(seed=seed, threads=threads)
+    names: tuple[str, ...] = ()
+    if isinstance(classes, str) or not isinstance(classes, int | np.integer | Iterable):
+        raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
+    if isinstance(classes, Iterable):
+        names = tuple(map(str, classes))
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
+    count = len(names) if isinstance(classes, Iterable) else int(classes)
+    config = core.preset(name, image_size, count, **changes)
     return Model(config, core.initialise(config, seed), names, threads=threads)
+
+
+def _device(name: str) -> Device:
+    """The device of that name; a warning says why it is not a GPU where one was asked for."""
+    if name not in ("auto", "cpu", "gpu"):
+        raise UserError(f"device is {name!r}, expected 'auto', 'cpu' or 'gpu'.")
+    device = select_device(name)
+    if device.note:
+        warnings.warn(device.note, stacklevel=3)
+    return device

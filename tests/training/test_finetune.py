@@ -59,6 +59,11 @@ def tuned(go, base, others, tmp_path):
     return tmp_path / "tuned"
 
 
+def test_fine_tuning_is_repeated_from_its_config_as_it_was(go, tuned, tmp_path):
+    assert go(finetune, "--config", tuned / "config.json", "--out", tmp_path / "again")[0] == 0
+    assert_same_run(tmp_path / "again", tuned)
+
+
 def config(run):
     return json.loads((run / "config.json").read_text("utf-8"))
 

@@ -109,3 +109,44 @@ def test_it_trains_on_the_gpu(gpu):
     expected = fit(CONFIG, here, colours(), **settings)
     assert fit(CONFIG, there, colours(), **settings) == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(there.to(np).flat, here.flat, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"batch_size": -2}, "batch_size is -2, expected a whole number, 1 or more"),
+        ({"batch_size": 2.5}, "batch_size is 2.5, expected"),
+        ({"epochs": 0}, "epochs is 0, expected"),
+        ({"lr": -1}, "lr is -1, expected a number above 0"),
+        ({"lr": float("nan")}, "lr is nan, expected"),
+        ({"lr": "0.1"}, "lr is '0.1', expected"),
+        ({"optimizer": "lion"}, "optimizer is 'lion', expected one of adamw"),
+        ({"decay": "step"}, "decay is 'step', expected one of cosine"),
+        ({"smoothing": 1.0}, "smoothing is 1.0, expected"),
+        ({"crop_padding": -1}, "crop_padding is -1, expected"),
+        ({"crop_padding": 8}, "crop_padding is 8, expected less than the sides of images of 8 x 8"),
+        ({"seed": -1}, "seed is -1, expected"),
+        ({"flip": "yes"}, "flip is 'yes', expected true or false"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_before_anything_is_trained(settings, complaint):
+    params = initialise(CONFIG)
+    before = params.flat.copy()
+    with pytest.raises(UserError, match=complaint):
+        fit(CONFIG, params, colours(), **settings)
+    assert (params.flat == before).all()
+
+
+def test_numbers_of_numpy_are_numbers():
+    means = [
+        fit(CONFIG, initialise(CONFIG), colours(), epochs=epochs, lr=lr)
+        for epochs, lr in ((1, 0.5), (np.int64(1), np.float32(0.5)))
+    ]
+    assert means[0] == means[1]
+
+
+def test_an_update_that_ruins_the_parameters_is_seen_even_if_it_is_the_last():
+    params = initialise(CONFIG)
+    params["head.bias"] = np.array([0, 1, 2], dtype=np.float32)
+    with np.errstate(all="ignore"), pytest.raises(UserError, match="diverged in epoch 1: try a lower lr"):
+        fit(CONFIG, params, colours(), epochs=1, batch_size=20, lr=1e39, optimizer="sgd", warmup_epochs=0)

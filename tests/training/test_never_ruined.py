@@ -20,8 +20,10 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import train
+from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
+from tinyvit.training import session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
 
@@ -204,6 +206,26 @@ def test_a_run_is_repeated_from_its_config(command, alone, tmp_path):
     assert (settings.epochs, settings.seed, settings.model) == (1, 5, "nano/4")
     assert_one_line(command("--config", alone / "config.json", "--resume", alone), "omit --config")
     assert_one_line(command("--config", tmp_path / "nowhere.json"), "nowhere.json")
+
+
+def test_a_repeated_run_keeps_its_own_warmup_even_if_it_is_a_long_one(command, photos, tmp_path):
+    run, again, short = tmp_path / "run", tmp_path / "again", tmp_path / "short"
+    assert command(*tiny(photos, run, "--warmup-epochs", "2"))[0] == 0
+    assert command("--config", run / "config.json", "--out", again)[0] == 0
+    assert_same_run(again, run)
+    assert command("--config", run / "config.json", "--out", short, "--epochs", "2")[0] == 0
+    settings = Settings.load(short / "config.json")
+    assert (settings.epochs, settings.warmup_epochs) == (2, 0.5)
+
+
+def test_a_repeated_run_computes_where_its_config_says_unless_the_user_says_otherwise(
+    command, alone, tmp_path, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(session, "select_device", lambda wanted: asked.append(wanted) or select_device("cpu"))
+    for number, flags in enumerate(((), ("--device", "auto"))):
+        assert command("--config", alone / "config.json", "--out", tmp_path / str(number), *flags)[0] == 0
+    assert asked == ["cpu", "auto"]
 
 
 def test_metrics_tell_rate_gradient_and_both_losses(alone):

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,18 +23,33 @@ def one_blas_thread() -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def blas_threads(count: int) -> Iterator[None]:
-    """Within this context, each matrix product runs on `count` threads."""
+    """Within this context, each matrix product runs on `count` threads.
+
+    The whole process has one such number. If several threads of a program are in this context at the same
+    time, the last to enter chooses it, and the last to leave restores the number from before the first.
+    """
     functions = _openblas_thread_functions()
     if functions is None:  # another BLAS (macOS Accelerate, MKL): leave the choice to it
         yield
         return
     get_threads, set_threads = functions
-    before = get_threads()
-    set_threads(count)
+    with _lock:
+        if not _chosen:
+            _chosen.append(get_threads())
+        _chosen.append(count)
+        set_threads(count)
     try:
         yield
     finally:
-        set_threads(before)
+        with _lock:
+            del _chosen[len(_chosen) - 1 - _chosen[::-1].index(count)]
+            set_threads(_chosen[-1])
+            if len(_chosen) == 1:
+                _chosen.clear()
+
+
+_lock = threading.Lock()
+_chosen: list[int] = []  # what was there before, then what each who is within asked for
 
 
 def keep_freed_memory() -> None:

@@ -10,6 +10,7 @@ from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.model import Model
 from tinyvit.model.model import M
+from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.description import read_class_names
 from tinyvit.pretrained.folder import weights_in
 from tinyvit.pretrained.imagenet import imagenet_classes
@@ -106,6 +107,8 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
     from. Raises UserError if no whole patches fit.
     """
     P = model.config.patch_size
+    if position_resize not in (None, *METHODS):
+        raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
     if resolution is None:
         if position_resize:
             raise UserError("--position-resize says how to get to another --resolution: give one.")

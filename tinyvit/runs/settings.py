@@ -101,13 +101,19 @@ class Settings:
         if missing := sorted(needed - values.keys()):
             raise UserError(f"{source} is missing the settings {', '.join(missing)}. {remedy}")
         for name, value in values.items():
-            kinds = get_args(types[name]) or (types[name],)
-            fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
-            if not _is_a(value, kinds) or not (value is None or fits(value)):
+            if expected := what_is_expected(name, value):
                 raise UserError(
                     f"{source} has {value!r} for the setting {name}, expected {expected}. {remedy}"
                 )
         return cls(**values)
+
+
+def what_is_expected(name: str, value: Any) -> str:
+    """What a setting should be, in words, if it cannot have this value; empty if it can."""
+    kind = get_type_hints(Settings)[name]
+    kinds = get_args(kind) or (kind,)
+    fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
+    return "" if _is_a(value, kinds) and (value is None or fits(value)) else expected
 
 
 def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
@@ -19,10 +18,10 @@ from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning, recipe
 _FREE_ON_RESUME = {"device", "threads", "data_dir"}
 
 
-def new_settings(chosen: dict[str, Any], config: Path | None, device: Device) -> Settings:
-    """The user's choices, completed from a config file if there is one, or from the data set's recipe."""
-    if config is not None:
-        settings = replace(Settings.load(config), **chosen)
+def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
+    """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
+    if repeated is not None:
+        settings = replace(repeated, **chosen)
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
@@ -34,6 +33,17 @@ def new_settings(chosen: dict[str, Any], config: Path | None, device: Device) ->
     return settings
 
 
+def settled(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, Any]:
+    """The settings that must not be fitted to the data: the user's choices, and those of a repeated run.
+
+    Its warm-up may become shorter only if the user gives that run another length.
+    """
+    before = repeated.as_dict() if repeated else {}
+    if chosen.keys() & {"epochs", "steps"}:
+        before.pop("warmup_epochs", None)
+    return before | chosen
+
+
 def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     """Settings adapted to the given model: its pooling, and its size for the images of a folder."""
     if settings.dataset == "folder" and settings.image_size is None:
@@ -41,15 +51,15 @@ def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     return replace(settings, pool=config.pool)
 
 
-def fitted_to_data(settings: Settings, images: int, chosen: dict[str, Any]) -> Settings:
-    """Settings in which whatever the user did not choose suits this number of training images."""
+def fitted_to_data(settings: Settings, images: int, settled: dict[str, Any]) -> Settings:
+    """Settings in which whatever is not settled suits this number of training images."""
     if settings.weights:
-        settings = replace(settings, **fitted_fine_tuning(images, chosen))
+        settings = replace(settings, **fitted_fine_tuning(images, settled))
     length: float = settings.epochs
     if settings.steps:
         length = settings.steps / max(1, images // settings.batch_size)  # in epochs
         settings = replace(settings, epochs=math.ceil(length))
-    if "warmup_epochs" not in chosen:  # a short run has no time for a long warm-up
+    if "warmup_epochs" not in settled:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
     return settings
 

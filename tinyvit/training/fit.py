@@ -11,6 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from tinyvit.backend import array_module
 from tinyvit.data import ImageSet, epoch_order, plan_batch
@@ -19,6 +22,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import learning_rate, make_optimizer
+from tinyvit.runs.settings import what_is_expected
 
 
 def fit(
@@ -45,8 +49,23 @@ def fit(
 
     The settings are those of the train command. A smaller last batch of an epoch is trained on too.
     report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
-    a label is out of range, or the loss is no longer finite.
+    a label is out of range, a setting cannot have its value, or training diverges.
     """
+    check_settings(
+        epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        optimizer=optimizer,
+        weight_decay=weight_decay,
+        warmup_epochs=warmup_epochs,
+        decay=decay,
+        clip=clip,
+        smoothing=smoothing,
+        crop_padding=crop_padding,
+        flip=flip,
+        seed=seed,
+        threads=threads,
+    )
     images, labels = data.images, data.labels
     count, classes = len(data), config.classes
     if not count:
@@ -54,6 +73,11 @@ def fit(
     if labels.min() < 0 or labels.max() >= classes:
         worst = labels.min() if labels.min() < 0 else labels.max()
         raise UserError(f"a label is {worst}, expected 0 to {classes - 1} for a model of {classes} classes.")
+    if crop_padding >= min(images.shape[1:3]):
+        H, W = images.shape[1:3]
+        raise UserError(
+            f"crop_padding is {crop_padding}, expected less than the sides of images of {H} x {W}."
+        )
     xp = array_module(params.flat)
     training = Training(
         xp.asarray(images),
@@ -74,8 +98,17 @@ def fit(
             loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
             loss_sum = loss_sum + loss * len(indices)
         means.append(float(loss_sum) / count)
-        if not math.isfinite(means[-1]):
+        # the loss is that before each update: whether the last one went well, only the parameters tell
+        if not (math.isfinite(means[-1]) and bool(xp.isfinite(params.flat).all())):
             raise UserError(f"training has diverged in epoch {epoch + 1}: try a lower lr than {lr:g}.")
         if report:
             report(epoch + 1, means[-1])
     return means
+
+
+def check_settings(**settings: Any) -> None:
+    """Raise UserError for a setting with a value that it cannot have."""
+    for name, value in settings.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        if expected := what_is_expected(name, plain):
+            raise UserError(f"{name} is {value!r}, expected {expected}.")

@@ -22,7 +22,7 @@ from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
-from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings
+from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings, settled
 from tinyvit.training.loop import Trainer
 from tinyvit.training.signals import Interrupted
 from tinyvit.training.starting_point import starting_model
@@ -46,11 +46,12 @@ def train(
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
         return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, progress)
-    device = select_device(chosen.get("device", "auto"))
-    settings = new_settings(chosen, config, device)
+    repeated = Settings.load(config) if config else None
+    device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
+    settings = new_settings(chosen, repeated, device)
     run = RunFolder.claim(out, settings.dataset)
     try:
-        trainer = _new_trainer(run, settings, chosen, device, config, data_url, progress)
+        trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
         return _fit(trainer, device, progress)
     finally:
         run.release()
@@ -59,15 +60,14 @@ def train(
 def _new_trainer(
     run: RunFolder,
     settings: Settings,
-    chosen: dict[str, Any],
+    fixed: dict[str, Any],
     device: Device,
-    config: Path | None,
     data_url: str | None,
     progress: Progress,
 ) -> Trainer:
-    """The trainer for a new run, whose config.json is written."""
+    """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not chosen.keys() & {"epochs", "steps", "model", "weights"} and config is None
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
@@ -79,7 +79,7 @@ def _new_trainer(
         settings = fitted_to_model(settings, weights.config)
     starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
     dataset = _load(settings, data_url, progress)
-    settings = fitted_to_data(settings, len(dataset.train), chosen)
+    settings = fitted_to_data(settings, len(dataset.train), fixed)
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, dataset.classes, model.params.count)

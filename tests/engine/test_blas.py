@@ -1,0 +1,35 @@
+"""The number of BLAS threads is borrowed, and given back whoever leaves first."""
+
+import pytest
+
+from tinyvit.engine import blas
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """A library with a number of threads, 8, as a list of all the numbers it has had."""
+    numbers = [8]
+    functions = (lambda: numbers[-1], numbers.append)
+    monkeypatch.setattr(blas, "_openblas_thread_functions", lambda: functions)
+    return numbers
+
+
+def test_the_number_of_threads_is_what_it_was_before(library):
+    with blas.blas_threads(4):
+        with blas.blas_threads(1):
+            assert library[-1] == 1
+        assert library[-1] == 4
+    assert library[-1] == 8
+
+
+def test_it_is_restored_too_if_the_first_to_enter_is_the_first_to_leave(library):
+    first, second = blas.blas_threads(1), blas.blas_threads(2)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert library[-1] == 2
+    second.__exit__(None, None, None)
+    assert library[-1] == 8
+    with blas.one_blas_thread():
+        assert library[-1] == 1
+    assert library[-1] == 8
