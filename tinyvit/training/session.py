@@ -206,22 +206,28 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
         raise UserError(
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
-    dataset = _load(replace(settings, data_dir=data_dir or settings.data_dir), None, progress)
+    where = replace(settings, data_dir=data_dir or settings.data_dir)
+    dataset = _load(where, None, progress, in_detail=False)
     _check_classes(run, dataset)
     return dataset
 
 
-def _load(settings: Settings, data_url: str | None, progress: Progress) -> Dataset:
-    name = settings.dataset
+def _load(settings: Settings, data_url: str | None, progress: Progress, in_detail: bool = True) -> Dataset:
+    """The data set of some settings; in_detail, lines that stay say what a folder contains."""
+    count = progress.count("images")
+
+    def passing(done: int, total: int) -> None:
+        count(done, total) if done < total else progress.clear()
+
     dataset = load_dataset(
-        name,
+        settings.dataset,
         settings.data_dir,
         settings.image_size,
         data_url,
         settings.seed,
-        progress.download(name),
-        progress.count("images"),
-        progress.note,
+        progress.download(settings.dataset),
+        count if in_detail else passing,
+        progress.note if in_detail else None,
     )
     return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
 
