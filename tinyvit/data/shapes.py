@@ -1,6 +1,6 @@
 """The built-in data set: pictures of a few shapes, drawn from a seed. The class is what kind of shape it is.
 
-There are ten silhouettes. A picture shows one of them two to four times: anywhere in the frame, small or
+There are ten silhouettes. A picture shows one of them three to five times: anywhere in the frame, small or
 large, a little tilted, some in front of others, in any colours on a faintly striped ground, and as often
 darker than the ground as lighter. The pictures are made like this so that they need what a Vision
 Transformer is good at:
@@ -31,8 +31,8 @@ from tinyvit.data.dataset import Dataset, ImageSet
 SIZE = 32  # pixels, both ways
 CLASSES = ("disc", "ring", "square", "triangle", "cross", "star", "crescent", "heart", "leaf", "arrow")
 
-FEWEST, MOST = 2, 4  # shapes in a picture
-SMALLEST, LARGEST = 4.5, 7.5  # radius of the circle around a shape, in pixels
+FEWEST, MOST = 3, 5  # shapes in a picture
+SMALLEST, LARGEST = 4.0, 6.0  # radius of the circle around a shape, in pixels
 TILT = 0.25  # radians either way: 14 degrees
 TRIES = 20  # places to choose from for each shape, so that few overlap
 

@@ -20,7 +20,15 @@ _CIFAR_GPU = _CIFAR | {
 }
 
 _ON_CPU: dict[str, dict[str, Any]] = {
-    "shapes": {"model": "nano/4", "epochs": 8, "batch_size": 50, "lr": 2e-3, "flip": True},
+    "shapes": {
+        "model": "nano/4",
+        "epochs": 12,
+        "batch_size": 50,
+        "lr": 2e-3,
+        "warmup_epochs": 0.5,
+        "crop_padding": 2,
+        "flip": True,
+    },
     "cifar10": _CIFAR_CPU,
     "cifar100": _CIFAR_CPU,
     "folder": {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True},
