@@ -12,7 +12,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.model import initialise
 from tinyvit.optim import AdamW
 
-ENGINES = ("cpu", "reference")  # the second on as many threads as BLAS takes
+ENGINES = ("cpu", "reference")  # the second uses as many threads as BLAS does
 
 
 def make_step(case: Case, variant: str) -> Callable[[], None]:
