@@ -66,7 +66,7 @@ def test_figures_are_those_of_the_metrics(go, trained, variant, tmp_path):
     assert row(out, "epochs done") == [str(len(of_trained)), "2"]
     assert row(out, "judged on") == ["validation", "images", "test", "images"]
     assert row(out, "best accuracy") == [f"{100 * best:.1f}%", "50.0%"]
-    assert row(out, "loss there")[1] == "0.7500"
+    assert row(out, "loss at best epoch")[1] == "0.7500"
     assert row(out, "last accuracy") == [f"{100 * of_trained[-1]['val_accuracy']:.1f}%", "25.0%"]
     assert row(out, "last loss")[1] == "0.5000"
     assert row(out, "time")[1] == "1:05"

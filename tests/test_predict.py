@@ -187,9 +187,9 @@ def test_flags_that_make_no_sense(go, trained, tmp_path):
     picture("RGB").save(tmp_path / "a.png")
     words = trained, tmp_path / "a.png"
     assert_one_line(go(predict, *words, "--attention", tmp_path / "look.jpg"), "look.jpg", "end in .png")
-    assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution: give one")
+    assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution: add one")
     assert_one_line(go(predict, *words, "--heads", "3"), "4 heads by its own account")
-    assert_one_line(go(predict, tmp_path / "a.png", tmp_path / "a.png"), "say --weights")
+    assert_one_line(go(predict, tmp_path / "a.png", tmp_path / "a.png"), "use --weights")
 
 
 def test_flags_may_stand_among_the_words(go, trained, tmp_path):

@@ -26,10 +26,10 @@ examples:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Time, compare, print."""
+    """Run the benchmark, and print the results."""
     threads = args.threads or available_cores()
     case = Case(args.model, args.image_size, args.batch_size, args.mode, threads)
-    config = case.config  # reports now, not in another process, that there is no such model
+    config = case.config  # fails here, not in another process, if there is no such model
     if args.vs and importlib.util.find_spec("torch") is None:
         raise UserError(
             "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> None:
     rate = matmul_rate(threads)
     work = multiply_adds(config) * case.batch * (3 if case.mode == "train" else 1)
     timings = time_sides(case, sides, args.rounds, args.steps)
-    rate = max(rate, matmul_rate(threads))  # again: the machine may have been busy the first time
+    rate = max(rate, matmul_rate(threads))  # measured twice: the machine may have been busy the first time
     result = {
         "case": case.as_dict(),
         "matmul_gmacs_per_second": rate / 1e9,
@@ -87,7 +87,7 @@ def _table(result: dict) -> str:
     if "breakdown_seconds" in result:
         spent = result["breakdown_seconds"]
         whole = sum(spent.values())
-        lines += ["", "on one thread, each operation by itself:"]
+        lines += ["", "time in each operation, on one thread:"]
         lines += [
             f"  {name:30}{1e3 * s:9.2f} ms{100 * s / whole:6.1f}%"
             for name, s in spent.items()
@@ -121,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
         help="time whole training steps, or inference (default: train)",
     )
     p.add_argument(
-        "--engine", choices=tuple(ENGINES), default="cpu", help="engine of tinyvit to time (default: cpu)"
+        "--engine", choices=tuple(ENGINES), default="cpu", help="tinyvit engine to time (default: cpu)"
     )
     p.add_argument(
         "--threads",
@@ -149,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
         "--breakdown",
         type=positive_int,
         metavar="N",
-        help="also time each operation by itself, on N images and one thread",
+        help="also time each operation separately, on N images and one thread",
     )
     p.add_argument("--json", action="store_true", help="print the figures as JSON")
     return p

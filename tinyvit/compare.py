@@ -1,4 +1,4 @@
-"""`python -m tinyvit.compare RUN RUN...`: in what runs differ, how well each did, and their curves."""
+"""`python -m tinyvit.compare RUN RUN...`: show how runs differ, how well each did, and their curves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import duration
 
 OUT = Path("compare.png")
-LONGEST_NAME = 32  # of a run in the table, in characters
+LONGEST_NAME = 32  # characters of a run's name in the table
 
 _EPILOG = """\
 examples:
@@ -33,7 +33,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """What is compared: settings, and the records of metrics.jsonl, none if no epoch is finished."""
+    """A run to compare: its settings and the records of metrics.jsonl, empty before the first epoch ends."""
 
     name: str
     settings: dict[str, Any]
@@ -41,7 +41,7 @@ class Run:
 
     @property
     def judged_on(self) -> str:
-        """'validation' or 'test': the images that the best epoch is chosen by."""
+        """'validation' or 'test': the images by which the best epoch is chosen."""
         return judging_images(self.records)
 
     def value(self, what: str, record: Record) -> float | None:
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def best(self) -> Record | None:
-        """The record of the epoch that best.npz holds: the most accurate, of equals the one of lower loss."""
+        """The record of the epoch in best.npz: the most accurate one; ties are broken by the lower loss."""
         measured = [record for record in self.records if self.value("accuracy", record) is not None]
         if not measured:
             return None
@@ -58,9 +58,9 @@ class Run:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Read the runs, print what sets them apart, draw their curves."""
+    """Read the runs, print how they differ, and draw their curves."""
     if len(args.runs) < 2:
-        raise UserError(f"{args.runs[0]} alone cannot be compared: name at least two runs.")
+        raise UserError(f"{args.runs[0]} alone cannot be compared: give at least two runs.")
     runs = [read_run(path, name) for path, name in zip(args.runs, names_of(args.runs), strict=True)]
     if args.json:
         print(json.dumps(as_json(runs, args.runs), indent=2))
@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> None:
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """The names of the folders where these tell the runs apart, else their paths."""
+    """The names of the folders if they are all different, otherwise the paths."""
     names = [path.resolve().name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
 
@@ -109,13 +109,13 @@ def read_run(path: Path, name: str) -> Run:
 
 
 def differing_settings(runs: Sequence[Run]) -> list[str]:
-    """Names of the settings that are not the same in all runs, in the order of Settings."""
+    """The names of the settings that differ between the runs, in the order of Settings."""
     first, *others = (run.settings for run in runs)
     return [name for name in first if any(other[name] != first[name] for other in others)]
 
 
 def print_table(runs: Sequence[Run]) -> None:
-    """A column for each run: the settings that differ, then how well it did."""
+    """Print a column for each run: the settings that differ, then how well the run did."""
     differing = differing_settings(runs)
     settings = [[name.replace("_", " "), *(_word(r.settings[name]) for r in runs)] for name in differing]
     columns = [_figures(run) for run in runs]
@@ -163,7 +163,7 @@ def _figures(run: Run) -> dict[str, str]:
         "judged on": f"{run.judged_on} images",
         "best epoch": str(best.get("epoch", "-")),
         "best accuracy": _percent(run.value("accuracy", best)),
-        "loss there": _decimals(run.value("loss", best)),
+        "loss at best epoch": _decimals(run.value("loss", best)),
         "last accuracy": _percent(run.value("accuracy", last)),
         "last loss": _decimals(run.value("loss", last)),
         "last training loss": _decimals(last.get("train_loss")),
@@ -182,7 +182,7 @@ def _word(value: Any) -> str:
 
 
 def _shortened(name: str) -> str:
-    """The name, or its two ends: names of runs differ at their ends."""
+    """The name, or its two ends, which are where the names of runs differ."""
     half = (LONGEST_NAME - 3) // 2
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
 
@@ -196,12 +196,12 @@ def _decimals(value: float | None) -> str:
 
 
 def _finite(loss: float | None) -> float:
-    """A loss to sort by: what was not measured counts alike, what is not finite comes last."""
+    """A loss to sort by: unmeasured losses are equal, and losses that are not finite come last."""
     return 0.0 if loss is None else loss if math.isfinite(loss) else math.inf
 
 
 def _without_nan(record: Record | None) -> dict[str, Any] | None:
-    """The record with null for numbers that JSON does not have."""
+    """The record with None in place of numbers that JSON cannot represent."""
     if record is None:
         return None
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}

@@ -35,7 +35,7 @@ examples:
 
 
 class Judged(NamedTuple):
-    """A set of images, what their classes are called, and what a model made of them."""
+    """A set of images, the names of their classes, and a model's results on them."""
 
     images: ImageSet
     classes: tuple[str, ...]
@@ -43,8 +43,8 @@ class Judged(NamedTuple):
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load the run's checkpoint and data, evaluate, print; draw what is asked for."""
-    # Only the result goes to standard output with --json: what else there is to say goes to standard error.
+    """Load the run's checkpoint and data, evaluate, print, and draw the requested pictures."""
+    # With --json, only the result goes to standard output; all other messages go to standard error.
     elsewhere = contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext()
     with elsewhere:
         judged = judge(args)
@@ -61,8 +61,8 @@ def judge(args: argparse.Namespace) -> Judged:
     run = RunFolder.open(args.run)
     if args.confusion and not 2 <= (count := len(run.classes())) <= MOST_CLASSES:
         raise UserError(
-            f"--confusion draws 2 to {MOST_CLASSES} classes, and {args.run} has {count:,}: omit it; "
-            "--json gives the counts."
+            f"--confusion draws 2 to {MOST_CLASSES} classes, but {args.run} has {count:,}: omit it and use "
+            "--json for the counts."
         )
     device = chosen_device(args)
     checkpoint = run.load(args.checkpoint)
@@ -75,7 +75,7 @@ def judge(args: argparse.Namespace) -> Judged:
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
-    """Accuracy class by class, then of all images."""
+    """Print the accuracy for each class, then for all images."""
     width = max(map(len, judged.classes))
     for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
         print(f"{name:{width}}  {percent(accuracy)}")
@@ -84,7 +84,7 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
 
 
 def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
-    """The result as an object for JSON; confusion has rows for what images are, columns for what is said."""
+    """The result as an object for JSON; confusion has a row per true class, a column per predicted class."""
     totals = judged.found.counts.sum(axis=1).tolist()
     return {
         "run": str(args.run),
@@ -102,7 +102,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def draw(judged: Judged, args: argparse.Namespace) -> None:
-    """The pictures that are asked for."""
+    """Draw the requested pictures."""
     title = (
         f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
     )
@@ -134,16 +134,16 @@ def parser() -> argparse.ArgumentParser:
         "--data-dir",
         type=Path,
         metavar="DIR",
-        help="where the data are, if they are no longer where they were",
+        help="where the data are, if they have been moved",
     )
     p.add_argument(
-        "--confusion", type=png_path, metavar="PNG", help="draw how often each class is taken for each other"
+        "--confusion", type=png_path, metavar="PNG", help="draw the confusion matrix of the classes"
     )
     p.add_argument(
         "--mistakes",
         type=png_path,
         metavar="PNG",
-        help=f"draw the {MISTAKES} mistakes that the model is surest of",
+        help=f"draw the {MISTAKES} mistakes with the highest confidence",
     )
     p.add_argument(
         "--json",

@@ -15,13 +15,13 @@ from tinyvit.shell.progress import Progress
 _EPILOG = """\
 The ending of OUT decides the format:
 
-  NAME.npz          the official one, for models that compute as the official
-                    code does (tanh GELU, epsilon 1e-6), which includes all that
-                    were trained here
+  NAME.npz          the official format, for models that compute as the
+                    official code does (tanh GELU, epsilon 1e-6), which
+                    includes all models trained with tinyvit
   NAME.safetensors  arrays named as timm names them, if the model has exact GELU
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
-  NAME              a folder that from_pretrained of Hugging Face opens, for any
+  NAME              a folder that Hugging Face's from_pretrained opens, for any
                     GELU and epsilon
 
 examples:
@@ -31,7 +31,7 @@ examples:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load the model, write it, say where."""
+    """Load the model, write it, and say where."""
     report = Progress().download(args.weights)
     check_free(args.out)  # before anything is downloaded
     model = load(args.weights, checkpoint=args.checkpoint, heads=args.heads, report=report)

@@ -22,8 +22,8 @@ from tinyvit.shell.progress import Progress
 USUAL_SHOTS = (1, 5, 10, 25)
 
 _EPILOG = """\
-The model itself stays as it is. All that is learned is a linear map from its features to the classes, which
-has a closed form (see tinyvit/analysis/few_shot.py) and takes seconds once the features are computed.
+The model itself is not changed. Only a linear map from its features to the classes is learned. It has a
+closed form (see tinyvit/analysis/few_shot.py) and takes seconds once the features are computed.
 
 examples:
   python -m tinyvit.fewshot runs/shapes-1
@@ -32,7 +32,7 @@ examples:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Load model and images, and print the accuracy of probes for each number of images of a class."""
+    """Load the model and images, and print the accuracy of probes for each number of images per class."""
     progress, device = Progress(), chosen_device(args)
     report = progress.download(args.weights)
     model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
@@ -67,7 +67,7 @@ def main(args: argparse.Namespace) -> None:
 
 
 def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> np.ndarray:
-    """Test accuracy (len(shots), seeds) of probes learned from so many images of each class."""
+    """Test accuracy (len(shots), seeds) of probes learned from the given numbers of images per class."""
     C, train, test = len(dataset.classes), dataset.train, dataset.test
     choices = [[choose_shots(train.labels, dataset.classes, n, seed) for seed in range(seeds)] for n in shots]
     used = np.unique(np.concatenate([indices for row in choices for indices in row]))
@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive_int,
         default=3,
         metavar="N",
-        help="number of random choices of these images to average over (default: 3)",
+        help="number of random choices of those images to average over (default: 3)",
     )
     add_compute_flags(p)
     return p

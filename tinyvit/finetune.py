@@ -12,10 +12,10 @@ from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_
 from tinyvit.training.session import train
 
 _EPILOG = """\
-The head of the model is replaced by a new one, which starts at zero. Training then follows Table 4 of the
-paper unless flags say otherwise: SGD with momentum and a learning rate of 0.01, which falls along a cosine;
-clipped gradients; batches of 512 images, or fewer if the data set is small; 5 epochs or 500 steps, whichever
-is longer. Half of the images are mirrored.
+The head of the model is replaced with a new one, initialised to zero. Training then follows Table 4 of the
+paper unless flags say otherwise: SGD with momentum, a learning rate of 0.01 with cosine decay, clipped
+gradients, batches of 512 images, or fewer if the data set is small, and 5 epochs or 500 steps, whichever is
+longer. Half of the images are mirrored.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     weights = chosen.get("weights")
     if not weights and not apart["resume"] and not apart["config"]:
         raise UserError(
-            "WEIGHTS to start from are missing: name a run folder, a file or a known name (see --help)."
+            "WEIGHTS to start from are missing: give a run folder, a file or a known name (see --help)."
         )
     if weights is not None:
         path = Path(weights)

@@ -17,7 +17,7 @@ def main(args: argparse.Namespace) -> int:
     checks = [c for c in (*OPERATION_CHECKS, *MODEL_CHECKS) if args.only.lower() in c.name.lower()]
     if not checks:
         names = ", ".join(c.name for c in (*OPERATION_CHECKS, *MODEL_CHECKS))
-        raise UserError(f"no check has {args.only!r} in its name: expected part of one of {names}.")
+        raise UserError(f"no check has {args.only!r} in its name: expected a part of one of {names}.")
     print(
         f"tinyvit gradient check: float64, {device.label}, seed {args.seed}; every error must be below "
         f"{TOLERANCE:.0e}\n"

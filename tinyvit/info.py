@@ -18,8 +18,8 @@ from tinyvit.shell.progress import Progress
 _EPILOG = """\
 MODEL is a preset, SIZE/PATCH, or whatever tinyvit.finetune accepts: a run folder, a file of weights, or a
 known name. A preset is described for ImageNet (224 pixels, 1000 classes) if its size is one of the official
-ones, and for CIFAR-10 (32 pixels, 10 classes) if not, unless --image-size and --classes say otherwise.
-Without MODEL, all presets are listed beside Table 1 of the paper.
+ones, and for CIFAR-10 (32 pixels, 10 classes) otherwise, unless --image-size and --classes say differently.
+Without MODEL, all presets are listed next to the figures in Table 1 of the paper.
 
 examples:
   python -m tinyvit.info
@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> None:
     """Find the model and print what is known about it."""
     if args.model is None:
         if args.image_size or args.classes or args.heads:
-            raise UserError("--image-size, --classes and --heads describe a MODEL: name one.")
+            raise UserError("--image-size, --classes and --heads need a MODEL: give one.")
         print(presets_table())
     else:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
@@ -42,14 +42,14 @@ def main(args: argparse.Namespace) -> None:
 def _find(
     model: str, image_size: int | None, classes: int | None, heads: int | None
 ) -> tuple[ViTConfig, str]:
-    """The configuration that a word stands for, and what to call it.
+    """The configuration that the argument refers to, and its name.
 
-    ViT-B_16 and its like name both a preset and known weights; the preset wins, for it needs no download.
+    Names such as ViT-B_16 are both presets and known weights; the preset wins, since it needs no download.
     """
     given = Path(model).exists() or model.endswith((".npz", ".safetensors"))
     if not given and is_preset(model):
         if heads:
-            raise UserError("a preset has its own number of heads: omit --heads, or name a file.")
+            raise UserError("a preset has a fixed number of heads: omit --heads, or give a file.")
         name = usual_name(model)
         side, count = default_image(name)
         return preset(model, image_size or side, classes or count), name

@@ -23,12 +23,12 @@ from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 
 BATCH = 32  # images in memory at a time
-MOST_DRAWN = 24  # images on a sheet of attention
-MUCH = 0.35  # share of a photo that is not cropped away without a word; 3:2 loses a little less
+MOST_DRAWN = 24  # images on an attention sheet
+MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _EPILOG = """\
-A folder stands for the images in it and in the folders below it, sorted, without hidden ones. An image that
-cannot be read is reported, and the others are predicted.
+A folder stands for all images in it and in the folders below it, sorted, except hidden ones. An image that
+cannot be read is reported, and the others are still predicted.
 
 exit status: 0 if every image was read, 1 if some were not, 2 if none was or the command itself is wrong
 
@@ -39,7 +39,7 @@ examples:
 
 
 class Seen(NamedTuple):
-    """An image for the sheet: what the model attends to (gh, gw); what it predicts, '' without a head."""
+    """An image for the sheet, the model's attention (gh, gw), and its prediction, '' without a head."""
 
     photo: Photo
     attention: np.ndarray
@@ -47,13 +47,13 @@ class Seen(NamedTuple):
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read the images, predict, print; draw the attention if asked to. Returns the exit status."""
+    """Read the images, predict, print, and draw the attention if requested; returns the exit status."""
     source, words = _source_and_images(args)
     if args.attention and not args.attention.parent.is_dir():
         raise UserError(
-            f"cannot write {args.attention}: there is no folder {args.attention.parent}. Make it first."
+            f"cannot write {args.attention}: there is no folder {args.attention.parent}. Create it first."
         )
-    aside = sys.stderr if args.json else sys.stdout  # for all that is not a prediction
+    aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
     model = _load(source, args, aside)
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
     paths = _find_images(words, output)
@@ -70,16 +70,14 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
-    """What names the model; the files and folders to predict."""
-    if args.weights:  # then what stands in the place of RUN is an image too
+    """The source of the model, and the files and folders to predict."""
+    if args.weights:  # then the argument in the position of RUN is an image too
         return args.weights, [args.run, *args.images] if args.run else args.images
     if args.run is None:
-        raise UserError(
-            "expected RUN IMAGE..., or --weights FILE IMAGE...: what predicts, and at least one image."
-        )
+        raise UserError("expected RUN IMAGE... or --weights FILE IMAGE...: a model, and at least one image.")
     if args.run.is_file():
-        raise UserError(f"{args.run} is not a run folder: if it contains weights, say --weights {args.run}.")
-    RunFolder.open(args.run)  # or a UserError that says what else it is
+        raise UserError(f"{args.run} is not a run folder: if it contains weights, use --weights {args.run}.")
+    RunFolder.open(args.run)  # raises a UserError if it is something else
     return str(args.run), args.images
 
 
@@ -91,16 +89,16 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
     if not model.has_head and not args.attention:
         raise UserError(
-            f"{source} has no head, and so no classes: draw what it attends to with --attention PNG, "
+            f"{source} has no head and therefore no classes: draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
     if not model.has_head and args.json:
-        raise UserError(f"{source} has no head, and so no classes that --json could print: omit --json.")
+        raise UserError(f"{source} has no head and therefore no classes to print: omit --json.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
 
 
 def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
-    """The files among the words, and the images in the folders among them."""
+    """The files among the arguments, and the images in the folders among them."""
     paths = []
     for word in words:
         if not word.is_dir():
@@ -123,10 +121,10 @@ def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
 def _predict(
     model: Model, paths: Sequence[Path], args: argparse.Namespace, output: Predictions
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
-    """Predict and print, a batch at a time; returns what was read, as (share lost, path), and the sheet."""
+    """Predict and print in batches; returns (share lost, path) of the images read, and images to draw."""
     read, seen = [], []
     fitting = photo_settings(model, args.fit)
-    kept = fitting["crop_share"] ** 2  # of every photo, whatever its shape: not worth a word
+    kept = fitting["crop_share"] ** 2  # crop_share applies to every photo, so its loss is not reported
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
@@ -151,7 +149,7 @@ def _predict(
 
 
 def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
-    """How photos are fitted: as the files beside the weights say, unless another fit is asked for."""
+    """How photos are fitted: as the files published with the weights say, unless fit is given."""
     settings = {"fit": "crop", "resample": "bicubic", "crop_share": 1.0}
     settings |= model.photo_fit.settings if model.photo_fit else {}
     if fit not in (None, settings["fit"]):
@@ -160,14 +158,14 @@ def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
 
 
 def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
-    """Of each class, (n, C), for what the model sees (n, h, w, 3); (n, 0) without a head."""
+    """The probability of each class (n, C) for what the model sees (n, h, w, 3); (n, 0) without a head."""
     if not (model.has_head and len(views)):
         return np.empty((len(views), 0))
     return model.probabilities(views)
 
 
 def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
-    """A line if cropping has cut a large part off a photo."""
+    """Print a line if cropping has removed a large part of a photo."""
     much = [(lost, path) for lost, path in read if lost > MUCH]
     if not much:
         return
@@ -186,7 +184,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
-    """The sheet of attention, drawn over the whole photos."""
+    """Draw the attention sheet, over the whole photos."""
     rows = [
         (SeenPhoto(one.photo.whole, one.photo.box, one.photo.name), one.attention, one.caption)
         for one in seen
@@ -198,7 +196,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("predict", __doc__, _EPILOG)
     p.add_argument(
-        "run", type=Path, nargs="?", metavar="RUN", help="a run folder of tinyvit.train; or give --weights"
+        "run", type=Path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
     )
     p.add_argument(
         "images",
@@ -216,8 +214,8 @@ def parser() -> argparse.ArgumentParser:
         "--fit",
         choices=FITS,
         help="how an image that does not have the model's shape is fitted: crop shows the model its centre, "
-        "pad all of it on grey, squash all of it out of proportion (default: as the files beside the weights "
-        "say, or crop)",
+        "pad shows all of it on grey, squash shows all of it distorted (default: as the files published with "
+        "the weights say, or crop)",
     )
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
@@ -227,7 +225,7 @@ def parser() -> argparse.ArgumentParser:
         "--attention",
         type=png_path,
         metavar="PNG",
-        help=f"draw what the class token attends to, for the first {MOST_DRAWN} images at most",
+        help=f"draw what the class token attends to, for at most the first {MOST_DRAWN} images",
     )
     add_compute_flags(p)
     return p

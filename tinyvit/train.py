@@ -12,7 +12,7 @@ from tinyvit.training.session import train
 
 _EPILOG = """\
 Without flags, a small model is trained on the built-in pictures, which takes about a minute on a laptop.
-Settings that no flag gives come from a recipe for the data set; config.json in the run folder records them
+Settings not given by a flag come from a recipe for the data set; config.json in the run folder records them
 all.
 
 examples:

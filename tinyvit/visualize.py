@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> None:
 
 
 def attention_rows(model: Model, shown: ImageSet) -> list[Row]:
-    """Each image with its attention and what the model says of it."""
+    """Each image with its attention and the model's prediction."""
     probabilities, attention = model.probabilities(shown.images), model.attention_map(shown.images)
     captions = []
     for row, label in zip(probabilities, shown.labels, strict=True):
@@ -49,7 +49,7 @@ def attention_rows(model: Model, shown: ImageSet) -> list[Row]:
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
     """Indices of `count` images: the first of every class, then the second of every class, and so on."""
-    turn = np.empty(len(labels), dtype=int)  # how many of its class came before
+    turn = np.empty(len(labels), dtype=int)  # how many of the same class came before
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         turn[members] = np.arange(len(members))

@@ -80,7 +80,7 @@ def test_mistakes_are_one_line(go, tmp_path):
     assert_one_line(go("mini/7"), "patches of 7 x 7 do not divide")
     assert_one_line(go(tmp_path / "a.npz"), "a.npz")
     assert_one_line(go(tmp_path), "not a run folder")
-    assert_one_line(go("--classes", "3"), "name one")
+    assert_one_line(go("--classes", "3"), "give one")
     assert_one_line(go("B/16", "--image-size", "0"), "--image-size")
 
 
@@ -93,8 +93,8 @@ def test_nothing_is_downloaded_for_what_is_a_preset_too(go, monkeypatch):
 
 
 def test_heads_belong_to_a_file(go, tmp_path):
-    assert_one_line(go("B/16", "--heads", "7"), "own number of heads")
-    assert_one_line(go("--heads", "7"), "--heads describe a MODEL")
+    assert_one_line(go("B/16", "--heads", "7"), "fixed number of heads")
+    assert_one_line(go("--heads", "7"), "--heads need a MODEL")
 
 
 def test_a_model_without_a_head_and_its_arithmetic(go, tmp_path):

@@ -102,7 +102,7 @@ HUGE = with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (100000000
         (npz(("a.npy", with_header("{'descr': '<f99', 'fortran_order': False, 'shape': (1,)}"))), "descr"),
         (npz(("a.npy", with_header("no header at all"))), "header"),
         (npz(("a.npy", b"\x93NUMPY\x09\x00" + bytes(99))), "version (9, 0)"),
-        (npz(("a.npy", OBJECT)), "'a.npy' holds pickled Python objects"),
+        (npz(("a.npy", OBJECT)), "'a.npy' contains pickled Python objects"),
     ],
 )  # fmt: skip
 def test_a_bad_file_is_one_clear_line(tmp_path, content, why):
@@ -113,7 +113,7 @@ def test_a_bad_file_is_one_clear_line(tmp_path, content, why):
 
 def test_pickled_arrays_as_numpy_writes_them_are_never_loaded(tmp_path):
     np.savez(tmp_path / "file.npz", x=np.array([Bomb()], dtype=object))
-    assert "'x.npy' holds pickled Python objects" in complaint(read_npz, tmp_path / "file.npz")
+    assert "'x.npy' contains pickled Python objects" in complaint(read_npz, tmp_path / "file.npz")
 
 
 def read_or_complain(folder, content):

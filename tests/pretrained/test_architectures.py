@@ -50,7 +50,7 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
         ("vit_small_patch16_18x2_224", "parallel branches"),
         ("vit_giant_patch14_dinov2", "SwiGLU"),
         ("eva_large_patch14_336", "averages the patch tokens"),
-        ("beit_base_patch16_224", "not built like a ViT"),
+        ("beit_base_patch16_224", "differs from a plain ViT"),
     ],
 )
 def test_another_architecture_is_refused_by_name_with_the_reason(tmp_path, name, why):
@@ -84,7 +84,7 @@ def test_what_was_changed_comes_before_what_the_architecture_implies(tmp_path):
 )
 def test_an_argument_that_is_not_known_is_refused_by_name(tmp_path, name, value):
     message = complaint(read_description, described(tmp_path, model_args={name: value}))
-    assert f"states {name} {value!r}, which tinyvit does not know how to compute" in message
+    assert f"specifies {name} {value!r}, which tinyvit does not support" in message
 
 
 def test_a_model_that_pools_nothing_is_read_where_it_has_no_classes(tmp_path):

@@ -37,7 +37,7 @@ def test_a_folder_without_weights_and_what_is_no_folder(tmp_path):
 def test_weights_of_another_name_are_to_be_named_themselves(tmp_path):
     message = complaint(weights_in, fill(tmp_path, "model.fp16.safetensors", "pytorch_model.bin"))
     assert (
-        f"no model.safetensors, but model.fp16.safetensors: name the file that you mean, such as {tmp_path}"
+        f"no model.safetensors, but model.fp16.safetensors: give the file that you mean, such as {tmp_path}"
         in message
     )
 
@@ -50,4 +50,4 @@ def test_a_part_without_the_index_is_not_offered_as_a_model(tmp_path):
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.pth"])
 def test_pickled_weights_are_not_opened(tmp_path, name):
     message = complaint(weights_in, fill(tmp_path, name))
-    assert f"keeps its weights in {name}, which can run code when it is opened" in message
+    assert f"has its weights in {name}, which can run code when it is opened" in message

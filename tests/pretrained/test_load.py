@@ -89,7 +89,7 @@ def test_a_description_of_timm_is_heeded(folder):
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.gelu, config.image_size, config.pool) == (2, "tanh", (8, 12), "token")
     stated["global_pool"] = "avg"
-    assert "cls_token (1, 1, 12) is there, yet the mean of the patch tokens is classified" in complaint(
+    assert "cls_token (1, 1, 12) is present, yet the mean of the patch tokens is classified" in complaint(
         load_weights, describe(folder, stated)
     )
     stated["global_pool"] = "map"
@@ -109,7 +109,7 @@ def test_what_hugging_face_leaves_unsaid_is_as_in_its_code(folder, kind, eps):
 def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
     message = complaint(load_weights, describe(folder, {"model_type": "beit", "num_attention_heads": 3}))
     assert (
-        "describes a model of the type 'beit', which tinyvit does not compute; it reads vit, deit" in message
+        "describes a model of type 'beit', which tinyvit does not support; it supports vit, deit" in message
     )
 
 
@@ -159,7 +159,7 @@ def test_the_library_of_a_damaged_file_is_one_clear_line(tmp_path, name):
         ("3", "does not describe a model"),
         ({"num_attention_heads": "many"}, "does not describe a model"),
         ({"image_size": [1, 2, 3]}, "does not describe a model"),
-        ({"hidden_act": "relu"}, "names the nonlinearity 'relu', but tinyvit only has gelu"),
+        ({"hidden_act": "relu"}, "specifies the nonlinearity 'relu', but tinyvit has only gelu"),
         ({"hidden_act": ["gelu"]}, "does not describe a model"),
         ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 is not divisible by 5 heads"),
         ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),

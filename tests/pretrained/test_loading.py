@@ -130,7 +130,7 @@ def test_a_model_for_grey_photos_is_given_the_grey_of_colour_photos(tmp_path):
 
 def test_images_of_other_numbers_of_channels_are_refused(tmp_path):
     save_official(tmp_path / "a.npz", *random_model(channels=4))
-    with pytest.raises(UserError, match="images of 4 channels, expected 3, or 1 for grey"):
+    with pytest.raises(UserError, match="4-channel images, expected 3 channels, or 1 for grey"):
         load_any(str(tmp_path / "a.npz"))
 
 
@@ -139,7 +139,7 @@ def test_a_model_without_a_head_loads_and_has_attention_to_draw(tmp_path):
     np.savez(tmp_path / "a.npz", **{name: arrays[name] for name in arrays if not name.startswith("head")})
     model = load_any(str(tmp_path / "a.npz"))
     assert not model.has_head
-    with pytest.raises(UserError, match=r"a\.npz has no head, and so no classes"):
+    with pytest.raises(UserError, match=r"a\.npz has no head and therefore no classes"):
         check_has_head("a.npz", model)
     images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
     attention = attention_in_batches(model.config, model.params, images)

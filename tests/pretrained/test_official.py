@@ -162,7 +162,7 @@ def test_a_hybrid_is_refused_by_name():
 
 def test_what_does_not_fit_is_named_with_its_shape():
     arrays = official_arrays(tiny_config()) | {"MAPHead_0/probe": np.zeros((1, 1, 12), "float32")}
-    assert "it also holds MAPHead_0/probe (1, 1, 12)" in complaint(from_official, arrays, "file")
+    assert "it also contains MAPHead_0/probe (1, 1, 12)" in complaint(from_official, arrays, "file")
 
 
 def test_two_spellings_of_one_array_are_not_chosen_from():

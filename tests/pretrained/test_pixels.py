@@ -97,7 +97,7 @@ def test_a_scale_for_other_channels_is_refused(tmp_path):
     save_safetensors(tmp_path / "model.safetensors", *random_model(channels=1, **HUGGING_FACE))
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(HUGGING_FACES))
     message = complaint(load_weights, tmp_path / "model.safetensors", heads=3)
-    assert "images of 1 channels, but the files beside it state the pixel scale of 3" in message
+    assert "1-channel images, but the files beside it state the pixel scale of 3 channels" in message
 
 
 def test_a_model_for_colour_photos_stays_as_it_is():

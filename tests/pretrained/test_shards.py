@@ -67,7 +67,7 @@ def test_a_part_that_is_missing_damaged_or_another_is_named(sharded):
     index.with_name(FILES[1]).write_bytes(content[:-1])
     assert FILES[1] in complaint(read_shards, index)
     index.with_name(FILES[1]).write_bytes(index.with_name(FILES[0]).read_bytes())
-    assert f"{FILES[1]} also holds" in complaint(read_shards, index)
+    assert f"{FILES[1]} also contains" in complaint(read_shards, index)
     index.with_name(FILES[1]).unlink()
     assert f"{FILES[1]} is missing" in complaint(read_shards, index)
 
@@ -77,7 +77,7 @@ def test_every_part_holds_just_what_the_index_says(sharded):
     with_places(index, lambda places: places.update({"more": FILES[0]}))
     assert f"{FILES[0]} lacks 'more'" in complaint(read_shards, index)
     with_places(index, lambda places: (places.pop("more"), places.pop("norm.bias")))
-    assert "also holds 'norm.bias'" in complaint(read_shards, index)
+    assert "also contains 'norm.bias'" in complaint(read_shards, index)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_every_part_holds_just_what_the_index_says(sharded):
 def test_an_index_that_is_none_is_one_clear_line(tmp_path, content):
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(content, encoding="latin-1")
-    assert "does not say which file holds what" in complaint(read_shards, index)
+    assert "does not say which file contains what" in complaint(read_shards, index)

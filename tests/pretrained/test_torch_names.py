@@ -178,7 +178,7 @@ def test_heads_that_cannot_be_known_are_asked_for():
     for width in (12, 64):  # our own small models have more than one head of 64
         arrays = to_torch_names(*random_model(width=width, heads=1, mlp_width=1, layers=1, **EXACT))
         message = complaint(from_torch_names, arrays, "file")
-        assert f"file does not tell how many heads share its width of {width}" in message
+        assert f"file does not state how many heads share its width of {width}" in message
 
 
 def test_a_file_of_our_own_tells_its_heads(tmp_path):
@@ -255,7 +255,7 @@ def test_deit_3_has_no_position_for_its_class_token():
         ("patch_embed.backbone.stem.conv.weight", (64, 3, 7, 7), "a convolutional network before the ViT"),
         ("attn_pool.latent", (1, 1, 12), "pools by attention"),
         ("blocks.0.attn.rel_pos.relative_position_bias_table", (9, 3), "relative positions"),
-        ("blocks.0.something.weight", (12,), "also holds"),
+        ("blocks.0.something.weight", (12,), "also contains"),
     ],
 )
 def test_what_is_not_a_plain_vit_is_named_with_its_shape(name, shape, why):
@@ -275,12 +275,12 @@ def test_the_classifier_of_dinov2_takes_two_vectors_and_is_refused():
     arrays = dinov2() | {"classifier.weight": np.zeros((5, 24), "float32")}
     arrays["classifier.bias"] = np.zeros(5, "float32")
     message = complaint(from_torch_names, arrays, "file", KNOWN)
-    assert "classifier.weight (5, 24) reads the class token and the mean of the patch tokens" in message
+    assert "classifier.weight (5, 24) reads both the class token and the mean of the patch tokens" in message
 
 
 def test_a_class_token_that_is_not_pooled_is_refused_where_that_is_known():
     message = complaint(from_torch_names, timm(), "file", KNOWN | {"pool": "mean"})
-    assert "cls_token (1, 1, 12) is there, yet the mean of the patch tokens is classified" in message
+    assert "cls_token (1, 1, 12) is present, yet the mean of the patch tokens is classified" in message
 
 
 def test_strange_names_and_many_of_them_stay_on_one_line():

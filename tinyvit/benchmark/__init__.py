@@ -1,1 +1,1 @@
-"""How fast a training step or a prediction is, here and in PyTorch, and where the time goes."""
+"""Measuring how fast training and inference are, here and in PyTorch, and where the time goes."""

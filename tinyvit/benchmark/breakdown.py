@@ -1,7 +1,7 @@
 """Where the time of a step goes, operation by operation.
 
-Every operation is replaced, for the duration, by one that notes its own time: its running time less that of
-the operations it calls. All on one thread, so that the figures are not those of waiting for each other.
+Every operation is temporarily replaced by one that records its own time: its running time minus that of the
+operations it calls. All of this runs on one thread, so that no time is spent waiting for other threads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinyvit.optim import AdamW, clip_norm
 
 
 def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
-    """Seconds that a step of `images` images spends in each operation by itself, and in the rest."""
+    """Seconds that a step on `images` images spends in each operation itself, and in the rest."""
     config = case.config
     params = initialise(config)
     grads, optimizer = params.zeros_like(), AdamW(params, weight_decay=0.05)
@@ -55,9 +55,9 @@ def breakdown(case: Case, images: int, rounds: int = 5) -> dict[str, float]:
 
 @contextmanager
 def timed_operations() -> Iterator[Counter]:
-    """Within, each function of tinyvit.ops adds its own seconds to the counter given, under its name."""
+    """Within this context, each function of tinyvit.ops adds its own seconds to the yielded counter."""
     spent: Counter = Counter()
-    inner = [0.0]  # of the operations that are running, outermost first: seconds spent in those they called
+    inner = [0.0]  # for each running operation, outermost first: the seconds spent in those it called
     functions = {
         name: f for name in ops.__all__ if callable(f := getattr(ops, name)) and not isinstance(f, type)
     }

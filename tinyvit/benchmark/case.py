@@ -1,4 +1,4 @@
-"""What is timed: a model, a batch, training or inference, on so many threads."""
+"""What is timed: a model, a batch size, training or inference, a number of threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from tinyvit.model import ViTConfig, preset
 
-CLASSES = 10  # of the made-up labels; for large images 1000, as ImageNet has
+CLASSES = 10  # for small images; large images have 1000, as in ImageNet
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to time; mode 'train' (a whole step, with clipping and AdamW) or 'infer' (logits alone)."""
+    """One case to time; mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (only logits)."""
 
     model: str
     image_size: int
@@ -27,12 +27,12 @@ class Case:
         return preset(self.model, self.image_size, CLASSES if self.image_size < 200 else 1000)
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
-        """Random images (B, H, W, 3) uint8 and labels (B,): what they show does not change the time."""
+        """Random images (B, H, W, 3) uint8 and labels (B,); their contents do not affect the time."""
         rng = np.random.default_rng(0)
         shape = (self.batch, self.image_size, self.image_size, 3)
         images = rng.integers(0, 256, shape, dtype=np.uint8)
         return images, rng.integers(0, self.config.classes, self.batch)
 
     def as_dict(self) -> dict:
-        """For JSON; Case(**it) is this case again."""
+        """The fields, for JSON; Case(**fields) restores the case."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""Times of one side, or of two in turn, A B A B, so that a machine whose speed drifts is fair to both."""
+"""Timing one side, or several in alternation (A B A B), so that a drift in speed affects all alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tinyvit.benchmark.worker import Worker
 
 @dataclass
 class Timing:
-    """Median seconds a step in each round of one side, and its peak memory in bytes (0: not known)."""
+    """Median seconds per step in each round of one side, and its peak memory in bytes (0: unknown)."""
 
     name: str
     seconds: list[float] = field(default_factory=list)
@@ -25,7 +25,7 @@ class Timing:
 
 
 def time_sides(case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps: int) -> list[Timing]:
-    """Time the sides, each (side, variant), in turn: a warm-up, then `rounds` rounds of `steps` steps."""
+    """Time the sides, given as (side, variant), in alternation: a warm-up, then `rounds` x `steps` steps."""
     workers = [Worker(case, side, variant) for side, variant in sides]
     timings = [Timing(worker.name) for worker in workers]
     try:
@@ -42,5 +42,5 @@ def time_sides(case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps:
 
 
 def ratios(fast: Timing, slow: Timing) -> np.ndarray:
-    """How many times as fast the first side was as the second, pair by pair: (rounds,)."""
+    """How many times as fast the first side was as the second, for each pair of rounds: (rounds,)."""
     return np.array(slow.seconds) / np.array(fast.seconds)

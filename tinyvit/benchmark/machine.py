@@ -1,4 +1,4 @@
-"""How fast this machine multiplies matrices: the bound for everything that is made of matrix products."""
+"""How fast this machine multiplies matrices: an upper bound for everything made of matrix products."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tinyvit.engine.blas import one_blas_thread
 
 
 def matmul_rate(threads: int, seconds: float = 1.0) -> float:
-    """Multiply-adds a second of float32 products, `threads` of them side by side, each on one core.
+    """Multiply-adds per second of float32 products, `threads` of them in parallel, each on one core.
 
-    The best of many rounds, since this is to be a bound: square matrices that stay in the cache.
+    Uses square matrices that stay in the cache, and the best of many rounds, since this is a bound.
     """
     side = 512
 

@@ -1,11 +1,11 @@
-"""PyTorch's side of a benchmark: the same model, written as PyTorch does it best."""
+"""PyTorch's side of a benchmark: the same model, written in the way that is fastest in PyTorch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - PyTorch's own custom
+import torch.nn.functional as F  # noqa: N812 - the convention in PyTorch
 from torch import nn
 
 from tinyvit.benchmark.case import Case
@@ -15,7 +15,7 @@ VARIANTS = ("eager", "compile")
 
 
 class Block(nn.Module):
-    """A pre-norm block with one product for q, k and v, and PyTorch's own fused attention."""
+    """A pre-norm block with one product for q, k and v, and PyTorch's fused attention."""
 
     def __init__(self, config: ViTConfig):
         super().__init__()

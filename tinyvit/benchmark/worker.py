@@ -1,10 +1,10 @@
-"""A process that carries out one side of a benchmark whenever it is told to.
+"""A process that runs one side of a benchmark on request.
 
     python -m tinyvit.benchmark.worker SIDE VARIANT CASE_AS_JSON
 
-reads a number of steps a line from standard input, and answers each with one line of JSON: how long every
-step took in seconds, and the most memory the process has had, in bytes. Both sides of a comparison are such
-processes, so that neither finds the other's threads, caches of memory or settings.
+reads a number of steps per line from standard input, and answers each with one line of JSON: how long every
+step took in seconds, and the peak memory of the process in bytes. Both sides of a comparison are separate
+processes, so that neither is affected by the other's threads, memory or settings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tinyvit.benchmark.case import Case
 
 
 class Worker:
-    """The other end: starts such a process and talks to it."""
+    """The other end: starts such a process and communicates with it."""
 
     def __init__(self, case: Case, side: str, variant: str):
         self.name = f"{side} {variant}"
@@ -36,8 +36,8 @@ class Worker:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, steps: int) -> tuple[list[float], int]:
-        """Carry out so many steps; their times in seconds, and the peak memory so far in bytes."""
-        with contextlib.suppress(BrokenPipeError):  # it ended: said below
+        """Run this many steps; returns their times in seconds, and the peak memory so far in bytes."""
+        with contextlib.suppress(BrokenPipeError):  # the process has ended, which is reported below
             self._process.stdin.write(f"{steps}\n")
             self._process.stdin.flush()
         line = self._process.stdout.readline()
@@ -54,7 +54,7 @@ class Worker:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has held so far; 0 where the system does not say (Windows)."""
+    """The peak memory of this process so far, in bytes; 0 where the system does not report it (Windows)."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Gradient checks by finite differences: the method, every operation, whole small models.
+"""Gradient checks by finite differences: for every operation and for whole small models.
 
 To check a forward and backward pair of your own:
 

@@ -21,7 +21,7 @@ class ModelCheck:
     training: bool = False
 
     def errors(self, seed: int, xp=np) -> dict[str, float]:
-        """The gradient's error for each parameter, at random parameters (no gain 1, no bias or head 0)."""
+        """The error of each parameter's gradient, at random parameters (no gain is 1, no bias or head 0)."""
         rng = np.random.default_rng(seed)
         config = self.config
         params = random_params(config, rng).to(xp)
@@ -43,7 +43,7 @@ class ModelCheck:
 
 
 def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "float64") -> Params:
-    """Parameters that are odd on purpose: each number moved from its first value, so that none is 0 or 1."""
+    """Parameters with noise added to every initial value, so that none is exactly 0 or 1."""
     params = model.initialise(config, seed=int(rng.integers(2**31)), dtype=dtype)
     params.flat += rng.normal(0, 0.3, params.count)
     return params

@@ -22,7 +22,7 @@ class OperationCheck:
     shapes: dict[str, tuple[int, ...]]
 
     def errors(self, seed: int, xp=np) -> dict[str, float]:
-        """The gradient's error for each input, drawn around 1 for gains and around 0 otherwise."""
+        """The error of each input's gradient; inputs are drawn around 1 for gains, otherwise around 0."""
         rng = np.random.default_rng(seed)
         inputs = []
         for name, shape in self.shapes.items():
@@ -32,7 +32,7 @@ class OperationCheck:
 
 
 def _noise() -> ops.Noise:
-    return ops.Noise(seed=1, step=2)  # made anew for every call, so that every forward drops the same numbers
+    return ops.Noise(seed=1, step=2)  # new for every call, so that every forward pass drops the same numbers
 
 
 def _cross_entropy_case(
@@ -51,7 +51,7 @@ def _labels(logits: Array) -> Array:
 
 
 def _soft_targets(logits: Array) -> Array:
-    row = array_module(logits).linspace(0, 0.4, logits.shape[1])  # adds up to 1 over the five classes
+    row = array_module(logits).linspace(0, 0.4, logits.shape[1])  # sums to 1 over the five classes
     return logits * 0 + row
 
 
@@ -86,7 +86,7 @@ OPERATION_CHECKS = (
     OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
     OperationCheck("attention", lambda *a: ops.attention(*a, heads=2), ops.attention_backward, _ATTENTION),
     OperationCheck(
-        "attention, two of five ask",
+        "attention, two queries of five",
         lambda *a: ops.attention(*a, heads=2, queries=2),
         ops.attention_backward,
         _ATTENTION,

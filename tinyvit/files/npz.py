@@ -1,11 +1,11 @@
-"""Reading .npz files: a zip archive of one .npy for each array.
+"""Reading .npz files: zip archives with one .npy file for each array.
 
     6 bytes      magic, b"\\x93NUMPY"; then the version and the length of the header
     header       the text of a Python dict: dtype, order and shape
     the rest     the numbers
 
-Read here member by member, so that what a header claims is checked before any memory is set aside for it,
-and so that nothing is ever unpickled.
+They are read member by member here, so that the claims of a header are checked before any memory is allocated
+for it, and so that nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 
 from tinyvit.errors import UserError
 
-REMEDY = "Delete it and fetch it again."
+REMEDY = "Delete it and download it again."
 _READ_HEADER = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-# What zipfile, zlib and numpy say of a damaged file.
+# The exceptions that zipfile, zlib and numpy raise for a damaged file.
 _DAMAGE = (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, OverflowError)
 _DAMAGE += (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 
@@ -40,10 +40,10 @@ def names_in_npz(path: Path) -> list[str]:
 
 
 def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
-    """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, comes as float32.
+    """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, becomes float32.
 
-    Raises UserError if it is damaged, claims what it does not hold, or holds Python objects; remedy is the
-    last sentence of its message.
+    Raises UserError if the file is damaged, does not contain what it claims, or contains Python objects;
+    remedy is the last sentence of its message.
     """
     arrays: dict[str, np.ndarray] = {}
     try:
@@ -75,10 +75,10 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         if version not in _READ_HEADER:
-            raise ValueError(f"{name!r} is of version {version}, expected (1, 0) or (2, 0)")
+            raise ValueError(f"{name!r} has version {version}, expected (1, 0) or (2, 0)")
         shape, is_fortran, dtype = _READ_HEADER[version](file)
         if dtype.hasobject:
-            raise ValueError(f"{name!r} holds pickled Python objects, which are never loaded")
+            raise ValueError(f"{name!r} contains pickled Python objects, which are never loaded")
         needed, held = prod(shape) * dtype.itemsize, member.file_size - file.tell()
         if needed != held:
             raise ValueError(

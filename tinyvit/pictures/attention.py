@@ -1,4 +1,4 @@
-"""Where a model looks: a photo beside the same photo under a heat map of its attention."""
+"""Where a model looks: a photo next to the same photo under a heat map of the model's attention."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tinyvit.pictures.text import cut, cut_middle, text_width
 PANEL = (
     384,
     256,
-)  # most width and height of a photo, in pixels: smaller ones are enlarged, larger ones shrunk
+)  # largest width and height of a photo, in pixels: smaller ones are enlarged, larger ones reduced
 GAP = 8  # between photo and heat map, in pixels
-HEAT_SHARE = 0.7  # of the heat map in the mixture with the photo
-PAPER_SHARE = 0.65  # of the paper in the mixture with what the model did not see
+HEAT_SHARE = 0.7  # opacity of the heat map over the photo
+PAPER_SHARE = 0.65  # opacity of white over what the model did not see
 
-# The colours run from an eighth of an even share to eight times it, the same in every picture: so even
-# attention looks even, and two pictures can be compared.
+# The colours range from an eighth of an even share to eight times that share, and are the same in every
+# picture, so that uniform attention looks uniform and pictures can be compared.
 FARTHEST = 3.0  # from an even share, in doublings
 SCALE_TICKS = ((-3, "1/8"), (-2, "1/4"), (-1, "1/2"), (0, "1"), (1, "2"), (2, "4"), (3, "8"))
 SCALE_TITLE = "attention relative to an even share: 1 if all patches got the same"
@@ -34,10 +34,10 @@ MARGIN = 24  # of a contact sheet, in pixels
 
 @dataclass(frozen=True)
 class SeenPhoto:
-    """A whole photo and which part of it the model saw.
+    """A whole photo, and the part of it that the model saw.
 
     image (H, W, 3) is uint8 and upright. box is (left, top, right, bottom) of the part that became the
-    model's input, in pixels of the photo; it reaches beyond the photo where that was padded.
+    model's input, in pixels of the photo; it extends beyond the photo if the photo was padded.
     """
 
     image: np.ndarray
@@ -51,11 +51,11 @@ class SeenPhoto:
 
 
 def attention_overlay(photo: SeenPhoto, attention: np.ndarray, panel: tuple[int, int] = PANEL) -> Image.Image:
-    """The photo on the left; on the right, the same under its attention, bright where there is most.
+    """The photo on the left, and on the right the photo under its attention; bright means high.
 
-    attention (gh, gw), one number of 0 or more for each patch, belongs to the part that the model saw; of the
-    rest the right side shows a pale grey. Each side is as large as fits into panel (width, height), in
-    pixels. Raises ValueError if shapes or types are wrong, or attention is negative or not finite.
+    attention (gh, gw) has one number, 0 or more, for each patch of the part that the model saw; the rest is
+    shown pale on the right side. Each side is as large as fits into panel (width, height), in pixels. Raises
+    ValueError if shapes or types are wrong, or attention is negative or not finite.
     """
     if photo.image.ndim != 3 or photo.image.shape[2] != 3 or photo.image.dtype != np.uint8:
         raise ValueError(f"image is {photo.image.dtype} {photo.image.shape}, expected uint8 (H, W, 3)")
@@ -93,7 +93,7 @@ def attention_overlay(photo: SeenPhoto, attention: np.ndarray, panel: tuple[int,
 def attention_heat(attention: np.ndarray) -> np.ndarray:
     """Attention (gh, gw) as heat for heat_colours: 0.5 for an even share, 0 for 1/8 of it, 1 for 8 times it.
 
-    Raises ValueError if attention is not 2-D, or has numbers that are negative or not finite.
+    Raises ValueError if attention is not 2-D, or contains numbers that are negative or not finite.
     """
     if attention.ndim != 2 or not np.isfinite(attention).all() or attention.min() < 0:
         raise ValueError(
@@ -105,9 +105,9 @@ def attention_heat(attention: np.ndarray) -> np.ndarray:
 
 
 def save_overlays(rows: Sequence[tuple[SeenPhoto, np.ndarray, str]], path: str | os.PathLike[str]) -> None:
-    """Save a contact sheet of (photo, attention, prediction) rows as a PNG, replacing path in one go.
+    """Save a contact sheet of (photo, attention, prediction) rows as a PNG, replacing path atomically.
 
-    Below each pair stand the photo's name, if it has one, and the prediction, one line such as 'cat 93.1%'.
+    Below each pair are the photo's name, if it has one, and the prediction, one line such as 'cat 93.1%'.
     Raises ValueError without rows, UserError if the picture cannot be written.
     """
     if not rows:
@@ -130,7 +130,7 @@ def save_overlays(rows: Sequence[tuple[SeenPhoto, np.ndarray, str]], path: str |
 
 
 def draw_attention_scale(sheet: Sheet, x: float, y: float, width: float = SCALE_WIDTH) -> None:
-    """What the colours mean, SCALE_HEIGHT points high, its top left corner at (x, y)."""
+    """Draw the colour scale, SCALE_HEIGHT points high, with its top left corner at (x, y)."""
     title = cut(SCALE_TITLE, width, 13)
     bar = heat_colours(np.linspace(0, 1, int(width)))[None].repeat(10, axis=0)
     sheet.text(x, y + 7, title, 13, QUIET, "lm")

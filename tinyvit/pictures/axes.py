@@ -1,4 +1,4 @@
-"""Plots: where a value lies on the paper, round numbers along the axes, and labels that keep apart."""
+"""Plots: the positions of values on a sheet, round numbers along the axes, labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tinyvit.pictures.text import text_width
 
 
 class Axes:
-    """A frame on a sheet in which points are given by their values.
+    """A frame on a sheet in which points are specified by their values.
 
     box is (left, top, right, bottom) in points; x_range and y_range are the values (low, high) at its ends.
-    logarithmic names the axes along which equal ratios are equally long: '', 'x', 'y' or 'xy'.
+    logarithmic names the logarithmic axes: '', 'x', 'y' or 'xy'.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Axes:
         self._along_y = math.log if "y" in logarithmic else float
 
     def place(self, x: float, y: float) -> Point:
-        """The point of the sheet where a value lies."""
+        """The point on the sheet for a value."""
         left, top, right, bottom = self.box
         across, up = _share(x, self.x_range, self._along_x), _share(y, self.y_range, self._along_y)
         return left + across * (right - left), bottom - up * (bottom - top)
@@ -83,12 +83,12 @@ class Axes:
             self.sheet.text(left - 8, down, label, size, QUIET, "rm")
 
     def x_name(self, name: str, size: float = 12) -> None:
-        """What runs along x, below the middle of the frame."""
+        """The name of the x axis, centred below the frame."""
         left, _, right, bottom = self.box
         self.sheet.text((left + right) / 2, bottom + 34, name, size, INK)
 
     def y_name(self, name: str, size: float = 12) -> None:
-        """What runs along y, above the frame."""
+        """The name of the y axis, above the frame."""
         self.sheet.text(self.box[0], self.box[1] - 14, name, size, INK, "lm")
 
     def label_ends(
@@ -102,7 +102,7 @@ class Axes:
 
 
 def _share(value: float, ends: Point, along: Callable[[float], float]) -> float:
-    """How far a value lies between two ends, 0 to 1."""
+    """The relative position of a value between two ends, 0 to 1."""
     low, high = along(ends[0]), along(ends[1])
     return (along(value) - low) / (high - low)
 
@@ -117,7 +117,7 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
-    """The ticks' values, with the digits that tell neighbours apart."""
+    """The ticks' values, with enough digits to distinguish neighbours."""
     step = min((b - a for a, b in pairwise(ticks)), default=1.0)
     if max(map(abs, ticks)) >= 1e6 or step < 0.99e-5:
         return [f"{tick:.3g}" for tick in ticks]
@@ -131,9 +131,9 @@ def whole_ticks(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def kept_apart(rows: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The rows, moved as little as need be: at least gap apart, in the same order, from low to high.
+    """The rows, moved as little as necessary to be at least gap apart, in the same order, from low to high.
 
-    Where they are too many for that, they end at high and begin above low.
+    If there are too many for that, the last is at high and the first is above low.
     """
     order = sorted(range(len(rows)), key=rows.__getitem__)
     placed, lowest = [0.0] * len(rows), -math.inf
@@ -147,7 +147,7 @@ def kept_apart(rows: Sequence[float], gap: float, low: float, high: float) -> li
 
 
 def legend_rows(names: Sequence[str], width: float, size: float) -> list[list[int]]:
-    """Which of the names (by index) stand in each row of a legend at most width points wide."""
+    """The names (by index) in each row of a legend that is at most width points wide."""
     rows: list[list[int]] = [[]]
     used = 0.0
     for i, name in enumerate(names):
@@ -161,5 +161,5 @@ def legend_rows(names: Sequence[str], width: float, size: float) -> list[list[in
 
 
 def legend_width(name: str, size: float) -> float:
-    """What an entry of a legend takes: its mark, its name, and the space after it."""
+    """The width of an entry in a legend: its mark, its name, and the space after it."""
     return 12 + text_width(name, size) + 1.5 * size

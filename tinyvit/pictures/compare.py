@@ -1,4 +1,4 @@
-"""The losses and accuracies of several runs on one picture."""
+"""The losses and accuracies of several runs in one picture."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tinyvit.pictures.text import cut_middle
 WIDTH = 1200  # of the picture, in pixels
 LOSS_BOX, ACCURACY_BOX = (88, 92, 540, 412), (672, 92, 1124, 412)
 LEGEND_TOP, LEGEND_ROW, LEGEND_SIZE = 484, 26, 15
-LONGEST_NAME = 330  # in pixels: three names fit beside each other
-MOST_LABELS = 14  # of curves whose last values find room beside a plot
+LONGEST_NAME = 330  # in pixels, so that three names fit in a row
+MOST_LABELS = 14  # of curves whose last values fit next to a plot
 
 Run = tuple[str, Sequence[Record]]
 
 
 def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
-    """Draw the curves of runs (name, records of metrics.jsonl) to a PNG at path, which is replaced in one go.
+    """Draw the curves of runs (name, records of metrics.jsonl) to a PNG, replacing path atomically.
 
-    Each run has a colour. Losses: of the validation images, or the test images where there are none, as a
-    line, and of the training images, dashed. Accuracies: of the validation or test images likewise. All
-    against epochs, or against steps if in one run several records share an epoch. Raises ValueError without
-    any records, UserError if the picture cannot be written.
+    Each run has a colour. Losses on the validation images, or on the test images if there are none, are solid
+    lines, and training losses are dashed. Accuracies are on the same images. Everything is plotted against
+    epochs, or against steps if several records of a run share an epoch. Raises ValueError without any
+    records, UserError if the picture cannot be written.
     """
     if not any(records for _, records in runs):
         raise ValueError("no records to draw: expected at least one")
@@ -58,7 +58,7 @@ def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
 
 
 def colour_of(i: int) -> str:
-    """The colour of the i-th run: beyond those of SERIES, the same ones, paler."""
+    """The colour of the i-th run: those of SERIES, then the same ones in paler shades."""
     turn, number = divmod(i, len(SERIES))
     return tint(SERIES[number], 0.5**turn)
 
@@ -73,7 +73,7 @@ def _draw_panel(
     ceiling: float,
     form: str,
 ) -> None:
-    """One plot: of each run a line and a dashed line, either of which may be empty."""
+    """One plot, with a solid and a dashed line for each run, either of which may be empty."""
     left, top, right, bottom = box
     sheet.text(left - 48, top - 34, title, 16, INK, "lm")
     points = [point for curve in (*lines, *dashed) for point in curve]

@@ -1,4 +1,4 @@
-"""A confusion matrix as a picture: for the images of each class, what the model says they are."""
+"""A picture of a confusion matrix: what the model predicts for the images of each class."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tinyvit.pictures.text import cut, cut_middle, text_width
 MOST_CLASSES = 100
 
 MARGIN, HEAD, FOOT = 32, 96, 40  # around the matrix and its labels, in pixels; HEAD holds the titles
-SMALLEST_CELL, LARGEST_CELL, MATRIX = 12, 64, 640  # side of a cell; of the matrix, where cells allow it
+SMALLEST_CELL, LARGEST_CELL, MATRIX = 12, 64, 640  # sides of a cell; side of the matrix, if cells allow it
 LONGEST_NAME, LABEL_SPACE = 180, 10  # of a class, in pixels; between a name and its cells
-SHARE_WIDTH = 62  # right of the matrix: what share of a class is right
-LEAST_WIDTH = 560  # of the picture, for the sake of its title
+SHARE_WIDTH = 62  # to the right of the matrix, for the accuracy of each class
+LEAST_WIDTH = 560  # of the picture, so that its title fits
 LEGEND = "colour: share of the images of a class  ·  blue: right  ·  orange: wrong"
 
 

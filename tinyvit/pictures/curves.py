@@ -16,7 +16,7 @@ from tinyvit.shell.figures import duration, img_per_second
 
 WIDTH, HEIGHT = 1200, 480  # of the picture, in pixels
 LOSS_BOX, ACCURACY_BOX = (88, 124, 540, 424), (672, 124, 1124, 424)
-MANY = 300  # points of a curve, from which on it is drawn thinner
+MANY = 300  # points from which a curve is drawn thinner
 STAR = 8  # radius in pixels
 
 COLOURS = {"training": BLUE, "test": GREEN, "validation": ORANGE}
@@ -26,7 +26,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: points (x, y) in the units of the axes, how to write its last value, its best point."""
+    """One curve: points (x, y) in the units of the axes, a format for its last value, its best point."""
 
     name: str
     points: list[Point]
@@ -44,12 +44,12 @@ def draw_curves(
     title: str,
     best_epoch: int | None = None,
 ) -> None:
-    """Draw a run's losses and accuracies to a PNG at path, which is replaced in one go.
+    """Draw a run's losses and accuracies to a PNG at path, which is replaced atomically.
 
     records are the objects of metrics.jsonl, in order: train_loss, test_loss, val_loss, and test_accuracy and
-    val_accuracy (0..1), against epoch, or against step where several records share an epoch. A value that is
-    missing, None or not finite is left out. A star marks best_epoch, if it is given, on the curves of the
-    images it was chosen by: the validation images, or the test images where there are none. Raises ValueError
+    val_accuracy (0..1), against epoch, or against step if several records share an epoch. A value that is
+    missing, None or not finite is omitted. A star marks best_epoch, if given, on the curves of the images by
+    which it was chosen: the validation images, or the test images if there are none. Raises ValueError
     without records, UserError if the picture cannot be written.
     """
     if not records:
@@ -86,7 +86,7 @@ def draw_curves(
 
 
 def x_axis_name(records: Sequence[Record]) -> str:
-    """'epoch' if each record has its own; else 'step'."""
+    """'epoch' if each record has its own epoch, otherwise 'step'."""
     epochs = [record.get("epoch") for record in records]
     return "epoch" if None not in epochs and len(set(epochs)) == len(epochs) else "step"
 
@@ -98,21 +98,21 @@ def finite_points(records: Sequence[Record], x_name: str, key: str, factor: floa
 
 
 def judging_images(records: Sequence[Record]) -> str:
-    """'validation' if there are such images, else 'test'."""
+    """'validation' if there are such images, otherwise 'test'."""
     return "validation" if any(record.get("val_accuracy") is not None for record in records) else "test"
 
 
 def _best_point(
     records: Sequence[Record], x_name: str, key: str, factor: float, best_epoch: int | None
 ) -> Point | None:
-    """Where the best epoch, as it was at its end, lies on a curve."""
+    """The point on a curve for the end of the best epoch."""
     of_epoch = [record for record in records if best_epoch and record.get("epoch") == best_epoch]
     points = finite_points(of_epoch, x_name, key, factor)
     return points[-1] if points else None
 
 
 def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
-    """The line under the title: how far, how good, how fast, how long."""
+    """The line below the title: progress, best accuracy, speed and time."""
     last = records[-1]
     name = x_axis_name(records)
     parts = [f"{name} {last[name]:,}"]
@@ -132,14 +132,14 @@ def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
 
 
 def spread(values: Sequence[float]) -> Point:
-    """The least and the largest value, pulled apart if they are all but equal."""
+    """The smallest and the largest value, moved apart if they are nearly equal."""
     low, high = min(values), max(values)
     pad = max(0.5, abs(high) / 10) if high - low <= 1e-6 * max(abs(low), abs(high)) else 0.0
     return low - pad, high + pad
 
 
 def y_range(values: Sequence[float], ceiling: float) -> Point:
-    """What the y axis has to show: from 0 unless that would squeeze the curve, and no more than ceiling."""
+    """The range of the y axis: from 0, unless that would flatten the curve, and no higher than ceiling."""
     low, high = spread(values)
     return (0.0 if low < high / 2 else low), min(high, ceiling)
 
@@ -157,7 +157,7 @@ def _draw_panel(
     ceiling: float,
     best_epoch: int | None,
 ) -> None:
-    """One plot with its title, axes and curves; ceiling is the largest y there can be."""
+    """One plot with its title, axes and curves; ceiling is the largest possible y."""
     left, top, right, bottom = box
     sheet.text(left - 48, top - 28, title, 15, INK, "lm")
     ys = [y for series in curves for _, y in series.points]
@@ -188,7 +188,7 @@ def draw_axes(
     x_name: str,
     ceiling: float,
 ) -> Axes:
-    """Axes for such values, with lines across for y and whole numbers below for x; without ys, no numbers."""
+    """Axes for these values, with grid lines for y and whole numbers for x; without ys, no numbers."""
     left, _, right, bottom = box
     ticks = nice_ticks(*y_range(ys, ceiling)) if ys else [0.0, 1.0]
     axes = Axes(sheet, box, spread(xs), (ticks[0], ticks[-1]))
@@ -201,7 +201,7 @@ def draw_axes(
 
 
 def _draw_legend(sheet: Sheet, at: Point, curves: Sequence[Series], best_epoch: int | None) -> None:
-    """The curves' names beside their colours, and what the star means, in a row that ends at `at`."""
+    """The names of the curves next to their colours, and the meaning of the star, in a row ending at `at`."""
     size = 14
     names = [series.name for series in curves]
     if best_epoch is not None:

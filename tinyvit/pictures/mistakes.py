@@ -1,4 +1,4 @@
-"""A sheet of mistakes: each image, what the model said of it, and what it is."""
+"""A sheet of mistakes: each image with its predicted and its true class."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tinyvit.pictures.colours import GREEN, INK, QUIET, RED
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut, text_width
 
-SIDE = 160  # most width and height of an image, in pixels: smaller ones are enlarged, larger ones shrunk
+SIDE = 160  # largest width and height of an image, in pixels: smaller ones are enlarged, larger ones reduced
 CAPTION, SPACE, MARGIN, HEAD = 48, 24, 32, 64
 MOST_COLUMNS = 6
-LEAST_WIDTH = 560  # of the picture, for the sake of its title
+LEAST_WIDTH = 560  # of the picture, so that its title fits
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """An image (H, W, 3) uint8, the class that the model gave it with its probability (0..1), and its own."""
+    """An image (H, W, 3) uint8, the predicted class with its probability (0..1), and the true class."""
 
     image: np.ndarray
     said: str
@@ -31,7 +31,7 @@ class Mistake:
 
 
 def draw_mistakes(mistakes: Sequence[Mistake], path: str | os.PathLike[str], title: str) -> None:
-    """Draw mistakes in their order, row by row, to a PNG at path; where there are none, it says so.
+    """Draw mistakes in order, row by row, to a PNG at path; if there are none, the picture says so.
 
     Raises UserError if the picture cannot be written.
     """
@@ -55,7 +55,7 @@ def draw_mistakes(mistakes: Sequence[Mistake], path: str | os.PathLike[str], tit
 
 
 def _fitted(image: np.ndarray) -> Image.Image:
-    """The image, as large as fits into SIDE x SIDE."""
+    """The image scaled to be as large as fits into SIDE x SIDE."""
     scale = SIDE / max(image.shape[:2])
     height, width = (max(1, round(n * scale)) for n in image.shape[:2])
     sampling = Image.Resampling.BICUBIC if scale > 1 else Image.Resampling.LANCZOS

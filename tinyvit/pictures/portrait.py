@@ -16,16 +16,16 @@ from tinyvit.pictures.colours import INK, QUIET, heat_colours
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut, text_width
 
-HEIGHT = 640  # of each of the three parts, in pixels; many images make the third one higher
+HEIGHT = 640  # of each of the three parts, in pixels; the third is taller if there are many images
 MARGIN, GAP, HEAD, FOOT = 44, 60, 128, 84  # around them; FOOT holds the scales
 NAME_SIZE, MEANING_SIZE = 19, 15  # of the letters above each part
 
 FILTER_COLUMNS, FILTER_SPACE = 4, 8
-MOST_MAPS = 8  # rows and columns of position maps: of a larger grid, evenly chosen ones are shown
+MOST_MAPS = 8  # rows and columns of position maps; of a larger grid, evenly spaced ones are shown
 MAP_SPACE = 6
 
-LARGEST_IMAGE, SMALLEST_IMAGE = 300, 110  # side of an image beside its attention
-CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, then space; space beside it
+LARGEST_IMAGE, SMALLEST_IMAGE = 300, 110  # side of an image shown with its attention
+CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, then space; space between images
 
 Row = tuple[np.ndarray, np.ndarray, str]  # image (H, W, 3) uint8, attention (gh, gw), caption
 
@@ -43,7 +43,7 @@ def save_portrait(
     path: str | os.PathLike[str],
     title: str,
 ) -> None:
-    """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, in one go.
+    """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
 
     Raises ValueError without rows, UserError if the picture cannot be written.
     """
@@ -68,12 +68,12 @@ def save_portrait(
 
 
 def filter_side(count: int) -> int:
-    """Side of a filter and the space after it, so that all of them fit into HEIGHT."""
+    """The side of a filter plus the space after it, such that all filters fit into HEIGHT."""
     return HEIGHT // max(math.ceil(count / FILTER_COLUMNS), 7)
 
 
 def draw_filters(sheet: Sheet, left: int, top: int, filters: np.ndarray) -> None:
-    """Filters in rows of four, each enlarged with its pixels left to be seen."""
+    """Draw filters in rows of four, enlarged with their pixels still visible."""
     side = filter_side(len(filters))
     for i, picture in enumerate(filter_pictures(filters)):
         row, column = divmod(i, FILTER_COLUMNS)
@@ -82,7 +82,7 @@ def draw_filters(sheet: Sheet, left: int, top: int, filters: np.ndarray) -> None
 
 @dataclass(frozen=True)
 class MapLayout:
-    """Which positions get a map of similarity, and how far the maps lie apart."""
+    """Which positions get a similarity map, and the spacing of the maps."""
 
     down: np.ndarray
     across: np.ndarray
@@ -102,7 +102,7 @@ class MapLayout:
 
 
 def draw_maps(sheet: Sheet, left: int, top: int, similarity: np.ndarray, maps: MapLayout) -> None:
-    """A map for each position, laid out as the positions lie; dark is unlike, light is alike."""
+    """Draw a map for each position, arranged like the positions; dark is dissimilar, light is similar."""
     shares = _share_of_range(similarity)
     for r, row in enumerate(maps.down):
         for c, column in enumerate(maps.across):
@@ -112,7 +112,7 @@ def draw_maps(sheet: Sheet, left: int, top: int, similarity: np.ndarray, maps: M
 
 @dataclass(frozen=True)
 class ImageLayout:
-    """How many images stand beside each other, each `side` pixels beside its attention of the same size."""
+    """How many images there are in a row, each `side` pixels wide and next to its attention of that size."""
 
     columns: int
     lines: int
@@ -120,7 +120,7 @@ class ImageLayout:
 
     @classmethod
     def of(cls, count: int) -> ImageLayout:
-        """As large as fits into HEIGHT; from 21 images on, small ones in a part that grows downwards too."""
+        """As large as fits into HEIGHT; 21 or more images are small, and make the part taller."""
         if count <= 8:
             columns = 1 if count <= 2 else 2
         else:
@@ -131,7 +131,7 @@ class ImageLayout:
 
     @property
     def cell(self) -> tuple[int, int]:
-        """Width and height from one image to the next."""
+        """The horizontal and vertical distance from one image to the next."""
         return 2 * self.side + PAIR_GAP + IMAGE_SPACE, self.side + CAPTION + LINE_SPACE
 
     @property
@@ -144,7 +144,7 @@ class ImageLayout:
 
 
 def draw_attention(sheet: Sheet, left: int, top: int, rows: Sequence[Row], images: ImageLayout) -> None:
-    """Each image beside its attention, its caption below."""
+    """Draw each image next to its attention, with its caption below."""
     width, height = images.cell
     size = 15 if images.side > SMALLEST_IMAGE else 13
     for i, (image, attention, caption) in enumerate(rows):
@@ -165,13 +165,13 @@ def _chosen(count: int) -> np.ndarray:
 
 
 def _share_of_range(similarity: np.ndarray) -> np.ndarray:
-    """The least similarity to 0, 1 to 1."""
+    """Similarity rescaled so that the smallest becomes 0 and 1 remains 1."""
     lowest = similarity.min()
     return (similarity - lowest) / max(1 - lowest, 1e-12)
 
 
 def _draw_cosine_scale(sheet: Sheet, left: int, top: int, width: int, similarity: np.ndarray) -> None:
-    """The colours of the maps, with the least and the largest cosine at their ends."""
+    """Draw the colours of the maps, with the smallest and the largest cosine at their ends."""
     low = f"cosine {similarity.min():.2f}"
     start = left + math.ceil(text_width(low, 14)) + 12
     bar = heat_colours(np.linspace(0, 1, max(left + width - 24 - start, 2)))[None].repeat(12, axis=0)

@@ -1,7 +1,7 @@
-"""A sheet of paper to draw on: lines, dots, text and images, placed in points from the top left corner.
+"""A sheet of paper to draw on: lines, dots, text and images, in points from the top left corner.
 
-Lines are drawn several times as large as they are saved and then shrunk, which smooths them. The paper is
-white with dark ink: readable on light and on dark pages.
+Lines are drawn at several times their final size and then reduced, which smooths them. The paper is white and
+the ink is dark, which is readable on both light and dark pages.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sheet:
         self._draw.text(at, drawable(text), fill=colour, font=font(size * self._scale), anchor=anchor)
 
     def text_upwards(self, x: float, y: float, text: str, size: float = 14, colour: str = INK) -> None:
-        """Text that is read from below, centred on x, and begins at y."""
+        """Text that reads upwards, centred on x and starting at y."""
         letters, text = font(size * self._scale), drawable(text)
         _, top, right, bottom = letters.getbbox(text, anchor="lm")
         mask = Image.new("L", (max(1, math.ceil(right)), max(1, math.ceil(bottom - top))))
@@ -80,13 +80,13 @@ class Sheet:
         self._polygon([end, tuple(neck + 3.5 * across), tuple(neck - 3.5 * across)], colour)
 
     def dot(self, at: Point, radius: float, colour: str) -> None:
-        """A dot with a rim of paper, which sets it off from what it lies on."""
+        """A dot with a white rim, which sets it off from the background."""
         (x, y), s = at, self._scale
         for r, fill in ((radius + 1.5, PAPER), (radius, colour)):
             self._draw.ellipse([s * (x - r), s * (y - r), s * (x + r), s * (y + r)], fill=fill)
 
     def star(self, at: Point, radius: float, colour: str) -> None:
-        """A five-pointed star with a rim of paper."""
+        """A five-pointed star with a white rim."""
         x, y = at
         for r, fill in ((radius + 2.5, PAPER), (radius, colour)):
             spokes = [(r if i % 2 == 0 else 0.42 * r, math.pi * (i / 5 - 0.5)) for i in range(10)]
@@ -109,7 +109,7 @@ class Sheet:
     def image(
         self, x: float, y: float, picture: np.ndarray | Image.Image, width: float | None = None
     ) -> None:
-        """uint8 pixels (H, W, 3) or (H, W), or an image, its top left corner at (x, y).
+        """uint8 pixels (H, W, 3) or (H, W), or an image, with the top left corner at (x, y).
 
         It is enlarged without smoothing to the given width; without one, each of its pixels is a point.
         """
@@ -122,13 +122,13 @@ class Sheet:
         self._image.paste(picture, (round(x * self._scale), round(y * self._scale)))
 
     def finished(self) -> Image.Image:
-        """What is saved: the drawing, shrunk."""
+        """The picture to save: the drawing, reduced to its final size."""
         if self._image.size == self._saved:
             return self._image
         return self._image.resize(self._saved, Image.Resampling.LANCZOS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a PNG, replacing path in one go. Raises UserError if that fails."""
+        """Write a PNG, replacing path atomically. Raises UserError if that fails."""
         picture = self.finished()
         drawing = picture is not self._image  # optimising makes drawings smaller, and photos only slower
         write_atomically(Path(path), lambda file: picture.save(file, "PNG", optimize=drawing))

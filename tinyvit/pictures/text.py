@@ -1,4 +1,4 @@
-"""Text for pictures, in the font that comes with Pillow: how wide it is, and how to make it fit."""
+"""Text for pictures, in the font that comes with Pillow: measuring it, and making it fit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def font(size: float) -> ImageFont.FreeTypeFont:
 
 
 def text_width(text: str, size: float) -> float:
-    """How wide Sheet.text draws a line of text, in points."""
+    """The width in points of a line of text drawn by Sheet.text."""
     return font(size).getlength(drawable(text))
 
 
 def drawable(text: str) -> str:
-    """The text in characters that the font has: accents are dropped, and what is left over becomes '?'."""
+    """The text in characters that the font has: accents are dropped, and other characters become '?'."""
     if text.isascii() and text.isprintable():
         return text
     plain = unicodedata.normalize("NFKD", text.translate(_REPLACED))
@@ -42,7 +42,7 @@ def cut(text: str, width: float, size: float) -> str:
 
 
 def cut_middle(text: str, width: float, size: float) -> str:
-    """The text, or its two ends with an ellipsis between them: file names differ at their ends."""
+    """The text, or its two ends, where file names differ, with an ellipsis between them."""
     text = drawable(text)
     if not text or text_width(text, size) <= width:
         return text
@@ -52,7 +52,7 @@ def cut_middle(text: str, width: float, size: float) -> str:
 
 def _longest(candidates: list[str], width: float, size: float) -> str:
     """The last candidate that fits, by bisection; each is a character longer than the one before."""
-    fits, beyond = 0, len(candidates)  # the first one, the bare ellipsis, is taken in any case
+    fits, beyond = 0, len(candidates)  # the first candidate, a bare ellipsis, is always accepted
     while beyond - fits > 1:
         middle = (fits + beyond) // 2
         if text_width(candidates[middle], size) <= width:

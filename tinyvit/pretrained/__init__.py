@@ -1,1 +1,1 @@
-"""Weights that others published: reading them, whatever names they use, and writing them back."""
+"""Published weights: reading them, whatever names they use, and writing them."""

@@ -1,9 +1,9 @@
-"""What the names of timm's architectures mean: what they set leaves no trace in a file of weights.
+"""What timm's architecture names imply about a model, which its weights file does not show.
 
-timm's config.json names an architecture and states only what was changed from it. How many heads there are
-and which form of GELU is used is known to timm's code alone, so it is written down here, for every ViT of
-timm that tinyvit can compute. Their LayerNorms have an epsilon of 1e-6, all of them. A name that is not in
-this table is refused: loaded by guesswork, a model may give wrong answers without a sign of it.
+timm's config.json names an architecture and states only how the model differs from it. The number of heads
+and the form of GELU are recorded only in timm's code, so they are listed here for every timm ViT that tinyvit
+can compute. All of their LayerNorms have an epsilon of 1e-6. A name that is not in this table is refused,
+because a model loaded by guesswork may silently give wrong answers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _TABLE = """
 16 tanh vit_large_patch16_siglip_gap_512 vit_giantopt_patch16_siglip_gap_{256,384}
 16 tanh vit_so400m_patch16_siglip_gap_{256,384,512}
 """
-# What older versions of timm put after a name, to say on what the weights were trained.
+# Suffixes that older versions of timm added to say what the weights were trained on.
 _TRAINED_ON = r"(_in21k|_in21ft1k|_sam|_dino)$"
-# What is foreign about other architectures, by what their names contain; the first that fits is told.
+# Why other architectures are not supported, by patterns in their names; the first match is reported.
 _FOREIGN = {
     r"_r_s16_|_r26_|_r50_|_resnet|_mci_": "is a hybrid, with a convolutional network before the ViT",
     r"distilled": "has a second token, for distillation",
@@ -44,9 +44,9 @@ _FOREIGN = {
     r"_(siglip|map)_\d": "pools by attention",
     r"_rpn_": "normalises after each branch of a block, not before",
     r"_\d+x2_": "has parallel branches in each block",
-    r"^beit|^samvit|^aimv2|^naflexvit|^vitamin": "is not built like a ViT inside",
+    r"^beit|^samvit|^aimv2|^naflexvit|^vitamin": "differs from a plain ViT internally",
     r"^vit_giant_patch14_dinov2": "has a gated MLP (SwiGLU)",
-    r"^eva_large": "averages the patch tokens beside a class token and normalises after that",
+    r"^eva_large": "averages the patch tokens although it has a class token, and normalises after that",
     r"_intern300m_": "has no final LayerNorm",
 }
 
@@ -70,7 +70,7 @@ def described_architecture(name: str) -> dict[str, int | str | float]:
 
 
 def _expanded(name: str) -> list[str]:
-    """a_{b,c} as a_b and a_c."""
+    """Expand a_{b,c} into a_b and a_c."""
     braces = re.search(r"\{(.*?)\}", name)
     if not braces:
         return [name]

@@ -1,4 +1,4 @@
-"""The arrays of a checkpoint while it is read: what is used is crossed off, the rest is reported."""
+"""The arrays of a checkpoint being read: arrays that are used are crossed off, and the rest are reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinyvit.model import ViTConfig
 
 
 class NamedArrays:
-    """Arrays by name; take() hands one out and crosses it off, so that nothing is passed over silently."""
+    """Arrays by name; take() returns one and crosses it off, so that none is silently ignored."""
 
     def __init__(self, arrays: dict[str, np.ndarray], source: str):
         self._left, self.source = dict(arrays), source
@@ -21,14 +21,14 @@ class NamedArrays:
         return name in self._left
 
     def shape(self, name: str, axes: int) -> tuple[int, ...]:
-        """Shape of an array that is still there. Raises UserError if it is not, or has not that many axes."""
+        """The shape of an array not yet taken. Raises UserError if it is missing or has other axes."""
         shape = self._get(name).shape
         if len(shape) != axes:
             raise UserError(f"{self.source}: {name} has shape {shape}, expected {axes} axes.")
         return shape
 
     def take(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The array, crossed off. Raises UserError if it is missing, or not numbers of that shape."""
+        """The array, which is crossed off. Raises UserError if it is missing, or of another shape or type."""
         array = self._get(name)
         if array.shape != shape:
             raise UserError(f"{self.source}: {name} has shape {array.shape}, expected {shape}.")
@@ -38,19 +38,19 @@ class NamedArrays:
         return array
 
     def count(self, pattern: str) -> int:
-        """How many different numbers the first group of a pattern matches among the names: layers, say."""
+        """How many different texts the first group of a pattern matches in the names; for counting layers."""
         return len({match[1] for name in self._left if (match := re.match(pattern, name))})
 
     def supply(self, name: str, array: np.ndarray) -> None:
-        """Put in an array that the file leaves out because it is known to be that."""
+        """Add an array that the file omits because its value is known."""
         self._left[name] = array
 
     def drop(self, pattern: str) -> None:
-        """Cross off all arrays whose names match: they are known, and take no part in classifying."""
+        """Cross off all arrays whose names match: they are known not to be needed for classification."""
         self._left = {name: array for name, array in self._left.items() if not re.search(pattern, name)}
 
     def refuse(self, foreign: dict[str, str]) -> None:
-        """Raises UserError for an array whose name matches one of these patterns, with the reason given."""
+        """Raise UserError if the name of an array matches one of these patterns, with the reason given."""
         for pattern, why in foreign.items():
             for name, array in self._left.items():
                 if re.search(pattern, name):
@@ -60,31 +60,31 @@ class NamedArrays:
                     )
 
     def finish(self) -> None:
-        """Raises UserError if arrays are left that nobody took, naming them with their shapes."""
+        """Raise UserError if there are arrays that were not used, with their names and shapes."""
         if self._left:
             names = [f"{_printable(name)} {array.shape}" for name, array in sorted(self._left.items())]
             shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
             raise UserError(
-                f"{self.source} is not a plain ViT: it also holds {shown}. tinyvit has no use for "
-                "these and cannot do without them: choose another checkpoint."
+                f"{self.source} is not a plain ViT: it also contains {shown}. tinyvit cannot use "
+                "these, and the model needs them: choose another checkpoint."
             )
 
     def _get(self, name: str) -> np.ndarray:
         if name not in self._left:
             names = [_printable(other) for other in sorted(self._left)]
             held = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "") if names else "nothing else"
-            raise UserError(f"{self.source}: the array {name} is missing; it holds {held}.")
+            raise UserError(f"{self.source}: the array {name} is missing; the file contains {held}.")
         return self._left[name]
 
 
 def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.ndarray]:
-    """Arrays under their new names. Raises UserError if two of them have become the same."""
+    """Arrays under their new names. Raises UserError if two arrays have the same name."""
     arrays = dict(pairs)
     if len(arrays) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(
-            f"{source} holds {_printable(twice)} twice, in different spellings: remove the one not meant."
+            f"{source} contains {_printable(twice)} twice, in different spellings: remove the wrong one."
         )
     return arrays
 
@@ -92,10 +92,10 @@ def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.nd
 def square_image_size(
     table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool
 ) -> tuple[int, int]:
-    """Height and width in pixels of square images, from how many rows the position embedding `name` has.
+    """Height and width in pixels of square images, from the number of rows in the position embedding `name`.
 
-    may_lack_row: the class token need not have a row. Raises UserError if their number is not one of a
-    square grid of patches.
+    may_lack_row: whether the class token may be without a row. Raises UserError if the number of rows does
+    not correspond to a square grid of patches.
     """
     rows, has_token = table.shape(name, 3)[1], class_token in table
     for places in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
@@ -116,9 +116,9 @@ def _is_square(number: int) -> bool:
 
 
 def take_positions(table: NamedArrays, name: str, config: ViTConfig) -> np.ndarray:
-    """The position embedding (N, D); big_vision and DeiT-III have no row for the class token: it gets zeros.
+    """The position embedding (N, D); zeros are added for the class token in big_vision and DeiT-III models.
 
-    Raises UserError if it is missing or misshapen.
+    Raises UserError if it is missing or has the wrong shape.
     """
     rows = table.shape(name, 3)[1]
     lacking = 1 if config.has_token and rows == config.tokens - 1 else 0

@@ -1,7 +1,7 @@
-"""The config.json that timm and Hugging Face put beside a file of weights: what the arrays cannot tell.
+"""The config.json that timm and Hugging Face publish with their weights: what the arrays do not show.
 
-The number of heads, the epsilon of LayerNorm, the form of GELU, the sides of an image that is not square,
-and what is averaged before the head leave no trace in the shapes of arrays. Nor do the names of the classes.
+The shapes of the arrays do not reveal the number of heads, the epsilon of LayerNorm, the form of GELU, the
+sides of an image that is not square, or which tokens are pooled. Nor do they contain the class names.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from tinyvit.errors import UserError
 from tinyvit.pretrained.architectures import described_architecture
 
-# What the two forms are called, by Hugging Face (hidden_act) and by timm (act_layer).
+# The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).
 _GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
 _POOL = {"token": "token", "avg": "mean"}
-# Hugging Face's kinds of ViT that tinyvit can compute, and what they mean where their config.json is silent.
+# Hugging Face's types of ViT that tinyvit can compute, and their defaults for what config.json omits.
 _HUGGING_FACE = {
     kind: {"heads": 12, "eps": eps, "gelu": "exact"}
     for kind, eps in (
@@ -27,7 +27,7 @@ _HUGGING_FACE = {
         ("dinov2", 1e-6),
     )
 }  # fmt: skip
-# timm's arguments that show in the arrays, or change nothing once a model is trained.
+# Arguments of timm's that are evident from the arrays, or that change nothing once a model is trained.
 _VISIBLE = frozenset(
     (
         "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
@@ -38,15 +38,15 @@ _VISIBLE = frozenset(
     )
 )  # fmt: skip
 _READ = frozenset(("num_heads", "act_layer", "global_pool"))
-# What reading a file that is not as it should be may raise.
+# The exceptions that reading a malformed file may raise.
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """Those fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json gives, if any.
+    """The fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json determines.
 
-    Nothing if there is no such file. What it leaves to the library that wrote it is filled in as that
-    library does. Raises UserError if it is unreadable, or describes what tinyvit does not compute.
+    Empty if there is no such file. Values that the file omits are filled in with the defaults of the library
+    that wrote it. Raises UserError if it is unreadable, or describes a model that tinyvit cannot compute.
     """
     if not path.is_file():
         return {}
@@ -55,7 +55,7 @@ def read_description(path: Path) -> dict[str, Any]:
         known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
     except UNREADABLE as error:
         raise UserError(
-            f"{path} does not describe a model ({error}): fix it, or move it elsewhere to do without it."
+            f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
         ) from error
     for what, value, choices in (
         ("nonlinearity", known.get("gelu"), _GELU),
@@ -63,14 +63,14 @@ def read_description(path: Path) -> dict[str, Any]:
     ):
         if value is not None and value not in choices.values():
             raise UserError(
-                f"{path} names the {what} {value!r}, but tinyvit only has {', '.join(choices)}: choose "
+                f"{path} specifies the {what} {value!r}, but tinyvit has only {', '.join(choices)}: choose "
                 "another checkpoint."
             )
     return known
 
 
 def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
-    """Names of so many classes, from the config.json of timm, Hugging Face or a run; None if it has none."""
+    """The names of `count` classes in the config.json of timm, Hugging Face or a run; None if it has none."""
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
         names = stated.get("classes") or stated.get("label_names") or stated["id2label"]
@@ -82,7 +82,7 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
 
 
 def is_described_by_timm(path: Path) -> bool:
-    """Whether this is a config.json as timm writes it."""
+    """Whether this is a config.json written by timm."""
     try:
         return "architecture" in json.loads(path.read_text(encoding="utf-8"))
     except UNREADABLE:
@@ -93,7 +93,7 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     kind = stated.get("model_type")
     if kind is not None and kind not in _HUGGING_FACE:
         raise UserError(
-            f"{path} describes a model of the type {kind!r}, which tinyvit does not compute; it reads "
+            f"{path} describes a model of type {kind!r}, which tinyvit does not support; it supports "
             f"{', '.join(_HUGGING_FACE)}. Choose another checkpoint."
         )
     return _HUGGING_FACE.get(kind, {}) | _where_stated(
@@ -113,7 +113,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     _check_arguments(path, arguments)
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
     pool = arguments.get("global_pool", stated.get("global_pool"))
-    if pool == "" and not stated.get("num_classes"):  # of a model without classes, nothing need be pooled
+    if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
     return meant | _where_stated(
         heads=(arguments.get("num_heads"), int),
@@ -124,22 +124,22 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
-    """Raise UserError for an argument of timm's that changes what is computed in a way not known here."""
+    """Raise UserError for an argument of timm's that changes the computation in an unknown way."""
     for name, value in arguments.items():
         plain = value is None or (name, value) == ("norm_layer", "layernorm")
         if not plain and name not in _VISIBLE and name not in _READ:
             raise UserError(
-                f"{path} states {name} {value!r}, which tinyvit does not know how to compute: choose another "
+                f"{path} specifies {name} {value!r}, which tinyvit does not support: choose another "
                 "checkpoint."
             )
 
 
 def _where_stated(**fields: tuple[Any, Callable]) -> dict[str, Any]:
-    """The fields that have a value, each through its function."""
+    """The fields that have a value, each converted by its function."""
     return {name: convert(value) for name, (value, convert) in fields.items() if value is not None}
 
 
 def height_and_width(stated: int | list[int]) -> tuple[int, int]:
-    """(height, width) of what is stated as one number or as two."""
+    """(height, width), stated as one number or as two."""
     height, width = (stated, stated) if isinstance(stated, int) else stated
     return int(height), int(width)

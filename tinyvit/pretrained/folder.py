@@ -1,4 +1,4 @@
-"""The file of weights in a folder as Hugging Face and timm publish it."""
+"""Finding the weights in a folder published by Hugging Face or timm."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PICKLED = (".bin", ".bin.index.json", ".pth", ".pt", ".ckpt")
 
 
 def weights_in(folder: Path) -> Path | None:
-    """The weights in a folder: model.safetensors, or the index of its parts. None if there are none at all.
+    """The weights in a folder: model.safetensors, or the index of its parts. None if there are no weights.
 
-    Raises UserError if there are weights, but under another name or in a form that tinyvit does not read.
+    Raises UserError if there are weights, but under another name or in a format that tinyvit does not read.
     """
     found = next((folder / name for name in _WHOLE if (folder / name).is_file()), None)
     if found or not folder.is_dir():
@@ -25,17 +25,17 @@ def weights_in(folder: Path) -> Path | None:
     others = [name for name in names if name.endswith((".safetensors", INDEX))]
     if whole := [name for name in others if not _PART.search(name)]:
         raise UserError(
-            f"{folder} holds no model.safetensors, but {', '.join(whole)}: name the file that you mean, such "
-            f"as {folder / whole[0]}."
+            f"{folder} contains no model.safetensors, but {', '.join(whole)}: give the file that you mean, "
+            f"such as {folder / whole[0]}."
         )
     if others:
         raise UserError(
-            f"{folder} holds {others[0]}, a part of a model, but no model{INDEX} that says which parts there "
-            "are: fetch all files again."
+            f"{folder} contains {others[0]}, a part of a model, but no model{INDEX} that lists the parts: "
+            "download all files again."
         )
     if pickled := next((name for name in names if name.endswith(_PICKLED)), None):
         raise UserError(
-            f"{folder} keeps its weights in {pickled}, which can run code when it is opened; tinyvit reads "
-            "model.safetensors: fetch that, or open it in transformers and use save_pretrained."
+            f"{folder} has its weights in {pickled}, which can run code when it is opened; tinyvit reads "
+            "model.safetensors: download that, or open the model in transformers and use save_pretrained."
         )
     return None

@@ -1,4 +1,4 @@
-"""A folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them."""
+"""Writing a folder that Hugging Face's from_pretrained opens: the weights, and two files describing them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tinyvit.pretrained.torch_names import to_hugging_face
 def save_hugging_face(
     folder: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
 ) -> None:
-    """Make a folder that Hugging Face's from_pretrained opens: the weights, and two files that explain them.
+    """Create a folder that Hugging Face's from_pretrained opens: the weights, and two files describing them.
 
-    fit is how photos become images for the model; without it, they are scaled until they just cover the
-    image, and its centre is cut out. Raises UserError if the model, or the fit, is of a kind that Hugging
-    Face does not have, or if the folder cannot be made.
+    fit is how photos become images for the model; without it, they are scaled to cover the image, and the
+    centre is cut out. Raises UserError if Hugging Face does not support such a model or fit, or if the folder
+    cannot be created.
     """
     arrays = to_hugging_face(config, params)
     fit = fit.at(config.image_size) if fit else PhotoFit("crop", config.image_size, config.image_size)
@@ -35,7 +35,7 @@ def save_hugging_face(
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise UserError(f"cannot make the folder {folder}: {error.strerror}. Choose another.") from error
+        raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
     try:
         write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
         for name, content in (
@@ -44,13 +44,13 @@ def save_hugging_face(
         ):
             text = json.dumps(content, indent=2) + "\n"
             write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
-    except BaseException:  # half a model is worse than none
+    except BaseException:  # an incomplete folder is worse than none
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
-    """The content of a config.json with which Hugging Face's ViTForImageClassification computes the same."""
+    """The contents of a config.json for which Hugging Face's ViTForImageClassification computes the same."""
     height, width = config.image_size
     return {
         "architectures": ["ViTForImageClassification"],
@@ -71,12 +71,12 @@ def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
 
 
 def _preprocessing(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
-    """The content of a preprocessor_config.json: how photos are resized, and pixels from -1 to 1."""
+    """The contents of a preprocessor_config.json: how photos are resized, and pixels scaled to -1..1."""
     (height, width), frame = fit.size, fit.frame
-    # Hugging Face scales by the shorter side alone: of a frame that is not square, it must cover both
+    # Hugging Face scales by the shorter side alone, which must cover both sides of a frame
     size = {"shortest_edge": max(frame)} if fit.fit == "crop" else {"height": frame[0], "width": frame[1]}
     return {
-        "image_processor_type": "BitImageProcessor",  # Hugging Face's for resizing and then cutting out
+        "image_processor_type": "BitImageProcessor",  # the one that resizes and then crops
         "do_convert_rgb": True,
         "do_resize": True,
         "size": size,

@@ -15,7 +15,7 @@ _AUGREG = "{}-i21k-300ep-lr_0.001-aug_{}-wd_0.03-do_0.0-sd_0.0--imagenet2012-ste
 
 @dataclass(frozen=True)
 class Known:
-    """One published file: its address, and its size in bytes and SHA-256 where these are known."""
+    """One published file: its address, and its size in bytes and SHA-256 checksum if they are known."""
 
     url: str
     size: int | None = None
@@ -49,20 +49,22 @@ KNOWN |= {
 def find_weights(name: str, report: Report | None = None) -> Path:
     """The file for a path or a known name, downloaded into the cache folder if it is not there yet.
 
-    The cache is $TINYVIT_CACHE, or ~/.cache/tinyvit. Raises UserError if it is neither a file nor a known
-    name, or cannot be downloaded.
+    The cache is $TINYVIT_CACHE, or ~/.cache/tinyvit. Raises UserError if the name is neither a file nor a
+    known name, or if the download fails.
     """
     path = Path(name)
     if path.exists() or path.suffix.lower() in (".npz", ".safetensors"):
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:
-        raise UserError(f"{name} is not a run folder, a file, or a known name; known are {', '.join(KNOWN)}.")
+        raise UserError(
+            f"{name} is not a run folder, a file, or a known name; the known names are {', '.join(KNOWN)}."
+        )
     known = KNOWN[key]
-    target = cache_folder() / f"{key}.npz"  # not the name in the address, which several share
+    target = cache_folder() / f"{key}.npz"  # not the file name in the address, which several files share
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        otherwise = f"Or fetch {known.url} by other means and give the path of the file."
+        otherwise = f"Or download {known.url} by other means and give the path of the file."
         download(known.url, target, known.size, known.checksum, report, otherwise)
     return target
 

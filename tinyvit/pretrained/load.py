@@ -1,4 +1,4 @@
-"""One way in for all published weights, and the ways back out."""
+"""Loading published weights of every kind, and saving weights in their formats."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def load_weights(
     image_size: tuple[int, int] | int | None = None,
     dtype: str = "float32",
 ) -> tuple[ViTConfig, Params]:
-    """Model and parameters of a file; whose names it uses is found out from its content.
+    """The configuration and parameters in a file; the library it is from is recognised by its array names.
 
-    Nearly everything is read off the arrays. What they cannot tell is taken from the config.json that timm
-    and Hugging Face put beside their files, if there is one; heads and image_size, if given, come before
-    both. A model that was trained on pixels of another scale, as that file or preprocessor_config.json says
-    (or as torchvision does it), is changed to take those from -1 to 1. path may be the index of a model in
-    several files. Raises UserError if a file is missing, damaged, or not a plain ViT.
+    Nearly everything follows from the arrays. The rest is taken from the config.json that timm and Hugging
+    Face publish with their files, if there is one; heads and image_size, if given, take precedence over both.
+    A model trained on another scale of pixels, as stated in that file or in preprocessor_config.json (or used
+    by torchvision), is adapted to pixels from -1 to 1. path may be the index of a model in several files.
+    Raises UserError if a file is missing, damaged, or not a plain ViT.
     """
     ending = _ending(path)
     arrays = _READERS[ending](path)
@@ -62,12 +62,12 @@ def load_weights(
 
 
 def usual_position_resize(path: Path) -> str:
-    """How the library that a file is of fits position embeddings to images of another size (see ops.resize).
+    """How the library that a file comes from resizes position embeddings (see ops.resize).
 
-    'corners' as the official code does, 'bicubic' as Hugging Face and torchvision, 'antialias' as timm; and
-    'bilinear' for an .npz file of timm's, or an official one beside timm's config.json: so timm resizes what
-    it reads from .npz files. Only names are read. Raises UserError if the file is missing, damaged, or of no
-    library that tinyvit knows.
+    This is 'corners' for the official code, 'bicubic' for Hugging Face and torchvision, and 'antialias' for
+    timm. It is 'bilinear' for timm's .npz files and for official ones next to timm's config.json, because
+    that is how timm resizes what it reads from .npz files. Only the names of arrays are read. Raises
+    UserError if the file is missing, damaged, or from an unknown library.
     """
     ending = _ending(path)
     names = _NAMES[ending](path)
@@ -78,24 +78,24 @@ def usual_position_resize(path: Path) -> str:
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:
-    """Write parameters in the layout of the official .npz files, which other programs read.
+    """Write parameters in the layout of the official .npz files, which other programs can read.
 
-    Raises UserError if the model's arithmetic is not that of the official code.
+    Raises UserError if the model's arithmetic differs from that of the official code.
     """
     arrays = to_official(config, params)
     write_atomically(path, lambda file: np.savez(file, **arrays))
 
 
 def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
-    """Write parameters as safetensors: in timm's names, or Hugging Face's if the model's eps is theirs.
+    """Write parameters as safetensors, with timm's names, or Hugging Face's if the model has their epsilon.
 
-    Raises UserError if the model's arithmetic is that of neither.
+    Raises UserError if the model's arithmetic matches neither library.
     """
     write_safetensors(path, to_torch_names(config, params), {"format": "pt", "heads": str(config.heads)})
 
 
 def _ending(path: Path) -> str:
-    """The ending of a file of weights that is there; UserError if it is not, or has another ending."""
+    """The ending of an existing file of weights; UserError if it does not exist or has another ending."""
     if not path.is_file():
         raise UserError(
             f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
@@ -104,7 +104,7 @@ def _ending(path: Path) -> str:
     ending = next((ending for ending in _READERS if name.endswith(ending)), None)
     if ending is None:
         raise UserError(
-            f"{path} is not a kind of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
+            f"{path} is not a type of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
             "file can run code when it is opened: convert it with safetensors.torch.save_file first."
         )
     return ending

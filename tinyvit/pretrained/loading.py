@@ -1,4 +1,4 @@
-"""A model from whatever names one: a run, a checkpoint, a file of weights, a folder, a known name."""
+"""Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ from tinyvit.runs.folder import RunFolder
 def load_any(
     source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
 ) -> Model:
-    """The model of a run folder, a checkpoint, a file of weights, or a known name, in main memory.
+    """The model in a run folder, checkpoint or file of weights, or under a known name, in main memory.
 
-    A known name is downloaded, once, which report(done_bytes, total_bytes) follows. heads is for a file that
-    does not tell how many there are, checkpoint says which one of a run. A model for grey images becomes one
-    for colour images that looks at their grey. Raises UserError if the source is none of these, is damaged,
-    is for images of other channels, or if heads contradicts the shapes of its arrays.
+    Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
+    heads, if the file does not state it; checkpoint is the one to use, for a run. A model for grey images is
+    converted to one for colour images that uses their grey values. Raises UserError if the source is none of
+    these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
     """
     model = _load(_weights_within(source), report, heads, checkpoint)
     config = model.config
     if heads not in (None, config.heads):
-        raise UserError(f"{source} has {config.heads} heads by its own account: omit --heads.")
+        raise UserError(f"{source} itself states that it has {config.heads} heads: omit --heads.")
     if config.channels not in (1, 3):
         raise UserError(
-            f"{source} is for images of {config.channels} channels, expected 3, or 1 for grey: tinyvit reads "
-            "colour photos. Choose another checkpoint."
+            f"{source} is for {config.channels}-channel images, expected 3 channels, or 1 for grey: tinyvit "
+            "reads colour photos. Choose another checkpoint."
         )
     config, params = for_colour(config, model.params)
     if not np.isfinite(params.flat).all():
-        raise UserError(f"{source} holds numbers that are not finite: fetch it, or train it, again.")
+        raise UserError(f"{source} contains numbers that are not finite: download it, or train it, again.")
     classes = model.classes or class_names(source, config.classes)
     return Model(config, params, classes, usual_method(source))
 
 
 def check_has_head(source: str, model: Model) -> None:
-    """Raise UserError for a model without a head, where classes are needed."""
+    """Raise UserError for a model without a head, when classes are needed."""
     if not model.has_head:
         raise UserError(
-            f"{source} has no head, and so no classes: fine-tune it with tinyvit.finetune, or use its "
+            f"{source} has no head and therefore no classes: fine-tune it with tinyvit.finetune, or use its "
             "features with tinyvit.fewshot."
         )
 
 
 def class_names(source: str, count: int) -> tuple[str, ...]:
-    """What the classes of that source are called: by its config.json, ImageNet's if there are 1000, or ()."""
+    """The class names of a source: from its config.json, otherwise ImageNet's if there are 1000, or ()."""
     path, names = Path(source), None
     if path.exists():
         names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
@@ -79,39 +79,39 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
 
 
 def _weights_within(source: str) -> str:
-    """A folder as Hugging Face publishes it stands for the weights in it, all else for itself."""
+    """The path of the weights in a Hugging Face folder; any other source unchanged."""
     folder = Path(source)
-    if any((folder / name).exists() for name in ("best.npz", "last.npz")):  # a run, perhaps exported into
+    if any((folder / name).exists() for name in ("best.npz", "last.npz")):  # a run, perhaps with an export
         return source
     return str(weights_in(folder) or source)
 
 
 def usual_method(source: str) -> str:
-    """How position embeddings of that source are resized by the library it is from (see ops.resize)."""
+    """How the library that a source comes from resizes position embeddings (see ops.resize)."""
     path = Path(_weights_within(source))
     if path.is_file() and not is_checkpoint(path):
         return usual_position_resize(path)
-    return "corners"  # a run computes as the official code does, and all known names are the official code's
+    return "corners"  # runs compute as the official code does, and all known names are official weights
 
 
 def photo_fit(source: str) -> PhotoFit | None:
-    """How photos are to be resized for that source, if the files beside its weights say so."""
+    """How photos are to be resized for a source, if the files published with its weights say so."""
     path = Path(_weights_within(source))
     return read_preprocessing(path.parent) if path.is_file() and not is_checkpoint(path) else None
 
 
 def at_resolution(model: M, resolution: int | None, position_resize: str | None = None) -> M:
-    """The same model for square images of that side, as it is for None.
+    """The same model for square images of that side; for None, the model unchanged.
 
-    Position embeddings are resized as position_resize says, or else as the library does that the model is
-    from. Raises UserError if no whole patches fit.
+    Position embeddings are resized with position_resize or, by default, as in the library that the model
+    comes from. Raises UserError if the patches do not divide the images.
     """
     P = model.config.patch_size
     if position_resize not in (None, *METHODS):
         raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
     if resolution is None:
         if position_resize:
-            raise UserError("--position-resize says how to get to another --resolution: give one.")
+            raise UserError("--position-resize has no effect without --resolution: add one.")
         return model
     if resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P

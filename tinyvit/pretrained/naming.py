@@ -10,10 +10,10 @@ from tinyvit.pretrained.pixels import PixelScale
 
 @dataclass(frozen=True)
 class Naming:
-    """How a library names the arrays; {} stands for the number of a block, qkv lists one or three layers.
+    """How a library names the arrays; {} stands for the number of a block, and qkv lists one or three layers.
 
-    resize is how the library fits position embeddings to images of another size (see ops.resize), pixels the
-    scale of pixels that all its models want, if they agree on one.
+    resize is how the library resizes position embeddings for images of another size (see ops.resize). pixels
+    is the scale of pixels that all its models expect, if they agree on one.
     """
 
     patch: str
@@ -31,9 +31,9 @@ class Naming:
     resize: str
     scale1: str = "ls1.gamma"
     scale2: str = "ls2.gamma"
-    pre_logits: str = "pre_logits.fc"  # timm's, in its older files
+    pre_logits: str = "pre_logits.fc"  # in timm's older files
     pixels: PixelScale | None = None
-    whole: str = ""  # stands before all names but the head's when written
+    whole: str = ""  # prefix of all names but the head's when written
     gelu: str = "exact"
     eps: float = 1e-6
 
@@ -73,7 +73,7 @@ HUGGING_FACE = Naming(
     eps=1e-12,
 )
 DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
-# As transformers 5 names them in memory: what is saved with other tools than its own has these names.
+# The names of transformers 5 in memory, which files saved with tools other than its own have.
 _ATTENTION_5 = {
     "qkv": ("attention.q_proj", "attention.k_proj", "attention.v_proj"),
     "out": "attention.o_proj",
@@ -101,7 +101,7 @@ _ALL = (TIMM, HUGGING_FACE, DINOV2, HUGGING_FACE_5, DINOV2_5, TORCHVISION)
 
 
 def recognise(held: Container[str]) -> Naming | None:
-    """The naming that most of these names follow; None if they follow none."""
+    """The naming that most of these names follow; None if they follow none of them."""
 
     def followed(names: Naming) -> int:
         layers = (names.norm1, *names.qkv, names.out, names.norm2, names.fc1, names.fc2)

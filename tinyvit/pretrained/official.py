@@ -1,7 +1,7 @@
-"""The official checkpoints (.npz of google-research/vision_transformer): names and shapes, both ways.
+"""The official checkpoints (.npz of google-research/vision_transformer): converting from and to their arrays.
 
-The arrays are stored input-by-output, as tinyvit's are; attention keeps its heads apart, q, k and v by
-themselves:
+The arrays are stored input-by-output, like tinyvit's, but attention has a separate axis for its heads, and
+separate arrays for q, k and v:
 
     query, key, value   kernel (D, H, K), bias (H, K)         ours: qkv (D, 3D), columns (q k v, head, K)
     out                 kernel (H, K, D)                      ours: (D, D)
@@ -19,7 +19,7 @@ from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 
 _PREFIXES = ("opt/target/", "target/", "params/")
-# Spellings met in the wild, and the one of the released files.
+# Spellings found in practice, and the one in the released files.
 _RENAMED = (
     ("MultiHeadDotProductAttention_0/", "MultiHeadDotProductAttention_1/"),
     ("LayerNorm_1/", "LayerNorm_2/"),
@@ -32,7 +32,7 @@ _FOREIGN = {r"^conv_root/kernel$": "makes it a hybrid, with a ResNet before the 
 
 
 def is_official(arrays: dict[str, np.ndarray]) -> bool:
-    """Whether the names of a file's arrays are those of an official checkpoint, in any of its spellings."""
+    """Whether these arrays are named as in an official checkpoint, in any spelling."""
     return any(name.endswith("embedding/kernel") for name in arrays)
 
 
@@ -42,11 +42,11 @@ def from_official(
     image_size: tuple[int, int] | int | None = None,
     dtype: str = "float32",
 ) -> tuple[ViTConfig, Params]:
-    """Model and parameters of an official checkpoint; source names the file in messages.
+    """The configuration and parameters of an official checkpoint; source names the file in messages.
 
-    Sizes, heads, pooling and pre_logits are read off the shapes; images are taken to be square unless
+    Sizes, heads, pooling and pre_logits follow from the shapes; images are assumed to be square unless
     image_size is given. A file without a head gets one class with zero weights. Raises UserError if arrays
-    are missing, misshapen, or left over.
+    are missing, have the wrong shape, or are left over.
     """
     table = NamedArrays(_usual_names(arrays, source), source)
     table.refuse(_FOREIGN)
@@ -80,12 +80,12 @@ def from_official(
 def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """The arrays of an official checkpoint with these parameters.
 
-    Raises UserError if the model's arithmetic is not that of the official code.
+    Raises UserError if the model's arithmetic differs from that of the official code.
     """
     if (config.gelu, config.eps) != ("tanh", 1e-6):
         raise UserError(
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
-            "which means 'tanh' and 1e-06: others would compute something else from it. Try .safetensors."
+            "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
         )
     arrays = {}
     for row in params.rows:
@@ -96,12 +96,12 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
 
 def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:
-    """Whether the position embedding stands where big_vision has it, with no row for the class token."""
+    """Whether the position embedding is named as in big_vision, which has no row for the class token."""
     return any(name.split("/")[-1] == "pos_embedding" and "posembed_input" not in name for name in arrays)
 
 
 def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
-    """The same arrays under the names of the released files, stacked layers taken apart."""
+    """The same arrays under the names of the released files, with stacked layers separated."""
     usual = []
     for name, array in arrays.items():
         for prefix in _PREFIXES:

@@ -1,12 +1,12 @@
-"""Models trained on pixels of another scale: their scale, moved into the patch embedding.
+"""Models trained on another scale of pixels: the scale is moved into the patch embedding.
 
-tinyvit gives every model x from -1 to 1. With u from 0 to 1, x = 2 u - 1, and a model that was trained on
-(u - mean) / std, a mean and a std for each channel, wants
+tinyvit gives every model pixels x from -1 to 1. With u from 0 to 1, x = 2 u - 1, and a model trained on
+(u - mean) / std, with a mean and a std for each channel, expects
 
     (u - mean) / std = x (0.5 / std) + (0.5 - mean) / std
 
-So the rows of the patch matrix are multiplied by 0.5 / std of their channel, and what the second term adds
-goes into its bias: the same function, of other pixels.
+The rows of the patch matrix are therefore multiplied by 0.5 / std of their channel, and the second term is
+absorbed into the bias. The model then computes the same function of the image.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _GREY = np.array([0.299, 0.587, 0.114])
 
 
 class PixelScale(NamedTuple):
-    """Mean and std of each channel, or of all channels alike, for pixels from 0 to 1."""
+    """The mean and std of each channel, or one of each for all channels, for pixels from 0 to 1."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
 
 def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, source: str) -> None:
-    """Change the patch embedding of a model that wants pixels of that scale to take those from -1 to 1.
+    """Adapt the patch embedding of a model that expects that scale to pixels from -1 to 1.
 
-    Raises UserError, naming the source, if the scale is for images of another number of channels.
+    Raises UserError, naming the source, if the scale is for images with another number of channels.
     """
     mean, std = (_one_each(numbers, config.channels, source) for numbers in scale)
-    if (mean == 0.5).all() and (std == 0.5).all():  # it does already
+    if (mean == 0.5).all() and (std == 0.5).all():  # the scale is already -1 to 1
         return
     weight = params["patch.weight"].astype(np.float64)
     weight = weight.reshape(-1, config.channels, config.width)  # (P P, 3, D)
@@ -45,10 +45,10 @@ def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, s
 
 
 def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
-    """A model for grey images as one for colour images, that answers as it would to their grey values.
+    """Convert a model for grey images to one for colour images that gives the same results for their greys.
 
-    The grey of a pixel is .299 red + .587 green + .114 blue, as Pillow has it; so each row of the patch
-    matrix becomes three, with these weights. A model for colour images is returned as it is. Raises
+    The grey value of a pixel is .299 red + .587 green + .114 blue, as in Pillow, so each row of the patch
+    matrix becomes three, with these weights. A model for colour images is returned unchanged. Raises
     ValueError for any other number of channels.
     """
     if config.channels == 3:
@@ -63,12 +63,12 @@ def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
 
 
 def _one_each(numbers: tuple[float, ...], channels: int, source: str) -> np.ndarray:
-    """One number for each channel: so many are stated, or all that are stated are alike."""
+    """One number for each channel, if that many are stated or all stated numbers are equal."""
     if len(numbers) == channels:
         return np.array(numbers)
     if len(set(numbers)) == 1:
         return np.full(channels, numbers[0])
     raise UserError(
-        f"{source} holds a model for images of {channels} channels, but the files beside it state the pixel "
-        f"scale of {len(numbers)}: correct their mean and std."
+        f"{source} contains a model for {channels}-channel images, but the files beside it state the pixel "
+        f"scale of {len(numbers)} channels: correct their mean and std."
     )

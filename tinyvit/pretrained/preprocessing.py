@@ -1,6 +1,6 @@
-"""How a model wants its photos: the size, the crop, the filter and the scale of the pixels.
+"""How a model expects its photos: the size, the crop, the filter and the scale of the pixels.
 
-Hugging Face states it in a preprocessor_config.json, timm in the pretrained_cfg of its config.json.
+Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg of its config.json.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tinyvit.errors import UserError
 from tinyvit.pretrained.description import UNREADABLE, height_and_width
 from tinyvit.pretrained.pixels import PixelScale
 
-# Pillow's filters, by the numbers that Hugging Face states.
+# Pillow's filters, indexed by the numbers that Hugging Face uses.
 FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 _TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
-# Hugging Face's processors of which a size given as one number is the shorter side, not a square.
+# Hugging Face's processors for which a size given as one number is the shorter side, not a square.
 _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
 
 
@@ -29,10 +29,10 @@ _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileN
 class PhotoFit:
     """How a photo of any size becomes an image for a model: resized to a frame, whose centre is cut out.
 
-    fit: 'crop' scales the photo, its proportions kept, until it just covers the frame; 'pad' until it just
-    fits into it, with a border around it; 'squash' gives it the frame's proportions. frame and size are
-    (height, width) in pixels, size that of the image cut out of the frame's centre. resample is the name of
-    a filter of Pillow's, in lower case: PIL.Image.Resampling[resample.upper()].
+    fit: 'crop' scales the photo to cover the frame and 'pad' scales it to fit into the frame with a border,
+    both keeping its proportions; 'squash' gives it the frame's proportions. frame and size are (height,
+    width) in pixels; size is that of the image cut out of the frame's centre. resample is the name of one of
+    Pillow's filters in lower case: PIL.Image.Resampling[resample.upper()].
     """
 
     fit: str
@@ -42,21 +42,21 @@ class PhotoFit:
 
     @property
     def settings(self) -> dict[str, str | float]:
-        """The same as data.read_photo takes it: fit, resample and crop_share."""
+        """The same as keyword arguments for data.read_photo: fit, resample and crop_share."""
         share = min(side / framed for side, framed in zip(self.size, self.frame, strict=True))
         return {"fit": self.fit, "resample": self.resample, "crop_share": min(share, 1.0)}
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
-        """The same for a model that is given images of another (height, width): the frame in proportion."""
+        """The same for images of another (height, width), with the frame scaled in proportion."""
         sides = zip(self.frame, size, self.size, strict=True)
         return replace(self, frame=tuple(round(side * new / old) for side, new, old in sides), size=size)
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:
-    """How photos are resized, by a folder's preprocessor_config.json or timm's config.json.
+    """How photos are resized, according to a folder's preprocessor_config.json or timm's config.json.
 
-    None if neither says how photos are resized. Raises UserError if a file is unreadable or names sizes or a
-    filter that there cannot be.
+    None if neither says how photos are resized. Raises UserError if a file is unreadable, or states
+    impossible sizes or an unknown filter.
     """
     for path, stated, is_timm in _stated_in(folder):
         try:
@@ -73,10 +73,11 @@ def read_preprocessing(folder: Path) -> PhotoFit | None:
 
 
 def read_pixel_scale(folder: Path) -> PixelScale | None:
-    """The scale of pixels, by a folder's preprocessor_config.json or timm's config.json.
+    """The scale of pixels, according to a folder's preprocessor_config.json or timm's config.json.
 
-    Mean and std are for pixels from 0 to 1, whatever the file's own rescale_factor; None if neither states
-    them. Raises UserError if a file is unreadable, or states no positive std for each channel.
+    The returned mean and std are for pixels from 0 to 1, whatever rescale_factor the file has; None if
+    neither file states them. Raises UserError if a file is unreadable, or does not state one mean and one
+    positive std per channel.
     """
     for path, stated, _ in _stated_in(folder):
         try:
@@ -94,14 +95,14 @@ def read_pixel_scale(folder: Path) -> PixelScale | None:
         if lengths not in ((1, 1), (3, 3)) or not np.isfinite(scale).all() or min(scale.std) <= 0:
             raise UserError(
                 f"{path} states mean {mean} and std {std} of the pixels, expected one number for each "
-                "channel, std above 0: fix it, or move it elsewhere to do without it."
+                "channel, with std above 0: correct it, or move it elsewhere to do without it."
             )
         return scale
     return None
 
 
 def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
-    """The files in a folder that may speak of photos, what they say, and whether timm says it."""
+    """The files in a folder that may describe photos, their contents, and whether they are timm's."""
     for name in ("preprocessor_config.json", "config.json"):
         path = folder / name
         if not path.is_file():
@@ -117,7 +118,7 @@ def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
 
 
 def _span(stated: dict[str, Any]) -> float:
-    """What the largest pixel, 255, is rescaled to: 1, unless something else is stated."""
+    """The value to which the largest pixel, 255, is rescaled: 1, unless stated otherwise."""
     if not stated.get("do_rescale", True):
         return 255.0
     span = 255 * float(stated.get("rescale_factor", 1 / 255))
@@ -146,11 +147,11 @@ def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
         fit, frame = "squash", (int(size["height"]), int(size["width"]))
     elif "shortest_edge" in size and "longest_edge" not in size:
         fit, frame = "crop", (int(size["shortest_edge"]),) * 2
-        if stated.get("crop_pct") is not None:  # ConvNeXt's way: size is what is cut out, if it is small
+        if stated.get("crop_pct") is not None:  # as in ConvNeXt: a small size is that of the crop
             if frame[0] >= 384:
                 return PhotoFit("squash", frame, frame, resample)
             return PhotoFit("crop", (int(frame[0] / float(stated["crop_pct"])),) * 2, frame, resample)
-    else:  # another way to resize, of which one size for all images does not come
+    else:  # another method, which does not give all images the same size
         return None
     crop = stated.get("crop_size")
     if crop is None or not stated.get("do_center_crop", True):
@@ -164,11 +165,11 @@ def _filter(stated: int | str) -> str:
     """The name of a filter, from its number or its name. ValueError if Pillow has no such filter."""
     name = FILTERS[stated] if isinstance(stated, int) and 0 <= stated < len(FILTERS) else stated
     if name not in FILTERS:
-        raise ValueError(f"{stated!r} is not a filter of Pillow's")
+        raise ValueError(f"{stated!r} is not one of Pillow's filters")
     return name
 
 
 def _bad(path: Path, what: str, why: object) -> UserError:
     return UserError(
-        f"{path} does not describe {what} ({why}): fix it, or move it elsewhere to do without it."
+        f"{path} does not describe {what} ({why}): correct it, or move it elsewhere to do without it."
     )

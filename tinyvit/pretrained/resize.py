@@ -1,9 +1,9 @@
 """Position embeddings for another image size (paper, section 3.2).
 
-The table of one vector a place is a small picture of D channels, and is resized as one. Four ways are in
-use: 'corners' by the official code (scipy.ndimage.zoom, order 1), 'bicubic' by Hugging Face, 'bilinear' by
-timm for .npz files and 'antialias' for its own; see ops.resize. The class token has no place: its row
-stays as it is.
+The table with one vector per patch position is a small image with D channels, and is resized like one. There
+are four methods: 'corners' in the official code (scipy.ndimage.zoom, order 1), 'bicubic' in Hugging Face,
+and in timm 'bilinear' for .npz files and 'antialias' for its own; see ops.resize. The class token is not part
+of the grid, so its row is unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def resize_positions(
     has_token: bool,
     method: str = "corners",
 ) -> np.ndarray:
-    """Position embedding (N, D) of one grid of patches, for another grid; typed as it was."""
+    """Resize the position embedding (N, D) of one grid of patches to another grid, keeping its dtype."""
     token, places = position[:has_token], position[has_token:]
     table = places.reshape(1, *grid, -1).astype(np.float64)  # (1, gh, gw, D)
     places = resize_images(table, new_grid, method).reshape(-1, position.shape[1])
@@ -34,7 +34,7 @@ def resize_positions(
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
     """The same model for images of another size: only the position embedding changes.
 
-    method is one of ops.resize.METHODS, model.position_resize if it is not given.
+    method is one of ops.resize.METHODS; the default is model.position_resize.
     """
     config, params = model.config, model.params
     new = replace(config, image_size=image_size)

@@ -1,10 +1,10 @@
-"""The safetensors format, read and written with NumPy alone.
+"""Reading and writing the safetensors format with NumPy alone.
 
     8 bytes      length n of the header, little-endian
     n bytes      header, JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
     the rest     the numbers, little-endian, C order, at those offsets
 
-Nothing in it can be executed. Everything the header claims is checked against the file before it is believed.
+Nothing in it can be executed. All claims of the header are checked against the file before they are used.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _DTYPES = {
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
 }  # fmt: skip
-_LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
+_LARGEST_HEADER = 100_000_000  # bytes; the limit set by the format
 
 
 def read_safetensors(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a file; bfloat16 comes as float32, which holds each such number exactly.
+    """All arrays of a file; bfloat16 becomes float32, which represents every such number exactly.
 
-    Raises UserError if the file is not a safetensors file, cut short, or claims what it does not hold.
+    Raises UserError if the file is not a safetensors file, is truncated, or does not contain what it claims.
     """
     try:
         data = np.fromfile(path, dtype=np.uint8)
@@ -58,13 +58,13 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
 
 
 def names_in_safetensors(path: Path) -> list[str]:
-    """The names of a file's arrays; no more than its header is read. Raises UserError as read_safetensors."""
+    """The names of a file's arrays; only the header is read. Raises UserError like read_safetensors."""
     header, _ = _header(path, _mapped(path))
     return [name for name in header if name != "__metadata__"]
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """The free text in the header of a file that read_safetensors has read."""
+    """The metadata in the header of a file that read_safetensors has read."""
     header, _ = _header(path, _mapped(path))
     metadata = header.get("__metadata__")
     return metadata if isinstance(metadata, dict) else {}
@@ -97,7 +97,7 @@ def write_safetensors(
 
 
 def _mapped(path: Path) -> np.ndarray:
-    """The bytes of a file, none of them read yet."""
+    """The bytes of a file, memory-mapped, so that none of them is read yet."""
     try:
         return np.memmap(path, np.uint8, mode="r")
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
@@ -111,7 +111,7 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     length = int.from_bytes(data[:8].tobytes(), "little")
     if length > min(len(data) - 8, _LARGEST_HEADER):
         raise _bad(
-            path, f"its header claims {length:,} bytes, the file has {len(data) - 8:,} after the first 8"
+            path, f"its header claims {length:,} bytes, but {len(data) - 8:,} follow the first 8 in the file"
         )
     try:
         text = data[8 : 8 + length].tobytes().decode("utf-8")
@@ -119,7 +119,7 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
         raise _bad(path, f"its header is unreadable: {error}") from error
     if not isinstance(header, dict):
-        raise _bad(path, "its header is not a table of names")
+        raise _bad(path, "its header is not a JSON object")
     return header, data[8 + length :]
 
 
@@ -132,7 +132,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, tuple[int, ...], int, int]:
-    """dtype, shape and place of an array, each checked."""
+    """The dtype, shape, start and end of an array, each checked."""
     try:
         dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
         sizes_are_whole = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
@@ -148,7 +148,7 @@ def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, t
             path, f"{name!r} of shape {shape} and dtype {dtype} needs {size:,} bytes, has {end - begin:,}"
         )
     if end > available:
-        raise _bad(path, f"{name!r} ends at byte {end:,}, the file holds {available:,}: it is cut short")
+        raise _bad(path, f"{name!r} ends at byte {end:,}, but there are {available:,}: the file is truncated")
     return dtype, shape, begin, end
 
 
@@ -158,4 +158,4 @@ def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _bad(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is not a usable safetensors file: {why}. Delete it and fetch it again.")
+    return UserError(f"{path} is not a usable safetensors file: {why}. Delete it and download it again.")

@@ -1,4 +1,4 @@
-"""One way out for models: the layout follows from the name, or is asked for."""
+"""Saving models in any layout, which is given explicitly or follows from the file name."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LAYOUTS = ("tinyvit", "official", "torch", "hugging_face")
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
-    """Write a model, never over something that is there.
+    """Write a model, without ever overwriting anything.
 
-    layout 'tinyvit' (an .npz file of any model, the names of its classes with it) is for .npz unless said
-    otherwise; 'official' is that of the official .npz files; 'torch' is .safetensors in timm's names, or
-    Hugging Face's if the epsilon is theirs; 'hugging_face' is a folder that from_pretrained opens, in which
-    fit says how photos become images for the model. Raises UserError if path exists, has another ending, or
-    the layout cannot say what the model computes.
+    layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
+    layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
+    model has their epsilon; 'hugging_face' is a folder that from_pretrained opens, in which fit describes how
+    photos become images for the model. Raises UserError if path exists or has another ending, or if the
+    layout cannot represent the model.
     """
     check_free(path)
     layout = layout or _BY_ENDING[path.suffix.lower()]
@@ -42,7 +42,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 def check_free(path: Path) -> None:
     """Raise UserError unless a model can be written under that name."""
     if path.exists():
-        raise UserError(f"{path} already exists and is left as it is: choose another name.")
+        raise UserError(f"{path} already exists and will not be overwritten: choose another name.")
     if path.suffix.lower() not in _BY_ENDING:
         raise UserError(
             f"{path} ends in {path.suffix}: expected .npz, .safetensors, or no ending for a folder."

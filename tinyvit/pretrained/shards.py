@@ -1,4 +1,4 @@
-"""Weights in several safetensors files, and the index that says which array is in which of them.
+"""Weights in several safetensors files, with an index that says which file contains which array.
 
 {"metadata": {..}, "weight_map": {"vit.layernorm.bias": "model-00002-of-00002.safetensors", ..}}
 """
@@ -19,8 +19,8 @@ ENDING = ".safetensors.index.json"
 def read_shards(index: Path) -> dict[str, np.ndarray]:
     """All arrays of the files that an index names.
 
-    Every file must lie beside the index and hold just the arrays that the index looks for in it. Raises
-    UserError if one does not, is missing or damaged, or if the index is unreadable.
+    Every file must be in the folder of the index and contain exactly the arrays that the index lists for it.
+    Raises UserError if that is not so, if a file is damaged, or if the index is unreadable.
     """
     places = read_index(index)
     arrays: dict[str, np.ndarray] = {}
@@ -28,33 +28,35 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
         expected = {name for name, place in places.items() if place == file}
         found = read_safetensors(index.with_name(file))
         if odd := sorted(expected ^ found.keys()):
-            has = "lacks" if odd[0] in expected else "also holds"
-            raise _bad(index, f"{file} {has} {odd[0]!r}", "Fetch all files again")
+            has = "lacks" if odd[0] in expected else "also contains"
+            raise _bad(index, f"{file} {has} {odd[0]!r}", "Download all files again")
         arrays |= found
     return arrays
 
 
 def read_index(index: Path) -> dict[str, str]:
-    """Name of an array -> the file beside the index that holds it. Raises UserError as read_shards does."""
+    """The file that contains each array, by the array's name. Raises UserError like read_shards."""
     try:
         places = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
         pairs = list(places.items())
     except OSError as error:
         raise UserError(f"cannot read {index}: {error.strerror or error}.") from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise _bad(index, f"it does not say which file holds what ({error})", "Fetch it again") from error
+        raise _bad(
+            index, f"it does not say which file contains what ({error})", "Download it again"
+        ) from error
     for _, file in pairs:
         if not _is_plain_name(file):
             raise _bad(index, f"{file!r} is not the name of a .safetensors file beside it", "Do not trust it")
         if not index.with_name(file).is_file():
-            raise _bad(index, f"{file} is missing", "Fetch it too, into the same folder")
+            raise _bad(index, f"{file} is missing", "Download it too, into the same folder")
     return places
 
 
 def _is_plain_name(file: object) -> bool:
-    """Whether this names a file in the folder itself, on every system: no folder, no drive, no way up."""
+    """Whether this names a file in the folder itself on every system, without a path or a drive."""
     return isinstance(file, str) and file.endswith(".safetensors") and not set(file) & set("/\\:\0")
 
 
 def _bad(index: Path, why: str, remedy: str) -> UserError:
-    return UserError(f"{index} cannot be followed: {why}. {remedy}.")
+    return UserError(f"{index} cannot be used: {why}. {remedy}.")

@@ -1,4 +1,4 @@
-"""Checkpoints of timm, Hugging Face and torchvision, the first two both ways; naming.py has their names.
+"""Reading checkpoints of timm, Hugging Face and torchvision, and writing the first two; see naming.py.
 
 PyTorch stores a linear layer output-by-input and a patch embedding as a convolution; tinyvit's are
 input-by-output:
@@ -7,8 +7,8 @@ input-by-output:
     patch       weight (D, 3, P, P)                           ours: (P P 3, D)
     q, k, v     one layer (3D, D), or three (D, D)            ours: (D, 3D)
 
-LayerScale (a learned factor for each column of what a branch adds) is multiplied into the matrix and bias
-before it: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
+LayerScale (a learned factor for each column of a branch's output) is multiplied into the preceding matrix and
+bias: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, t
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
-# Spellings of torchvision's, and the one that its naming has.
+# torchvision's other spellings, and the ones in its naming.
 _RENAMED = {
     r"self_attention\.in_proj_(weight|bias)$": r"self_attention.in_proj.\1",
     r"^(encoder\.layers\.\w+\.mlp)\.linear_1\.": r"\1.0.",
     r"^(encoder\.layers\.\w+\.mlp)\.linear_2\.": r"\1.3.",
 }
-# Hugging Face's classifier stands on the class token itself, not on the pooler; masks and decoders are for
-# learning without labels.
+# Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
+# self-supervised learning.
 _UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]"
 _FOREIGN = {
     r"(^|\.)patch_embed(dings)?\.backbone\.": "belongs to a convolutional network before the ViT: a hybrid",
@@ -41,13 +41,13 @@ _FOREIGN = {
     r"(^|\.)dist(illation)?_token$": "is a second token, for distillation",
     r"^(head_dist|distillation_classifier)\.": "is a second head, for distillation",
     r"(^|\.)reg(ister)?_tokens?$": "holds register tokens",
-    r"^fc_norm\.": "normalises after averaging, where tinyvit does so before",
+    r"^fc_norm\.": "normalises after averaging, whereas tinyvit normalises before",
     r"^attn_pool\.": "pools by attention",
     r"\.mlp\.(w12|weights_in|fc1_g)\.": "belongs to a gated MLP (SwiGLU)",
     r"\.[qk]_norm\.": "normalises queries and keys",
     r"relative_position|rel_pos|relpos": "belongs to relative positions",
 }
-# Width -> heads of the models that were published: 64 wide but in the largest (SO400M, H, g, G).
+# Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
 
@@ -59,19 +59,19 @@ def from_torch_names(
     dtype: str = "float32",
     described: bool = False,
 ) -> tuple[ViTConfig, Params]:
-    """Model and parameters of a checkpoint of timm, Hugging Face or torchvision.
+    """The configuration and parameters of a timm, Hugging Face or torchvision checkpoint.
 
     source names the file in messages. known holds what is known from elsewhere: any of heads, eps, gelu,
-    image_size, pool; described says that a config.json was read for it. Otherwise the heads are those of the
-    published model of that width, epsilon and GELU the library's own, images square. A file without a head
-    gets one class with zero weights. Arrays that take no part in classifying (mask tokens, decoders, Hugging
-    Face's pooler) are left out; queries, keys or values without a bias in any block get one of zeros. Raises
-    UserError if arrays are missing, misshapen, or left over.
+    image_size, pool; described says whether a config.json was read for it. By default, the number of heads is
+    that of the published model of the same width, epsilon and GELU are the library's, and images are square.
+    A file without a head gets one class with zero weights. Arrays not needed for classification (mask tokens,
+    decoders, Hugging Face's pooler) are ignored; queries, keys or values without a bias in all blocks get a
+    bias of zeros. Raises UserError if arrays are missing, have the wrong shape, or are left over.
     """
     known = dict(known or {})
     usual = renamed([(usual_name(name), array) for name, array in arrays.items()], source)
     if known.get("pool") == "token" and not any(name.startswith("norm.") for name in usual):
-        # of a single token, it is the same whether it is normalised before it is chosen or after
+        # for a single token, normalising before selecting it is the same as normalising after
         usual = renamed([(re.sub(r"^fc_norm\.", "norm.", name), usual[name]) for name in usual], source)
     table = NamedArrays(usual, source)
     table.drop(_UNUSED)
@@ -79,14 +79,14 @@ def from_torch_names(
     names = naming_of(usual, source)
     has_token = names.class_token in table
     if has_token and known.pop("pool", "token") == "mean":
-        table.refuse({f"^{names.class_token}$": "is there, yet the mean of the patch tokens is classified"})
+        table.refuse({f"^{names.class_token}$": "is present, yet the mean of the patch tokens is classified"})
     D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
     has_head = f"{names.head}.weight" in table
     if has_head and table.shape(f"{names.head}.weight", 2)[1] == 2 * D:
         table.refuse(
             {
-                rf"^{names.head}\.weight$": "reads the class token and the mean of the patch tokens side by "
-                "side, as DINOv2's classifier does, where tinyvit's reads one of them"
+                rf"^{names.head}\.weight$": "reads both the class token and the mean of the patch tokens, "
+                "like DINOv2's classifier, whereas tinyvit's reads only one of them"
             }
         )
     pre_logits = f"{names.pre_logits}.weight"
@@ -127,7 +127,7 @@ def from_torch_names(
 
 
 def naming_of(names: Collection[str], source: str) -> Naming:
-    """The naming that these names follow. Raises UserError if it is not that of a library tinyvit knows."""
+    """The naming that these names follow. Raises UserError if they are not from a known library."""
     names = {usual_name(name) for name in names}
     if (found := recognise(names)) is None:
         raise UserError(
@@ -138,7 +138,7 @@ def naming_of(names: Collection[str], source: str) -> Naming:
 
 
 def usual_name(name: str) -> str:
-    """The name of an array without that of the whole model before it, and in one spelling."""
+    """The name of an array without the prefix for the whole model, in a uniform spelling."""
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
     for other, ours in _RENAMED.items():
@@ -147,15 +147,15 @@ def usual_name(name: str) -> str:
 
 
 def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
-    """The arrays of a checkpoint with these parameters, named as the library does that computes as they need.
+    """The arrays of a checkpoint with these parameters, named as in the library with the same arithmetic.
 
-    That is timm for an epsilon of 1e-6, Hugging Face for 1e-12. Raises UserError if it is neither.
+    That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
     """
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
     if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
         raise UserError(
-            "others would compute something else from a .safetensors file of this model: write an .npz file, "
-            f"or a folder for Hugging Face. (Its gelu {config.gelu!r}, eps {config.eps:g}, pool "
+            "other programs would compute something else from a .safetensors file of this model: write an "
+            f".npz file, or a folder for Hugging Face. (Its gelu {config.gelu!r}, eps {config.eps:g}, pool "
             f"{config.pool!r} and pre_logits {config.pre_logits} are neither timm's, 'exact' and 1e-06, nor "
             "Hugging Face's, 'exact', 1e-12, 'token' and 0.)."
         )
@@ -163,14 +163,14 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
 
 def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
-    """The arrays of a Hugging Face checkpoint, for which a config.json says GELU and epsilon.
+    """The arrays of a Hugging Face checkpoint, whose config.json states GELU and epsilon.
 
-    Raises UserError if the model is of a kind that Hugging Face does not have.
+    Raises UserError if Hugging Face does not support such a model.
     """
     if not _fits_hugging_face(config):
         raise UserError(
-            f"a model with pool {config.pool!r} and pre_logits {config.pre_logits} is not Hugging Face's, "
-            "which has 'token' and 0. The official layout, .npz, has a place for both."
+            f"Hugging Face does not support a model with pool {config.pool!r} and pre_logits "
+            f"{config.pre_logits}, only 'token' and 0. The official layout, .npz, supports both."
         )
     return _named(config, params, HUGGING_FACE)
 
@@ -191,7 +191,7 @@ def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.nda
 
 
 def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming) -> list[tuple[str, tuple]]:
-    """The arrays, with their shapes, that one after another make up a parameter."""
+    """The names and shapes of the arrays that are concatenated to make up a parameter."""
     D, P = config.width, config.patch_size
     if name in ("class_token", "position"):
         return [(getattr(names, name), (1, prod(shape) // D, D))]
@@ -221,7 +221,7 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
 
 
 def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig) -> None:
-    """Zeros for the biases of queries, keys or values, where no block has them: then the model has none."""
+    """Add zeros for the biases of queries, keys or values if no block has them: the model then uses none."""
     for layer in names.qkv:
         if not table.count(_in_any_block(names, f"{layer}.bias")):
             for i in range(config.layers):
@@ -241,7 +241,7 @@ def _check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, sou
 
 
 def _in_any_block(names: Naming, name: str) -> str:
-    """A pattern for an array of that name in any block; its group is the block's number."""
+    """A pattern for an array of that name in any block; its group is the number of the block."""
     return re.escape(names.block).replace(r"\{\}", r"(\d+)") + re.escape(name)
 
 
@@ -250,6 +250,6 @@ def _usual_heads(width: int, source: str, has_token: bool, described: bool) -> i
         return _USUAL_HEADS[width]
     remedy = "Nor does its config.json: give --heads"
     if not described:
-        remedy = "Give --heads, or put the config.json that was published with it beside it"
+        remedy = "Give --heads, or put the config.json that was published with it in the same folder"
     kind = "" if has_token else " where there is no class token"
-    raise UserError(f"{source} does not tell how many heads share its width of {width}{kind}. {remedy}.")
+    raise UserError(f"{source} does not state how many heads share its width of {width}{kind}. {remedy}.")

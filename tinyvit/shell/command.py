@@ -1,4 +1,4 @@
-"""What every command shares: how its line is parsed, and how it ends."""
+"""What all commands share: how the command line is parsed, and how the program exits."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def run_command(
     main: Callable[[argparse.Namespace], int | None],
     words: Sequence[str] | None = None,
 ) -> NoReturn:
-    """Parse the command line, call main with the result, and leave with its exit status (None: 0).
+    """Parse the command line, call main with the result, and exit with the status it returns (None: 0).
 
-    words are those of the command line, sys.argv[1:] if they are not given. See `ending` for what happens
-    when main fails.
+    words are the command-line arguments, by default sys.argv[1:]. See `ending` for what happens when main
+    fails.
     """
     with ending(parser.prog):
         status = main(parser.parse_args(words)) or 0
@@ -38,18 +38,19 @@ def run_command(
 
 @contextlib.contextmanager
 def ending(name: str) -> Iterator[None]:
-    """Within, a program of this name ends as a user expects: no mistake of theirs shows a traceback.
+    """Within this context, a program of this name exits as users expect: their mistakes show no traceback.
 
-    A user's mistake, and whatever the machine refuses, is one line on standard error and status 2; Ctrl-C is
-    status 130; a closed pipe, as in `... | head -1`, ends quietly with status 0. Only a bug is left as it is.
+    A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
+    with status 130; a closed pipe, as in `... | head -1`, exits quietly with status 0. Only bugs show a
+    traceback.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="replace")  # do not fail on a name that the terminal cannot show
     try:
         yield
         print(end="", flush=True)  # here, where an error can still be reported
-    except BrokenPipeError:  # the reader, head or a pager, has seen enough
+    except BrokenPipeError:  # the reader, such as head or a pager, has stopped reading
         sys.exit(0)
     except UserError as error:
         _fail(name, str(error))
@@ -71,7 +72,7 @@ def _fail(name: str, message: str) -> NoReturn:
 
 
 def _complain(line: str) -> None:
-    """Print a line on standard error, below whatever standard output shows; either may be closed."""
+    """Print a line on standard error, after flushing standard output; either may be closed."""
     with contextlib.suppress(OSError):
         if MovingLine.shown:
             MovingLine.shown.close()
@@ -81,7 +82,7 @@ def _complain(line: str) -> None:
 
 
 def _empty(stream: TextIO | None) -> None:
-    """Write what a stream still holds; if nobody reads it, to nowhere, or Python complains while it exits."""
+    """Flush a stream; if its reader has gone, discard the rest, or Python would complain on exit."""
     if stream is None:  # a program without a console
         return
     try:
@@ -94,7 +95,7 @@ def _empty(stream: TextIO | None) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others; flags may stand anywhere among the words."""
+    """A parser whose errors are one line, like all others; flags may be anywhere on the command line."""
 
     def parse_args(self, args=None, namespace=None):
         return self.parse_intermixed_args(args, namespace)
@@ -104,7 +105,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Fits the paragraphs of an epilog to the terminal; lines that are indented stay as they are."""
+    """Wraps the paragraphs of an epilog to fit the terminal, except for indented lines."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         def fitted(paragraph: str) -> str:
@@ -114,7 +115,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 def make_parser(name: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser for `python -m tinyvit.NAME`; of a module's docstring, its summary is the description."""
+    """A parser for `python -m tinyvit.NAME`, with the summary of the module's docstring as description."""
     return _Parser(
         prog=f"tinyvit.{name}",
         description=summary(description),
@@ -125,7 +126,7 @@ def make_parser(name: str, description: str | None, epilog: str = "") -> argpars
 
 
 def summary(docstring: str | None) -> str:
-    """What the first line of a command's docstring says after "`python -m tinyvit.NAME`: ", as a sentence."""
+    """What follows "`python -m tinyvit.NAME`: " in the first line of a docstring, as a sentence."""
     line = (docstring or "").strip().partition("\n")[0]
     line = _CALL.sub("", line)
     return line[:1].upper() + line[1:]
@@ -177,6 +178,6 @@ def _checked(text: str, convert: type, fits: Callable[[float], bool], expected: 
         value = convert(text)
     except ValueError:
         value = None
-    if value is None or not fits(value):  # NaN fits nowhere
+    if value is None or not fits(value):  # NaN never fits
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
     return value

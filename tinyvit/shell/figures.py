@@ -1,4 +1,4 @@
-"""Numbers as a person reads them on one line: durations, rates, losses and percentages."""
+"""Formatting numbers for people: durations, rates, losses and percentages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def duration(seconds: float | None) -> str:
 
 
 def img_per_second(rate: float | None) -> str:
-    """9.4 img/s, 812 img/s or 12,345 img/s; - where nothing was measured."""
+    """9.4 img/s, 812 img/s or 12,345 img/s; - if nothing was measured."""
     if rate is None:
         return "- img/s"
     return f"{rate:.1f} img/s" if rate < 9.95 else f"{rate:,.0f} img/s"
 
 
 def figure(value: float) -> str:
-    """A number in five columns, with as many digits as they hold: 0.812, 12.3, 1e+07, nan."""
+    """A number in five columns, with as many digits as fit: 0.812, 12.3, 1e+07, nan."""
     for form in (".3f", ".1f", ".0f", ".0e"):
         text = f"{value:{form}}"
         if len(text) <= 5:
@@ -31,6 +31,6 @@ def figure(value: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of 1 in five columns: 71.2%, 100%, or - for None."""
+    """A share (0..1) as a percentage in five columns: 71.2%, 100%, or - for None."""
     text = "-" if share is None else f"{100 * share:.1f}%".replace("100.0", "100")
     return f"{text:>5}"

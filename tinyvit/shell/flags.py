@@ -1,4 +1,4 @@
-"""Flags that several commands have, spelled and explained alike."""
+"""Flags that several commands share, with the same spelling and help."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
 
 
 def add_device_flag(parser: argparse._ActionsContainer, default: str) -> None:
-    """--device; without it the result has None, or nothing, and the command takes the default."""
+    """--device; if it is not given, the result has None or no device, and the command uses the default."""
     parser.add_argument(
         "--device",
         choices=("auto", "cpu", "gpu"),
@@ -32,7 +32,7 @@ def add_device_flag(parser: argparse._ActionsContainer, default: str) -> None:
 
 
 def chosen_device(args: argparse.Namespace, default: str = "auto") -> Device:
-    """The device that --device asks for; if it is not available, one printed line says why."""
+    """The device requested with --device; if it is not available, one printed line says why."""
     device = select_device(args.device or default)
     if device.note:
         print(device.note)
@@ -61,7 +61,7 @@ def add_data_of_run_flag(parser: argparse.ArgumentParser) -> None:
         "--data-dir",
         type=Path,
         metavar="DIR",
-        help="folder that holds the data of the run (default: the one it was trained from)",
+        help="folder with the data of the run (default: the one it was trained on)",
     )
 
 
@@ -107,9 +107,9 @@ def add_weights_flags(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--position-resize",
         choices=METHODS,
-        help="how position embeddings are fitted to a --resolution: corners as in the official code, bicubic "
+        help="how position embeddings are resized for --resolution: corners as in the official code, bicubic "
         "as in Hugging Face, antialias as in timm, bilinear as in timm for .npz files (default: as in the "
-        "library that the weights are from)",
+        "library that the weights come from)",
     )
     add_heads_flag(parser)
 

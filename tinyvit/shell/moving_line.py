@@ -1,4 +1,4 @@
-"""One line that moves at the bottom of a terminal, and lines above it that stay.
+"""One line at the bottom of a terminal that is updated in place, and permanent lines above it.
 
 The moving line gives up its least important parts until it fits the terminal, so that it never wraps. In a
 file or a pipe there is no moving line, only a plain one now and then; where the encoding has no characters
@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TextIO
 
-REDRAW_SECONDS = 0.1  # between two states of the moving line
-PLAIN_SECONDS = 30.0  # between two plain lines where no line can move
+REDRAW_SECONDS = 0.1  # between updates of the moving line
+PLAIN_SECONDS = 30.0  # between plain lines where lines cannot be updated in place
 SHORTEST_BAR, LONGEST_BAR = 8, 28  # in columns
 
 _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "cyan": "\x1b[36m", "green": "\x1b[32m"}
@@ -26,11 +26,11 @@ _ESCAPE_CODE = re.compile(r"\x1b\[\d*m")
 class MovingLine:
     """The bottom line of a stream, and what is printed above it.
 
-    clock returns seconds. An error while printing (a full disk, a closed file) is ignored, for what is
-    reported matters more than the report; only BrokenPipeError is raised, since nobody is reading any more.
+    clock returns seconds. An error while printing (a full disk, a closed file) is ignored, since the work
+    matters more than the report; only BrokenPipeError is raised, since there is no reader any more.
     """
 
-    shown: ClassVar[MovingLine | None] = None  # the one that stands unfinished on the screen
+    shown: ClassVar[MovingLine | None] = None  # the one that is unfinished on the screen
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic):
         self._stream = stream
@@ -41,7 +41,7 @@ class MovingLine:
         unicode = _can_encode("━╸─·", self._encoding)
         self._bar_characters = "━╸─" if unicode else "=>-"
         self.separator = "·" if unicode else "-"
-        self._on_screen = ""  # the moving line that is shown now, with its colours
+        self._on_screen = ""  # the moving line currently shown, with its colours
         self._printed_at = clock()
 
     def paint(self, text: str, style: str) -> str:
@@ -49,13 +49,13 @@ class MovingLine:
         return f"{_STYLES[style]}{text}{_RESET}" if self._colour else text
 
     def is_due(self, last: bool = False) -> bool:
-        """Whether it is time to show a new state; on a terminal the last one always is."""
+        """Whether it is time to show a new state; on a terminal, the last one is always shown."""
         if self._terminal and last:
             return True
         return self._clock() - self._printed_at >= (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS)
 
     def fit(self, layouts: Sequence[str], fields: Mapping[str, str], share: float = 0.0) -> str:
-        """The first layout that fits the terminal, its {bar} filled to share (0..1); elsewhere the first."""
+        """The first layout that fits the terminal, with {bar} filled to share (0..1); elsewhere the first."""
         if not self._terminal:
             return layouts[0].replace("{bar}  ", "").format(**fields)
         width = _terminal_width()
@@ -66,43 +66,43 @@ class MovingLine:
         return _ESCAPE_CODE.sub("", layouts[-1].format(**fields))[:width]
 
     def move(self, line: str) -> None:
-        """Show a new state of the moving line; where none can move, a plain line."""
+        """Show a new state of the moving line, or a plain line where lines cannot be updated in place."""
         if not self._terminal:
             self.stay(line)
             return
         left_over = min(_columns(self._on_screen), _terminal_width()) - _columns(line)
-        self._write("\r" + line + " " * left_over)  # the spaces cover what sticks out of the old line
+        self._write("\r" + line + " " * left_over)  # the spaces cover the rest of a longer old line
         self._on_screen = line
         MovingLine.shown = self
 
     def stay(self, line: str) -> None:
-        """Print a line that stays, in place of the moving one."""
+        """Print a permanent line in place of the moving one."""
         erasure = self._erasure()
         self._forget()
         self._write(erasure + line.rstrip() + "\n")
 
     def stay_above(self, line: str) -> None:
-        """Print a line that stays, above the moving one."""
+        """Print a permanent line above the moving one."""
         moving = self._on_screen
         self.stay(line)
         if moving:
             self.move(moving)
 
     def erase(self) -> None:
-        """Erase the moving line: something else is about to be printed where it is."""
+        """Erase the moving line, because something else is about to be printed there."""
         if self._on_screen:
             erasure = self._erasure()
             self._forget()
             self._write(erasure)
 
     def close(self) -> None:
-        """Leave the moving line as it is and the cursor on a fresh one."""
+        """Keep the moving line as it is and move the cursor to a new one."""
         if self._on_screen:
             self._forget()
             self._write("\n")
 
     def _erasure(self) -> str:
-        """What erases the moving line and leaves the cursor at its start; nothing where there is none."""
+        """The text that erases the moving line and leaves the cursor at its start; empty if there is none."""
         covered = min(_columns(self._on_screen), _terminal_width())
         return "\r" + " " * covered + "\r" if covered else ""
 
@@ -135,7 +135,7 @@ def _columns(line: str) -> int:
 
 
 def _terminal_width() -> int:
-    """Columns that can be written: all but the last, after which some terminals start a new row at once."""
+    """How many columns can be used: all but the last, which makes some terminals start a new row."""
     return shutil.get_terminal_size().columns - 1
 
 
@@ -148,9 +148,9 @@ def _can_encode(text: str, encoding: str) -> bool:
 
 
 def _colour_wanted() -> bool:
-    """Whether a terminal should get colours (no-color.org); switches them on where Windows has them off."""
+    """Whether a terminal should get colours (no-color.org); turns them on in Windows if they are off."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     if os.name == "nt":
-        os.system("")  # a console that has run a command understands escape codes from then on
+        os.system("")  # a console that has run a command understands escape codes afterwards
     return True

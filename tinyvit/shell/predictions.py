@@ -1,4 +1,4 @@
-"""How predictions are printed: a few lines, or one of JSON, for each image; all else to standard error."""
+"""Printing predictions: a few lines or one line of JSON per image, all else to standard error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Predictions:
             self._report(done, total)
 
     def prediction(self, path: Path, probabilities: np.ndarray) -> str:
-        """Print the likeliest classes of an image, given the probability of each class (C,).
+        """Print the most likely classes of an image, given the probability of each class (C,).
 
         Returns the first in a few words, such as 'cat 93.1%'. Without classes it prints nothing, returns ''.
         """

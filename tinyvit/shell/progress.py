@@ -1,4 +1,4 @@
-"""What a person sees while a command works: one line that moves, and one that stays for each epoch.
+"""What users see while a command works: one line that is updated in place, and a line for each epoch.
 
     tinyvit · shapes · vit-nano/4, 118,410 parameters · NumPy on 2 threads · run runs/shapes-1
     epoch  2/12  loss 1.034   test 71.2%   best 71.2% *     812 img/s     0:41
@@ -17,7 +17,7 @@ from typing import TextIO
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
 
-# Each line from its longest form to its shortest: the first that fits the terminal is shown.
+# The forms of each line from longest to shortest; the first that fits the terminal is shown.
 STEP_LAYOUTS = (
     "{epoch}  {bar}  {count}   {loss}   {rate}   {left}",
     "{epoch}  {bar}  {count}   {loss}   {left}",
@@ -51,8 +51,8 @@ COUNT_LAYOUTS = (
 class Progress:
     """Prints what a command is doing to a stream, standard output if none is given.
 
-    clock returns seconds, and is there for tests. Errors while printing are ignored, for the work matters
-    more; only BrokenPipeError is raised, since nobody is reading any more.
+    clock returns seconds, and is a parameter for tests. Errors while printing are ignored, since the work
+    matters more; only BrokenPipeError is raised, since there is no reader any more.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
@@ -97,7 +97,7 @@ class Progress:
         seconds: float,
         label: str = "test",
     ) -> None:
-        """The line that stays for an epoch, with a star if it is the best so far.
+        """Print the permanent line for an epoch, with a star if it is the best so far.
 
         accuracy and best (this epoch included) are in 0..1, None if not measured; label names the images they
         were measured on; rate is in images per second, seconds what the epoch took.
@@ -118,15 +118,15 @@ class Progress:
         self._line.stay_above(text)
 
     def close(self) -> None:
-        """Leave the moving line as it is and the cursor on a fresh one."""
+        """Keep the moving line as it is and move the cursor to a new one."""
         self._line.close()
 
     def clear(self) -> None:
-        """Erase the moving line: something else is about to be printed where it is."""
+        """Erase the moving line, because something else is about to be printed there."""
         self._line.erase()
 
     def download(self, name: str) -> Callable[[int, int | None], None]:
-        """Start to show a download: returns report(done, total), in bytes, total None if it is not known.
+        """Start showing a download: returns report(done, total), in bytes, with total None if unknown.
 
         The report of the last byte leaves a line with the size and the time it took.
         """
@@ -154,7 +154,7 @@ class Progress:
         return report
 
     def count(self, name: str) -> Callable[[int, int], None]:
-        """Start to show how images are worked through: returns report(done, total), in images.
+        """Start showing progress through a set of images: returns report(done, total), in images.
 
         The report of the last image leaves a line with their number and the time they took.
         """

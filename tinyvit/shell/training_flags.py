@@ -12,14 +12,14 @@ from tinyvit.shell.flags import add_compute_flags, add_source_flags
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
-    """What to train on, and how its images are varied; usual_size describes the default of --image-size."""
+    """What to train on and how images are augmented; usual_size describes the default of --image-size."""
     data = parser.add_argument_group("data")
     add_source_flags(data, usual_size)
     data.add_argument(
         "--validation",
         type=natural_int,
         metavar="N",
-        help="hold out N training images, and choose the best epoch by them rather than by the test images "
+        help="hold out N training images, and use them instead of the test images to choose the best epoch "
         f"(default: {Settings.validation})",
     )
     data.add_argument(
@@ -28,7 +28,7 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     data.add_argument(
         "--flip",
         action=argparse.BooleanOptionalAction,
-        help="mirror images at random, each with probability 1/2",
+        help="mirror each image at random, with probability 1/2",
     )
 
 
@@ -52,7 +52,7 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=f"how gradients become updates (default: {Settings.optimizer}; for finetune, sgd)",
+        help=f"optimiser to use (default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
         "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
@@ -72,14 +72,14 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         "--weight-decay",
         type=natural_float,
         metavar="X",
-        help="strength of weight decay, which acts on matrices only, and not with sgd "
+        help="strength of weight decay, which acts only on matrices, and not with sgd "
         f"(default: {Settings.weight_decay:g}; for finetune, 0)",
     )
     fit.add_argument(
         "--clip",
         type=natural_float,
         metavar="X",
-        help=f"largest norm that a gradient may have, or 0 for no limit (default: {Settings.clip:g})",
+        help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
     )
     fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
     fit.add_argument(
@@ -95,7 +95,7 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=natural_int,
         metavar="N",
-        help=f"seed of everything that is random (default: {Settings.seed})",
+        help=f"seed for everything random (default: {Settings.seed})",
     )
 
 
@@ -115,12 +115,12 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=True,
         metavar="RUN",
-        help="continue the run RUN; if RUN is omitted, the run of --out or the latest one in runs/. With "
-        "--epochs or --steps, it becomes a longer run",
+        help="continue the run RUN or, if RUN is omitted, the run given with --out or the latest in runs/; "
+        "with --epochs or --steps, the run is extended",
     )
     run.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="repeat a run from its config.json; other flags given beside it win",
+        help="repeat a run from its config.json; other flags take precedence",
     )
