@@ -26,7 +26,7 @@ from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
 from tinyvit.training.fit import check_settings, fit
 
-Images = np.ndarray | str | Path | Sequence[str | Path]
+Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
 
 
 @dataclass(eq=False, repr=False)
