@@ -48,12 +48,11 @@ def main(args: argparse.Namespace) -> None:
     elsewhere = contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext()
     with elsewhere:
         judged = judge(args)
+        draw(judged, args)  # before the result is printed: a reader of that may leave at any time
     if args.json:
         print(json.dumps(as_json(judged, args), indent=2))
     else:
         print_report(judged, args)
-    with elsewhere:
-        draw(judged, args)
 
 
 def judge(args: argparse.Namespace) -> Judged:

@@ -1,5 +1,6 @@
 """Nothing outside a run can ruin it: other runs, full disks, closed pipes, signals, a lost terminal."""
 
+import argparse
 import json
 import os
 import signal
@@ -23,7 +24,7 @@ from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
-from tinyvit.training import session
+from tinyvit.training import loop, session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
 
@@ -110,6 +111,14 @@ def test_a_terminal_that_goes_away_stops_the_run_resumably(command, photos, alon
     assert status == 128 + signal.SIGHUP
     assert command("--resume", tmp_path / "run")[0] == 0
     assert_same_run(tmp_path / "run", alone)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", 1)])
+def test_a_request_to_end_before_training_leaves_no_folder(command, photos, tmp_path, monkeypatch, number):
+    monkeypatch.setattr("tinyvit.training.session.load_dataset", lambda *args: signal.raise_signal(number))
+    assert command(*tiny(photos, tmp_path / "run"))[0] == 128 + number
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_first_ctrl_c_says_what_happens_next(command, photos, tmp_path, monkeypatch):
@@ -235,3 +244,20 @@ def test_metrics_tell_rate_gradient_and_both_losses(alone):
             *("epoch", "step", "lr", "grad_norm", "train_loss", "test_loss", "test_accuracy")
         }
         assert record["lr"] > 0 and record["grad_norm"] > 0 and record["test_loss"] > 0
+
+
+def test_an_epoch_that_is_completed_later_is_judged_again(command, photos, tmp_path, monkeypatch):
+    run, evaluate = tmp_path / "run", loop.evaluate
+    found = iter([(0.5, 1.0), (0.9, 0.5), (0.6, 0.9)])  # the half epoch looks best
+
+    def judged(*args):
+        accuracy, loss = next(found)
+        return argparse.Namespace(accuracy=accuracy, loss=loss)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "evaluate", judged)
+        assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
+        assert command("--resume", run, "--steps", "8")[0] == 0
+    assert evaluate is loop.evaluate
+    progress = json.loads(str(arrays(run / "last.npz")["progress"]))
+    assert (progress["best"], progress["best_epoch"]) == (0.6, 2)

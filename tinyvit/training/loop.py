@@ -143,6 +143,6 @@ class Trainer:
         engine = self.engine
         kept = engine.training.optimizer.state if optimizer is None else optimizer
         for array in (engine.params.flat, *kept.values()):
-            worst = float(abs(array).max())  # NaN if any number is
-            self.guard.check_finite("a parameter or the optimiser's state", worst, self.state.step)
+            ends = float(array.max()) - float(array.min())  # not finite if any number is not
+            self.guard.check_finite("a parameter or the optimiser's state", ends, self.state.step)
         save_checkpoint(path, Checkpoint(engine.config, engine.params, kept, vars(self.state)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,7 @@ from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings, settled
 from tinyvit.training.loop import Trainer
-from tinyvit.training.signals import Interrupted
+from tinyvit.training.signals import Interrupted, unwinding_signals
 from tinyvit.training.starting_point import starting_model
 
 
@@ -49,10 +51,16 @@ def train(
     repeated = Settings.load(config) if config else None
     device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
-    run = RunFolder.claim(out, settings.dataset)
-    try:
+    with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
         return _fit(trainer, device, progress)
+
+
+@contextlib.contextmanager
+def _released(run: RunFolder) -> Iterator[RunFolder]:
+    """The run, which is released at the end, however that comes."""
+    try:
+        yield run
     finally:
         run.release()
 
@@ -89,7 +97,7 @@ def _new_trainer(
 def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progress: Progress) -> int:
     """Continue a run, perhaps for longer than originally planned."""
     run.lock()
-    try:
+    with unwinding_signals(), _released(run):
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
@@ -103,8 +111,6 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
             progress.note(device.note)
         trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress)
         return _fit(trainer, device, progress)
-    finally:
-        run.release()
 
 
 def _resumed_trainer(

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
@@ -27,9 +27,6 @@ def stop_signals() -> Iterator[list[int]]:
     Only the main thread of a program may handle signals; in any other thread the list stays empty.
     """
     received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
 
     def note(number: int, frame: Any) -> None:
         if received:
@@ -40,10 +37,30 @@ def stop_signals() -> Iterator[list[int]]:
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )
 
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-    before = {number: signal.signal(number, note) for number in numbers}
-    try:
+    with _handled(_NAMES, note):
         yield received
+
+
+@contextlib.contextmanager
+def unwinding_signals() -> Iterator[None]:
+    """Within this context, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is undone."""
+
+    def leave(number: int, frame: Any) -> None:
+        sys.exit(128 + number)
+
+    with _handled(_NAMES[1:], leave):
+        yield
+
+
+@contextlib.contextmanager
+def _handled(names: Sequence[str], handler: Callable[[int, Any], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)

@@ -40,6 +40,8 @@ def restored(
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
             state.records.pop()
+            if state.best_epoch > len(state.records):  # it is judged again when it is complete
+                state.best, state.best_loss, state.best_epoch = _best_of(state.records)
         done = min(len(state.records) * steps_per_epoch, total_steps)
         fits = (
             checkpoint.config == engine.config
@@ -59,6 +61,14 @@ def restored(
     for name, array in mine.items():
         array[...] = asarray(saved[name])
     return state
+
+
+def _best_of(records: list[dict[str, Any]]) -> tuple[float, float, int]:
+    """Accuracy, loss and number of the best of some epochs; -1, infinity and 0 if there are none."""
+    judge = "val" if records and "val_accuracy" in records[0] else "test"
+    ranked = [(record[f"{judge}_accuracy"], -record[f"{judge}_loss"], -record["epoch"]) for record in records]
+    accuracy, loss, epoch = max(ranked, default=(-1.0, -math.inf, 0))
+    return accuracy, -loss, -epoch
 
 
 def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
