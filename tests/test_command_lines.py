@@ -44,7 +44,7 @@ def test_each_command_is_a_program(name):
     assert out.startswith(f"usage: tinyvit.{name}")
 
 
-def test_what_the_terminal_cannot_show_is_no_reason_to_stop(photos, tmp_path):
+def test_names_that_the_terminal_cannot_show_do_not_stop_a_command(photos, tmp_path):
     for old, new in (("red", "красный"), ("blue", "bleu foncé")):
         shutil.copytree(photos / old, tmp_path / "photos" / new)
     run = tmp_path / "прогон"
@@ -58,7 +58,7 @@ def test_what_the_terminal_cannot_show_is_no_reason_to_stop(photos, tmp_path):
 # Devices.
 
 
-def test_a_gpu_that_is_not_there_is_one_line_and_no_obstacle(go, photos, tmp_path, monkeypatch):
+def test_a_missing_gpu_is_reported_in_one_line_and_training_continues(go, photos, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # import cupy fails
     assert go(train, *tiny(photos, tmp_path / "cpu", "--epochs", "1"))[0] == 0
     status, out, err = go(train, *tiny(photos, tmp_path / "gpu", "--epochs", "1", "--device", "gpu"))

@@ -38,7 +38,7 @@ def test_evaluate_without_a_validation_split(go, photos, tmp_path):
     assert_one_line(go(evaluate, tmp_path / "run", "--split", "validation"), "without a validation split")
 
 
-def test_evaluate_takes_data_that_were_moved_but_no_others(go, photos, trained, tmp_path):
+def test_evaluate_accepts_data_that_were_moved_but_no_others(go, photos, trained, tmp_path):
     shutil.copytree(photos, tmp_path / "moved")
     assert go(evaluate, trained, "--data-dir", tmp_path / "moved")[1] == go(evaluate, trained)[1]
     (tmp_path / "moved" / "red").rename(tmp_path / "moved" / "pink")
@@ -46,7 +46,7 @@ def test_evaluate_takes_data_that_were_moved_but_no_others(go, photos, trained, 
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is not a folder")
 
 
-def test_evaluate_where_something_is_gone(go, photos, tmp_path):
+def test_evaluate_when_something_is_missing(go, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "photos")
     run = tmp_path / "run"
     assert go(train, *tiny(tmp_path / "photos", run, "--epochs", "1"))[0] == 0

@@ -82,7 +82,7 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     assert not (tmp_path / "a" / "b").exists()
 
 
-def test_a_folder_of_hugging_face_is_no_run(go, trained, tmp_path):
+def test_a_hugging_face_folder_is_not_a_run(go, trained, tmp_path):
     assert go(export, trained, tmp_path / "model")[0] == 0
     for command, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):
         assert_one_line(go(command, *words), "is not a run folder but a Hugging Face model", "--weights")

@@ -240,7 +240,7 @@ def test_a_folder_stands_for_the_images_in_it_and_below(go, trained, tmp_path):
     assert go(predict, trained, *paths, "--top", "1")[:2] == (0, out)
 
 
-def test_predict_goes_on_after_bad_files_and_says_which_and_why(go, trained, tmp_path):
+def test_predict_continues_after_bad_files_and_says_which_and_why(go, trained, tmp_path):
     paths = make_folder(tmp_path)
     paths[1].write_text("not an image")
     paths[2].unlink()

@@ -49,7 +49,7 @@ def test_a_value_that_makes_no_sense(refused, flag):
 
 
 @pytest.mark.parametrize("flags", [("--lrr", "1"), ("--epoch", "3"), ("nonsense",), ("--lr",)])
-def test_a_flag_that_is_none(refused, flags):
+def test_an_unknown_flag(refused, flags):
     refused(flags, flags[0], "--help")
 
 
@@ -96,7 +96,7 @@ def test_a_folder_of_training_images_alone(go, photos, tmp_path):
     assert_one_line(go(train, *flags), "contains only train", "PATH/test/CLASS/image")
 
 
-def test_a_picture_that_is_none(refused, photos, tmp_path):
+def test_a_file_that_is_not_a_picture(refused, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "red" / "3.png").write_text("hello")
     refused(("--data-dir", tmp_path / "p"), "3.png cannot be read as an image", "remove it")

@@ -65,7 +65,7 @@ def spawn(name, *argv, encoding="utf-8", **more):
 
 @contextmanager
 def interrupted_after(monkeypatch, step, number=signal.SIGINT):
-    """Within, a run that has made so many steps gets a signal, Ctrl-C's if no other."""
+    """Within this context, a run gets a signal, by default Ctrl-C's, after this many steps."""
     take_step = ReferenceEngine.step
 
     def interrupted(self, plan, lr):

@@ -60,7 +60,7 @@ def test_the_constant_column_carries_the_offset():
 
 
 @pytest.mark.parametrize("shots", [2, 30])
-def test_classes_that_lie_apart_are_told_apart(shots):
+def test_separable_classes_are_separated(shots):
     rng = np.random.default_rng(0)
     centres, labels = 5 * rng.standard_normal((4, 20)), np.arange(4 * shots) % 4
     features = centres[labels] + 0.1 * rng.standard_normal((len(labels), 20))

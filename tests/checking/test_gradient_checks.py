@@ -60,7 +60,7 @@ def test_two_gradients_of_zero_are_equal_and_noise_about_zero_is_forgiven():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_a_gradient_that_is_not_finite_is_wrong_wherever_it_stands(bad):
+def test_a_gradient_that_is_not_finite_is_wrong_wherever_it_is(bad):
     def backward(dy, cache):
         dx, dweight, dbias = ops.linear_backward(dy, cache)
         dweight[0, 0] = bad

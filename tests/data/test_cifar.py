@@ -119,7 +119,7 @@ def test_red_green_and_blue_planes_become_channels(tmp_path):
             assert image[row, column, channel] == record[1 + 1024 * channel + 32 * row + column]
 
 
-def test_batches_come_in_order_and_the_test_batch_apart(tmp_path):
+def test_batches_are_in_order_and_the_test_batch_is_separate(tmp_path):
     write_binary("cifar10", tmp_path)
     for number, file in enumerate(SOURCES["cifar10"].binary.train + SOURCES["cifar10"].binary.test):
         np.full((IMAGES, 3073), number, np.uint8).tofile(tmp_path / file)

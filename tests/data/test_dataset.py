@@ -86,7 +86,7 @@ def test_hold_out_refuses_a_count_that_leaves_one_side_empty(count):
         hold_out(numbered_dataset(LABELS), count, seed=0)
 
 
-def test_hold_out_does_not_drop_a_validation_set_that_is_there():
+def test_hold_out_does_not_drop_an_existing_validation_set():
     split = hold_out(numbered_dataset(LABELS), 5, seed=0)
     with pytest.raises(ValueError, match="already"):
         hold_out(split, 5, seed=0)

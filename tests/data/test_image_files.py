@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, lock):
         images_below(tmp_path)
 
 
-def test_files_are_found_beside_a_folder_that_cannot_be_read(tmp_path, lock):
+def test_an_unreadable_folder_does_not_hide_other_files(tmp_path, lock):
     touch(tmp_path, "a.png", "locked/b.png")
     lock(tmp_path / "locked")
     assert visible_files(tmp_path) == [tmp_path / "a.png"]

@@ -362,7 +362,9 @@ def test_an_image_that_does_not_exist_is_named(tmp_path):
         read_image(tmp_path / "gone.png", 8)
 
 
-@pytest.mark.parametrize("content, reason", [(b"", "no format that Pillow knows"), (None, "truncated")])
+@pytest.mark.parametrize(
+    "content, reason", [(b"", "Pillow does not recognise its format"), (None, "truncated")]
+)
 def test_a_broken_image_is_named_with_the_reason(tmp_path, content, reason):
     scene(64, 64).save(tmp_path / "a.jpg")
     whole = (tmp_path / "a.jpg").read_bytes()
@@ -411,7 +413,7 @@ def many(folder, count):
     return paths
 
 
-def test_many_photos_come_in_order_and_errors_in_their_places(tmp_path):
+def test_many_photos_and_errors_come_in_order(tmp_path):
     paths = many(tmp_path, 60)
     paths[7].write_bytes(b"nonsense")
     paths[30].unlink()

@@ -50,7 +50,7 @@ def test_every_class_has_the_same_number_of_images(shapes):
     assert np.bincount(shapes.test.labels).tolist() == [200] * 10
 
 
-def test_classes_come_in_no_order(shapes):
+def test_classes_are_in_random_order(shapes):
     assert abs(np.corrcoef(shapes.train.labels[:-1], shapes.train.labels[1:])[0, 1]) < 0.05
 
 

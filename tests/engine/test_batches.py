@@ -1,4 +1,4 @@
-"""Images are taken so many at a time that large models fit a modest memory too."""
+"""Few enough images are taken at a time for large models to fit in a modest memory."""
 
 from dataclasses import replace
 

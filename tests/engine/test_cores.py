@@ -112,7 +112,7 @@ def test_a_container_that_sees_its_group_as_the_top_but_its_path_from_outside(tm
     assert available_memory(root) == GIB
 
 
-def test_a_limit_beyond_the_machine_is_none(tmp_path):
+def test_a_limit_beyond_the_machine_does_not_count(tmp_path):
     assert available_memory(system(tmp_path, "0::/\n", {"memory.max": str(1 << 60)})) == 64 * GIB
 
 

@@ -145,7 +145,7 @@ def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_
     np.testing.assert_allclose(engine.grads.flat - before, fresh, atol=1e-13)
 
 
-def test_an_engine_that_only_answers_makes_no_gradients():
+def test_an_engine_for_inference_allocates_no_gradients():
     config = tiny_config()
     params, images, _ = draw(config, 1, 4, "float32")
     engine = CpuEngine(config, params, threads=3)

@@ -38,7 +38,7 @@ def test_where_the_memory_is_unknown_every_thread_works():
 
 
 def engine_with(monkeypatch, workers, config, params, **more):
-    """An engine of 4 threads on a machine with memory for so many workers."""
+    """An engine with 4 threads on a machine with memory for this many workers."""
     monkeypatch.setattr(cpu, "available_memory", lambda: 4 * (workers - 1) * params.flat.nbytes + 3)
     engine = CpuEngine(config, params, threads=4, **more)
     assert (engine.threads, engine.workers) == (4, workers)

@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, and nothing is left beside it."""
+"""A file is written completely or not at all, and no temporary file is left behind."""
 
 import errno
 import os
@@ -39,7 +39,7 @@ def test_a_disk_that_refuses_is_a_users_problem(tmp_path, monkeypatch, call):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, call, full)
-    with pytest.raises(UserError, match=r"cannot write .*a\.txt: No space left on device\. .* make room"):
+    with pytest.raises(UserError, match=r"cannot write .*a\.txt: No space left on device\. .* free some"):
         write_atomically(path, lambda file: file.write(b"new"))
     assert path.read_bytes() == b"old"
     assert listing(tmp_path) == ["a.txt"]
@@ -116,7 +116,7 @@ def test_the_folder_is_flushed_after_the_file_is_in_place(tmp_path, monkeypatch)
     assert flushed == [("file", False)] + ([] if os.name == "nt" else [("folder", True)])
 
 
-def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_flushed_is_not_an_error(tmp_path, monkeypatch):
     fsync = os.fsync
 
     def unsupported(descriptor):
@@ -147,7 +147,7 @@ write_atomically(Path("a.txt"), half)
 
 @pytest.fixture
 def writer(tmp_path):
-    """A process of its own, halfway through a.txt, that goes on when it gets a line."""
+    """A separate process, halfway through writing a.txt, which continues when it receives a line."""
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER],
         cwd=tmp_path,

@@ -107,7 +107,7 @@ def test_a_server_that_does_not_tell_the_length_will_do(server, target):
 
 def test_a_broken_download_is_kept_and_resumed(server, target):
     server.breaks_after = HALF
-    with pytest.raises(UserError, match="broke after 512,000 of 1,024,000 bytes; run again"):
+    with pytest.raises(UserError, match="lost after 512,000 of 1,024,000 bytes; run again"):
         download(server.url, target, len(CONTENT), SHA256)
     assert not target.exists()
     server.breaks_after = None
@@ -241,7 +241,7 @@ def test_a_second_download_resumes_what_the_first_did_not_finish(server, target,
     first.join()
     server.breaks_after = None
     second.join()
-    assert "broke after 512,000 of 1,024,000 bytes" in results[0]
+    assert "lost after 512,000 of 1,024,000 bytes" in results[0]
     assert results[1:] == [True]
     assert server.ranges == [None, f"bytes={HALF}-"]
 

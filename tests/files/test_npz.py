@@ -69,7 +69,7 @@ def test_bfloat16_without_a_type_is_widened_exactly(folder, seed):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_is_there_twice(tmp_path):
+def test_a_duplicate_name(tmp_path):
     content = npz(("a.npy", npy(ARRAYS["a"])), ("a.npy", npy(ARRAYS["a"])))
     assert "'a' is in it twice" in complaint(read, tmp_path, content)
     content = npz(("a.npy", npy(ARRAYS["a"])), ("a", npy(ARRAYS["a"])))

@@ -100,7 +100,7 @@ def test_the_parts_of_a_batch_add_up_to_the_whole(cut, smoothing, seed):
     assert distance(parts.flat, grads.flat) < 1e-12
 
 
-def test_gradients_are_added_to_what_is_there():
+def test_gradients_are_added_to_existing_ones():
     config = tiny_config()
     params, images, labels = draw(config)
     grads, twice = params.zeros_like(), params.zeros_like()

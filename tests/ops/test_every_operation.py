@@ -52,7 +52,7 @@ def some_sizes():
 
 
 def noise():
-    return ops.Noise(seed=5, step=6)  # made anew for every call: every forward drops the same numbers
+    return ops.Noise(seed=5, step=6)  # new for every call: every forward pass drops the same numbers
 
 
 def attention_shapes(s):

@@ -31,7 +31,7 @@ def test_a_large_gradient_is_shortened_to_the_limit_and_keeps_its_direction(seed
 
 
 @given(seed=seeds(), dtype=dtypes(), norm=st.floats(0, 0.99))
-def test_a_small_gradient_stays_as_it_is(seed, dtype, norm):
+def test_a_small_gradient_is_unchanged(seed, dtype, norm):
     grads = draw(seed, norm, dtype)
     before = grads.flat.copy()
     assert math.isclose(clip_norm(grads, 1.0), norm, rel_tol=1e-5, abs_tol=1e-12)

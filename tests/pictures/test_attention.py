@@ -60,7 +60,7 @@ def test_attention_outshines_the_photo():
 
 
 @pytest.mark.parametrize("size", [(256, 384), (256, 200), (100, 384)])
-def test_a_photo_that_fits_stands_on_the_left_as_it_is(size):
+def test_a_photo_that_fits_is_shown_unchanged_on_the_left(size):
     image = random_image(*size)
     photo, _ = sides(attention_overlay(SeenPhoto.seen_whole(image), attention_at(1, 1)))
     assert np.array_equal(photo, image)
@@ -106,7 +106,7 @@ def test_all_but_even_attention_looks_even():
 @pytest.mark.parametrize(
     "attention", [np.full((8, 8), 1 / 64), np.zeros((8, 8)), np.full((1, 1), 3, np.float32)]
 )
-def test_even_attention_is_one_colour_and_no_warning(attention):
+def test_uniform_attention_is_one_colour_without_a_warning(attention):
     with np.errstate(all="raise"):
         pair = attention_overlay(grey_photo(), attention)
     _, heat = sides(pair)
@@ -126,7 +126,7 @@ def test_what_the_model_did_not_see_is_a_pale_grey():
     assert np.ptp(heat[:, 50:150], axis=-1).min() > 30
 
 
-def test_attention_lies_where_the_part_lies():
+def test_attention_is_drawn_where_the_part_is():
     attention = np.full((4, 4), 0.01)
     attention[1, 2] = 1.0
     _, heat = sides(attention_overlay(grey_photo(100, 200, (60, 20, 140, 100)), attention, (200, 100)))

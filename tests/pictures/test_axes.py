@@ -66,7 +66,7 @@ def test_equal_ratios_are_equally_long_on_a_logarithmic_axis():
     assert axes.place(10, 10) == pytest.approx((70, 45))
 
 
-def test_numbers_stand_beside_their_ticks(drawn):
+def test_numbers_are_next_to_their_ticks(drawn):
     axes = Axes(Sheet(300, 170), BOX, (0, 10), (0, 4))
     axes.x_ticks((0, 5, 10))
     axes.y_ticks((0, 2, 4))

@@ -94,7 +94,7 @@ def test_both_losses_are_drawn_and_named(tmp_path, drawn):
     assert heights[0] > heights[1] + 20
 
 
-def test_test_images_measured_once_beside_validation_images_are_a_dot(tmp_path, drawn):
+def test_test_images_measured_once_next_to_validation_images_are_a_dot(tmp_path, drawn):
     records = [record(e, test_accuracy=None, val_accuracy=e / 10, val_loss=1 / e) for e in range(1, 6)]
     records[-1] |= {"test_accuracy": 0.45, "test_loss": 0.21}
     draw_curves(records, tmp_path / "c.png", "run", best_epoch=5)

@@ -33,7 +33,7 @@ def test_long_names_are_cut_but_never_the_probability(tmp_path, drawn):
     assert sum(word.startswith("said a class") and word.endswith("… 99%") for word in drawn.words()) == 3
 
 
-def test_no_mistakes_are_said_in_words(tmp_path, drawn):
+def test_no_mistakes_are_reported_in_words(tmp_path, drawn):
     draw_mistakes([], tmp_path / "m.png", "title")
     assert "no mistakes" in drawn.words()
     drawn.assert_nothing_overlaps()

@@ -36,7 +36,7 @@ def test_any_number_of_images_is_shown_without_overlaps(count, tmp_path, drawn):
 
 
 @pytest.mark.parametrize("count", range(1, 101))
-def test_images_are_not_tiny_and_their_part_is_no_strip(count):
+def test_images_are_not_tiny_and_their_part_is_not_a_strip(count):
     layout = ImageLayout.of(count)
     assert layout.columns * layout.lines >= count > layout.columns * (layout.lines - 1)
     assert layout.side >= 110

@@ -17,7 +17,7 @@ def inked(sheet):
 
 
 @pytest.mark.parametrize(("pixels_a_point", "smooth"), [(1, 1), (1, 3), (2, 2)])
-def test_places_and_sizes_are_in_points(pixels_a_point, smooth):
+def test_positions_and_sizes_are_in_points(pixels_a_point, smooth):
     sheet = Sheet(60, 40, pixels_a_point, smooth)
     sheet.rectangle(10, 20, 30, 10, BLUE)
     assert sheet.finished().size == (60 * pixels_a_point, 40 * pixels_a_point)

@@ -87,7 +87,7 @@ def test_an_argument_that_is_not_known_is_refused_by_name(tmp_path, name, value)
     assert f"specifies {name} {value!r}, which tinyvit does not support" in message
 
 
-def test_a_model_that_pools_nothing_is_read_where_it_has_no_classes(tmp_path):
+def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
     unpooled = {"model_args": {"global_pool": ""}}
     assert "pool" not in read_description(described(tmp_path, num_classes=0, **unpooled))
     assert "the pooling ''" in complaint(read_description, described(tmp_path, num_classes=7, **unpooled))

@@ -28,7 +28,7 @@ def test_the_weights_in_a_folder(tmp_path, names, found):
     assert weights_in(fill(tmp_path, *names)) == tmp_path / found
 
 
-def test_a_folder_without_weights_and_what_is_no_folder(tmp_path):
+def test_a_folder_without_weights_and_a_path_that_is_not_a_folder(tmp_path):
     assert weights_in(fill(tmp_path)) is None
     assert weights_in(tmp_path / "none") is None
     assert weights_in(tmp_path / "README.md") is None

@@ -66,7 +66,7 @@ def test_another_content_than_the_published_one_is_not_kept(published, cache):
     assert list(cache.iterdir()) == []
 
 
-def test_a_file_that_is_gone_says_how_else_to_come_by_it(published, cache):
+def test_a_missing_file_says_how_else_to_get_it(published, cache):
     message = complaint(find_weights, "Gone")
     assert "404" in message and "gone.npz by other means" in message
 

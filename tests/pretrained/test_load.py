@@ -66,7 +66,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_description_of_hugging_face_is_heeded(folder):
+def test_a_hugging_face_description_is_followed(folder):
     stated = {
         "num_attention_heads": 3,
         "layer_norm_eps": 1e-5,
@@ -79,7 +79,7 @@ def test_a_description_of_hugging_face_is_heeded(folder):
     assert (config.heads, config.image_size) == (6, (12, 8))
 
 
-def test_a_description_of_timm_is_heeded(folder):
+def test_a_timm_description_is_followed(folder):
     stated = {
         "architecture": "test_vit",
         "global_pool": "token",
@@ -93,7 +93,7 @@ def test_a_description_of_timm_is_heeded(folder):
         load_weights, describe(folder, stated)
     )
     stated["global_pool"] = "map"
-    assert "names the pooling 'map', but tinyvit only has token, avg" in complaint(
+    assert "specifies the pooling 'map', but tinyvit has only token, avg" in complaint(
         load_weights, describe(folder, stated)
     )
 

@@ -76,7 +76,7 @@ def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(
         at_resolution(Model(config, initialise(config)), resolution)
 
 
-def test_a_run_stays_a_run_where_somebody_has_exported_it(tmp_path):
+def test_a_run_is_still_a_run_after_an_export_into_it(tmp_path):
     config, run = tiny_config(), RunFolder(tmp_path)
     params = initialise(config, 1)
     run.create(Settings("shapes", "tiny"), config, "abcde", params.count)
@@ -108,7 +108,7 @@ def test_a_run_without_a_best_epoch_is_not_asked_for_weights(tmp_path):
         (lambda params: params["patch.weight"].fill(np.inf), "not finite"),
     ],
 )
-def test_numbers_that_are_none_are_refused(tmp_path, spoil, why):
+def test_invalid_numbers_are_refused(tmp_path, spoil, why):
     config = tiny_config()
     spoil(params := initialise(config))
     save_official(tmp_path / "a.npz", config, params)
@@ -176,7 +176,7 @@ def test_how_photos_are_resized_is_read_beside_the_weights(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x63"])
-def test_a_zip_of_another_kind_is_no_checkpoint(tmp_path, damage):
+def test_another_kind_of_zip_file_is_not_a_checkpoint(tmp_path, damage):
     """The version that a zip needs, and the name of a member, spoilt."""
     save_checkpoint(tmp_path / "a.npz", Checkpoint(tiny_config(), initialise(tiny_config())))
     content = bytearray((tmp_path / "a.npz").read_bytes())

@@ -171,7 +171,7 @@ def test_two_spellings_of_one_array_are_not_chosen_from():
 
 
 @given(data=st.data())
-def test_an_array_that_is_missing_misshapen_or_no_numbers_is_named(data):
+def test_an_array_that_is_missing_misshapen_or_not_numeric_is_named(data):
     arrays = official_arrays(data.draw(st.sampled_from(list(CONFIGS.values()))))
     optional = ("cls", "head/kernel", "pre_logits/kernel")
     name = data.draw(st.sampled_from(sorted(arrays)))

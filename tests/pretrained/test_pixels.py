@@ -48,7 +48,7 @@ def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name,
     assert (adapted["patch.weight"] != params["patch.weight"]).any()
 
 
-def test_pixels_from_minus_one_to_one_change_no_bit(tmp_path):
+def test_pixels_from_minus_one_to_one_change_nothing(tmp_path):
     config, params = random_model()
     save_hugging_face(tmp_path / "model", config, params, "abcde")
     assert read_pixel_scale(tmp_path / "model") == PixelScale((0.5,) * 3, (0.5,) * 3)
@@ -67,7 +67,7 @@ def test_pixels_from_minus_one_to_one_change_no_bit(tmp_path):
         ({"image_mean": [0, 0, 1e999], "image_std": [1, 1, 1]}, "one number for each channel"),
     ],
 )
-def test_a_scale_that_is_none_is_one_clear_line(tmp_path, content, why):
+def test_an_invalid_scale_is_one_clear_line(tmp_path, content, why):
     text = content if isinstance(content, str) else json.dumps(content)
     (tmp_path / "preprocessor_config.json").write_text(text)
     assert why in complaint(read_pixel_scale, tmp_path)
@@ -100,7 +100,7 @@ def test_a_scale_for_other_channels_is_refused(tmp_path):
     assert "1-channel images, but the files beside it state the pixel scale of 3 channels" in message
 
 
-def test_a_model_for_colour_photos_stays_as_it_is():
+def test_a_model_for_colour_photos_is_unchanged():
     config, params = random_model()
     assert for_colour(config, params) == (config, params)
     with pytest.raises(ValueError, match="4 channels"):

@@ -61,7 +61,7 @@ def test_nothing_outside_the_folder_is_read(sharded, name, monkeypatch):
     assert f"{name!r} is not the name of a .safetensors file beside it" in message
 
 
-def test_a_part_that_is_missing_damaged_or_another_is_named(sharded):
+def test_a_part_that_is_missing_damaged_or_wrong_is_named(sharded):
     index, _ = sharded
     content = index.with_name(FILES[1]).read_bytes()
     index.with_name(FILES[1]).write_bytes(content[:-1])
@@ -72,7 +72,7 @@ def test_a_part_that_is_missing_damaged_or_another_is_named(sharded):
     assert f"{FILES[1]} is missing" in complaint(read_shards, index)
 
 
-def test_every_part_holds_just_what_the_index_says(sharded):
+def test_every_part_contains_exactly_what_the_index_lists(sharded):
     index, _ = sharded
     with_places(index, lambda places: places.update({"more": FILES[0]}))
     assert f"{FILES[0]} lacks 'more'" in complaint(read_shards, index)
@@ -83,7 +83,7 @@ def test_every_part_holds_just_what_the_index_says(sharded):
 @pytest.mark.parametrize(
     "content", ["{", "[]", "3", "{}", '{"weight_map": 3}', '{"weight_map": ["a"]}', "\xff"]
 )
-def test_an_index_that_is_none_is_one_clear_line(tmp_path, content):
+def test_an_invalid_index_is_one_clear_line(tmp_path, content):
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(content, encoding="latin-1")
     assert "does not say which file contains what" in complaint(read_shards, index)

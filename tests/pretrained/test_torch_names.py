@@ -137,7 +137,7 @@ def test_images_that_patches_do_not_divide_are_refused():
     assert "file is for images of 9 x 8 pixels, of which patches of 4 x 4 leave an edge over" in message
 
 
-def test_a_decoder_that_learned_without_labels_is_left_out():
+def test_the_decoder_of_a_self_supervised_model_is_ignored():
     arrays = hugging_face() | {"decoder.0.weight": np.ones(3, "float32"), "decoder_embed.bias": np.ones(2)}
     assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(hugging_face(), "file", KNOWN))
 
@@ -174,7 +174,7 @@ def test_heads_are_those_of_the_published_model_of_that_width(width, heads):
     assert_same(from_torch_names(to_torch_names(*model), "file"), model)
 
 
-def test_heads_that_cannot_be_known_are_asked_for():
+def test_heads_that_cannot_be_inferred_are_requested():
     for width in (12, 64):  # our own small models have more than one head of 64
         arrays = to_torch_names(*random_model(width=width, heads=1, mlp_width=1, layers=1, **EXACT))
         message = complaint(from_torch_names, arrays, "file")
@@ -289,7 +289,7 @@ def test_strange_names_and_many_of_them_stay_on_one_line():
     assert r"'a\nb\x1b0' (1,)" in message and "and 14 more" in message
 
 
-def test_names_of_neither_library_are_no_vit():
+def test_unknown_names_are_not_a_vit():
     message = complaint(from_torch_names, {"conv1.weight": np.zeros((64, 3, 7, 7))}, "resnet.safetensors")
     assert "resnet.safetensors is not a ViT that tinyvit knows" in message
 
@@ -302,7 +302,7 @@ def test_two_spellings_of_one_array_are_not_chosen_from():
 
 
 @given(data=st.data())
-def test_an_array_that_is_missing_misshapen_or_no_numbers_is_a_users_error(data):
+def test_an_array_that_is_missing_misshapen_or_not_numeric_is_a_users_error(data):
     arrays = data.draw(st.sampled_from([timm(), timm(pool="mean", pre_logits=4), hugging_face(), dinov2()]))
     needed = sorted(name for name in arrays if not name.endswith("mask_token"))
     name = data.draw(st.sampled_from(needed))

@@ -147,7 +147,7 @@ def no_space(*args):
 
 @pytest.mark.parametrize("call", ["replace", "fsync"])
 def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch, call):
-    """The disk is full from step 6 on, where the run saves, until somebody makes room."""
+    """The disk is full from step 6 on, where the run saves, until space is freed."""
     go(train, *tiny(photos, tmp_path / "alone"))
     step, run = ReferenceEngine.step, tmp_path / "run"
     with monkeypatch.context() as patch:
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch
             return step(self, plan, lr)
 
         patch.setattr(ReferenceEngine, "step", filling)
-        assert_one_line(go(train, *tiny(photos, run)), run / "last.npz", "No space left", "make room")
+        assert_one_line(go(train, *tiny(photos, run)), run / "last.npz", "No space left", "free some space")
     assert sorted(path.name for path in run.iterdir()) == [
         "best.npz",
         "config.json",
@@ -189,7 +189,7 @@ def test_a_file_that_may_not_grow(photos, tmp_path):
 
     process = spawn("train", *tiny(photos, tmp_path / "run"), preexec_fn=limit)
     _, err = process.communicate(timeout=60)
-    assert_one_line((process.returncode, "", err), "best.npz", "make room")
+    assert_one_line((process.returncode, "", err), "best.npz", "free some space")
     assert not list(tmp_path.iterdir())
 
 

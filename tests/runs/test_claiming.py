@@ -112,7 +112,7 @@ def test_three_processes_at_once_get_three_folders_every_time(claimants, tmp_pat
     assert len(everything_below(tmp_path / "runs")) == 3 * rounds
 
 
-def test_a_folder_that_another_process_makes_at_the_last_moment_is_left_to_it(tmp_path, monkeypatch):
+def test_a_folder_that_another_process_creates_at_the_last_moment_is_left_alone(tmp_path, monkeypatch):
     mkdir, others = Path.mkdir, []
 
     def overtaken(path, *args, **keywords):

@@ -1,4 +1,4 @@
-"""A run folder that somebody has damaged says so; metrics are read back; the latest run is found."""
+"""A damaged run folder is reported; metrics are read back; the latest run is found."""
 
 import json
 import os
@@ -117,6 +117,6 @@ def test_metrics_that_are_not_text_are_a_users_problem(tmp_path):
 
 
 def test_the_room_of_runs_draws_no_pictures():
-    """Reading a run needs no drawing kit; whoever wants curves draws them from the metrics."""
+    """Reading a run does not import the drawing code; curves are drawn from the metrics."""
     sources = Path(runs.__file__).parent.glob("*.py")
     assert not [path.name for path in sources if "tinyvit.pictures" in path.read_text("utf-8")]

@@ -33,7 +33,7 @@ class Clock:
 
 
 def screen(text, columns):
-    """The rows a terminal of so many columns shows after text; fails if a row ran past the edge."""
+    """The rows that a terminal of this width shows after text; fails if a row ran past the edge."""
     rows, column = [""], 0
     for sign in ESCAPE_CODE.sub("", text):
         if sign == "\n":

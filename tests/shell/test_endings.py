@@ -44,7 +44,7 @@ def test_what_the_machine_refuses_is_one_line(go, error, line):
     assert go(a_command(raising(error))) == (2, "", line)
 
 
-def test_ctrl_c_at_any_time_is_no_traceback(go):
+def test_ctrl_c_never_shows_a_traceback(go):
     assert go(a_command(raising(KeyboardInterrupt()))) == (130, "", "\ntinyvit.command: interrupted\n")
 
 
@@ -54,7 +54,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
         run_command(make_parser("command", ""), raising(ZeroDivisionError()))
 
 
-def test_an_error_stands_below_a_line_that_was_moving(go, monkeypatch):
+def test_an_error_is_printed_below_the_moving_line(go, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     stream, clock = Stream(terminal=True), Clock()
 
@@ -109,7 +109,7 @@ def start(body, *flags, **streams):
         ("print('a'); raise KeyboardInterrupt", 130, "\ntinyvit.command: interrupted\n"),
     ],
 )
-def test_output_that_nobody_reads_adds_no_complaint(body, status, line):
+def test_output_into_a_closed_pipe_adds_no_error(body, status, line):
     process = start(body, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     _, err = process.communicate("\n", timeout=60)
@@ -120,7 +120,7 @@ def test_output_that_nobody_reads_adds_no_complaint(body, status, line):
     assert process.returncode == status
 
 
-def test_help_that_nobody_reads_adds_no_complaint():
+def test_help_into_a_closed_pipe_adds_no_error():
     reading, writing = os.pipe()
     os.close(reading)
     process = start("", "--help", stdout=writing, stderr=subprocess.PIPE)

@@ -72,7 +72,7 @@ def test_shorter_line_covers_the_longer_one():
     assert screen(stream.text, 100)[0].endswith("812 img/s   0:05 left")
 
 
-def test_note_stands_above_the_moving_line():
+def test_note_is_printed_above_the_moving_line():
     progress, stream, clock = make()
     show_step(progress, clock)
     progress.note("saved")
@@ -233,7 +233,7 @@ def test_training_goes_on_when_printing_fails(error):
     progress.note("text")
 
 
-def test_nobody_reading_is_let_through():
+def test_a_closed_pipe_is_raised():
     progress, stream, _ = make()
     stream.write = _raise(BrokenPipeError())
     with pytest.raises(BrokenPipeError):

@@ -20,7 +20,7 @@ def guard(tmp_path):
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, 20.1 * GUESS, 25 * GUESS, 1e30])
-def test_a_loss_far_beyond_blind_guessing_or_that_is_no_number_has_diverged(guard, loss):
+def test_a_loss_far_above_blind_guessing_or_nan_has_diverged(guard, loss):
     with pytest.raises(UserError, match=r"diverged: after step 1,234 the loss is .*guessing gives 2\.30\."):
         guard.check_loss(loss, 1234)
 

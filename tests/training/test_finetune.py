@@ -1,4 +1,4 @@
-"""Fine-tuning: a trained model goes on, on other classes and larger images, and is a run like any other."""
+"""Fine-tuning: a trained model learns other classes or larger images, in a run like any other."""
 
 import json
 import math

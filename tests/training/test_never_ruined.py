@@ -105,7 +105,7 @@ def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tm
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
-def test_a_terminal_that_goes_away_stops_the_run_resumably(command, photos, alone, tmp_path, monkeypatch):
+def test_closing_the_terminal_stops_the_run_resumably(command, photos, alone, tmp_path, monkeypatch):
     with interrupted_after(monkeypatch, 5, signal.SIGHUP):
         status, _, _ = command(*tiny(photos, tmp_path / "run"))
     assert status == 128 + signal.SIGHUP

@@ -168,7 +168,7 @@ def contents(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_a_finished_run_says_so_and_stays_as_it_is(command, alone):
+def test_a_finished_run_says_so_and_is_not_changed(command, alone):
     before = contents(alone)
     status, out, err = command("--resume", alone)
     assert (status, err) == (0, "")
@@ -213,7 +213,7 @@ def test_resume_by_itself_takes_the_latest_run(command, photos, tmp_path, monkey
     assert [len(metrics(tmp_path / "runs" / name)) for name in "abc"] == [3, 1, 1]
 
 
-def test_resume_where_there_is_no_run(command, tmp_path, monkeypatch):
+def test_resume_without_a_run(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_one_line(command("--resume"), "no run in runs", "--resume RUN")
     assert_one_line(command("--resume", "nowhere"), "nowhere is not a run folder", "config.json")

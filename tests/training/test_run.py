@@ -139,7 +139,7 @@ def test_every_choice_trains(run, monkeypatch, more):
     assert len(metrics(folder)) == 2
 
 
-def test_a_choice_is_heeded(run, monkeypatch):
+def test_a_choice_is_respected(run, monkeypatch):
     monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
     plain = arrays(run("plain")[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]

@@ -78,7 +78,7 @@ def test_another_seed_has_another_order_and_other_crops_and_noise(plans):
 
 @pytest.mark.parametrize("smoothing", [0, 0.1, 0.4])
 def test_labels_are_smoothed_as_much_as_was_asked_for(go, photos, tmp_path, monkeypatch, smoothing):
-    """The loss of a step is that of its batch, computed beside it."""
+    """The loss of a step is that of its batch, computed separately."""
     found, expected, take_step = [], [], ReferenceEngine.step
 
     def watched(self, plan, lr):
