@@ -303,7 +303,7 @@ def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypat
     before = contents(run)
     assert_one_line(command("--resume", run), "amount of data", "start a new run")
     (data / "red").rename(data / "pink")
-    assert_one_line(command("--resume", run), "other classes", "--data-dir")
+    assert_one_line(command("--resume", run), "classes of the data", "--data-dir")
     assert contents(run) == before
 
 
