@@ -42,7 +42,9 @@ def test_evaluate_accepts_data_that_were_moved_but_no_others(go, photos, trained
     shutil.copytree(photos, tmp_path / "moved")
     assert go(evaluate, trained, "--data-dir", tmp_path / "moved")[1] == go(evaluate, trained)[1]
     (tmp_path / "moved" / "red").rename(tmp_path / "moved" / "pink")
-    assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "moved"), "other classes", "--data-dir")
+    assert_one_line(
+        go(evaluate, trained, "--data-dir", tmp_path / "moved"), "classes of the data", "--data-dir"
+    )
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is not a folder")
 
 

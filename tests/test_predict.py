@@ -188,7 +188,7 @@ def test_flags_that_make_no_sense(go, trained, tmp_path):
     words = trained, tmp_path / "a.png"
     assert_one_line(go(predict, *words, "--attention", tmp_path / "look.jpg"), "look.jpg", "end in .png")
     assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution: add one")
-    assert_one_line(go(predict, *words, "--heads", "3"), "4 heads by its own account")
+    assert_one_line(go(predict, *words, "--heads", "3"), "states that it has 4 heads")
     assert_one_line(go(predict, tmp_path / "a.png", tmp_path / "a.png"), "use --weights")
 
 

@@ -268,7 +268,7 @@ def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
     refused(base, ("--resolution", "3"), "--resolution 4")
     refused(base, ("--resolution", "0"), "--resolution")
     refused(base, ("--position-resize", "nearest"), "--position-resize", "corners")
-    refused(base, ("--heads", "7"), "base has 4 heads", "--heads")
+    refused(base, ("--heads", "7"), "base itself states that it has 4 heads", "--heads")
     refused(base, ("--batch-size", "25"), "cannot be drawn from 24")
     refused(base, ("--model", "nano/4"), "--model")
     refused(base, ("--dataset", "cifar10", "--data-dir", "nowhere"), "nowhere is not a folder")

@@ -201,7 +201,7 @@ def test_an_epoch_that_was_cut_short_is_completed_when_a_run_by_steps_is_extende
 
 def test_a_run_is_made_longer_not_shorter_and_in_its_own_unit(command, alone):
     assert_one_line(command("--resume", alone, "--epochs", "2"), "made longer, not shorter")
-    assert_one_line(command("--resume", alone, "--steps", "99"), "counts in epochs", "give --epochs")
+    assert_one_line(command("--resume", alone, "--steps", "99"), "counts in epochs", "use --epochs")
 
 
 def test_a_run_is_repeated_from_its_config(command, alone, tmp_path):

@@ -292,7 +292,9 @@ def test_a_checkpoint_of_another_optimiser_is_refused(command, photos, tmp_path,
     for name in ("adam", "sgd"):
         stop_at(6, command, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
     (tmp_path / "sgd" / "last.npz").replace(tmp_path / "adam" / "last.npz")
-    assert_one_line(command("--resume", tmp_path / "adam"), "another model, optimiser", "restore")
+    assert_one_line(command("--resume", tmp_path / "adam"), "does not match this run's model, optimiser")
+        command("--resume", tmp_path / "adam"), "does not match this run's model, optimiser", "restore"
+    )
 
 
 def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypatch):
@@ -304,7 +306,7 @@ def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypat
     before = contents(run)
     assert_one_line(command("--resume", run), "amount of data", "start a new run")
     (data / "red").rename(data / "pink")
-    assert_one_line(command("--resume", run), "other classes", "--data-dir")
+    assert_one_line(command("--resume", run), "classes of the data", "--data-dir")
     assert contents(run) == before
 
 
