@@ -292,9 +292,8 @@ def test_a_checkpoint_of_another_optimiser_is_refused(command, photos, tmp_path,
     for name in ("adam", "sgd"):
         stop_at(6, command, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
     (tmp_path / "sgd" / "last.npz").replace(tmp_path / "adam" / "last.npz")
-    assert_one_line(command("--resume", tmp_path / "adam"), "does not match this run's model, optimiser")
-        command("--resume", tmp_path / "adam"), "does not match this run's model, optimiser", "restore"
-    )
+    result = command("--resume", tmp_path / "adam")
+    assert_one_line(result, "does not match this run's model, optimiser", "restore")
 
 
 def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypatch):
