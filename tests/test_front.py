@@ -174,7 +174,7 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [
-        ([0], "2 images and 1 labels: expected as many"),
+        ([0], "2 images and 1 labels: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
         (None, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
