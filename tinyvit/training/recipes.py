@@ -22,7 +22,7 @@ _CIFAR_GPU = _CIFAR | {
 _ON_CPU: dict[str, dict[str, Any]] = {
     "shapes": {
         "model": "nano/4",
-        "epochs": 10,
+        "epochs": 12,
         "batch_size": 50,
         "lr": 2e-3,
         "warmup_epochs": 0.5,
