@@ -29,7 +29,7 @@ commands:
 {commands}
 
 To get started, train a small model on built-in pictures. This needs no download
-and takes about a minute:
+and takes one to three minutes:
 
   {call} train
 

@@ -11,7 +11,8 @@ from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_
 from tinyvit.training.session import train
 
 _EPILOG = """\
-Without flags, a small model is trained on the built-in pictures, which takes about a minute on a laptop.
+Without flags, a small model is trained on the built-in pictures, which takes one to three minutes on a
+laptop.
 Settings not given by a flag come from a recipe for the data set; config.json in the run folder records them
 all.
 
