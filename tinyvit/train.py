@@ -12,9 +12,8 @@ from tinyvit.training.session import train
 
 _EPILOG = """\
 Without flags, a small model is trained on the built-in pictures, which takes one to three minutes on a
-laptop.
-Settings not given by a flag come from a recipe for the data set; config.json in the run folder records them
-all.
+laptop. Settings not given by a flag come from a recipe for the data set; config.json in the run folder
+records them all.
 
 examples:
   python -m tinyvit.train
