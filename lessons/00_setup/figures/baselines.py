@@ -31,14 +31,14 @@ def main(arguments):
     data = make_shapes(seed=seed)
     epochs = recipe("shapes", on_gpu=False)["epochs"]
     print(f"{len(data.train):,} training images, {len(data.test):,} test images, seed {seed}")
-    print(f"{'':12}{'parameters':>12}{'passes':>10}{'test accuracy':>16}")
+    print(f"{'':12}{'parameters':>12}{'passes':>13}{'test accuracy':>16}")
     report("linear", *linear(data), "closed form")
     report("perceptron", *perceptron(data, 10 * epochs, seed), 10 * epochs)
     report("ViT", *vit(seed), epochs)
 
 
 def report(name, parameters, accuracy, passes):
-    print(f"{name:12}{parameters:12,}{passes:>12}{100 * accuracy:14.1f} %", flush=True)
+    print(f"{name:12}{parameters:12,}{passes:>13}{100 * accuracy:14.1f} %", flush=True)
 
 
 def linear(data):
