@@ -39,8 +39,8 @@ DERIVED_IN = {
     "tinyvit/ops/drop_path.py": "15_data",
     "tinyvit/analysis/filters.py": "17_look_inside",
     "tinyvit/analysis/position_similarity.py": "17_look_inside",
-    "tinyvit/ops/resize.py": "19_pretrained",
-    "tinyvit/analysis/few_shot.py": "19_pretrained",
+    "tinyvit/ops/resize.py": "21_pretrained",
+    "tinyvit/analysis/few_shot.py": "21_pretrained",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 

@@ -1,0 +1,14 @@
+"""GELU as it stands in the formula: right, but every step makes an array."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.19_fast_numpy.solution")
+gradients_on_threads, row_means = solution.gradients_on_threads, solution.row_means
+
+
+def gelu_tanh(x):
+    u = 0.7978845608028654 * (x + 0.044715 * x * x * x)
+    gate = 0.5 * (1 + np.tanh(u))
+    return x * gate

@@ -1,0 +1,18 @@
+"""The cubic term of GELU has ten times its weight: 0.44715."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.19_fast_numpy.solution")
+gradients_on_threads, row_means = solution.gradients_on_threads, solution.row_means
+
+
+def gelu_tanh(x):
+    y = x * x
+    y *= -1.5957691 * 0.44715
+    y -= 1.5957691
+    y *= x
+    np.exp(y, out=y)
+    y += 1
+    return np.divide(x, y, out=y)

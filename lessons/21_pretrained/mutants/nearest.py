@@ -1,0 +1,16 @@
+"""The nearest value is taken whole."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.21_pretrained.solution")
+attention_from_official, ridge_weights = solution.attention_from_official, solution.ridge_weights
+
+
+def resize_matrix(n, m, method):
+    if method == "corners":
+        at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)
+    else:
+        at = (np.arange(m) + 0.5) * n / m - 0.5
+    return np.eye(n)[np.rint(at).astype(int).clip(0, n - 1)]

@@ -1,0 +1,11 @@
+"""The out kernel is transposed, as one would for a file of PyTorch."""
+
+import importlib
+
+solution = importlib.import_module("lessons.21_pretrained.solution")
+resize_matrix, ridge_weights = solution.resize_matrix, solution.ridge_weights
+
+
+def attention_from_official(query, key, value, out):
+    *qkv, weight, bias = solution.attention_from_official(query, key, value, out)
+    return *qkv, weight.T.copy(), bias
