@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from lessons.referee import calls
+
 HERE = Path(__file__).parent
 TODO, DONE, WRONG = "to do", "done", "wrong"
 
@@ -55,7 +57,9 @@ def impl(request):
     spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    calls.RECENT.clear()
+    request.node.answer = calls.Watched(module)
+    return request.node.answer
 
 
 @pytest.hookimpl(hookwrapper=True)
