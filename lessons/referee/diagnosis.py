@@ -27,6 +27,7 @@ FIRST = (
     borrowed.an_input,
     ratio.constant_factor,
     borrowed.exchanged,
+    borrowed.returned_elsewhere,
     arrangement.transposed,
     arrangement.shifted,
     arrangement.slices_exchanged,
@@ -58,11 +59,12 @@ def diagnose(
     name: str = "",
     others: dict[str, np.ndarray] | None = None,
     inputs: dict[str, np.ndarray] | None = None,
+    returned: dict[int, np.ndarray] | None = None,
 ) -> str:
     """What is the matter with `got`, as the end of a sentence that begins with its name; "" if unknown.
 
-    others: what the other results should be, by name. inputs: what went in; if not given, the arguments of
-    the latest calls.
+    others: what the other results should be, by name. returned: what came together with `got`, by position.
+    inputs: what went in; if not given, the arguments of the latest calls.
     """
     got, expected = np.asarray(got), np.asarray(expected)
     if any(array.dtype.kind not in "fiu" or not array.size for array in (got, expected)):
@@ -71,6 +73,8 @@ def diagnose(
         return ""
     if got.shape != expected.shape:
         return shape.wrong_shape(got, expected)
+    if inputs is None and (argument := calls.changed_in_place(got)):
+        return f"is {argument} itself, which was changed in place: make a new array"
     case = Case(
         got,
         expected,
@@ -79,10 +83,10 @@ def diagnose(
         calls.numbers() if inputs is None else {},
         calls.letters() if inputs is None else {},
         others or {},
+        returned or {},
     )
     with np.errstate(all="ignore"):
-        return _first(case, FIRST) or parts.one_part(case, lambda part: _first(part, FIRST)) or _first(case, THEN)
-
-
-def _first(case: Case, questions) -> str:
-    return next((answer for question in questions if (answer := question(case))), "")
+        for question in (*FIRST, parts.by_input, parts.one_part, *THEN):
+            if answer := question(case):
+                return answer
+    return ""

@@ -44,5 +44,7 @@ def said(name: str, reason: str) -> str:
 def _is_plural(name: str) -> bool:
     if not name.startswith("the "):
         return False
-    noun = re.split(r" (?:of|at|with|in|after|before|for|when|where|through|on|from|by)\b|,", name)[0].split()[-1]
+    noun = re.split(r" (?:of|at|with|in|after|before|for|when|where|through|on|from|by)\b|,", name)[
+        0
+    ].split()[-1]
     return noun.endswith("s") and not noun.endswith(("ss", "bias", "axis", "patches of"))

@@ -77,7 +77,11 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
         assert_unchanged(dy, upstream, "dy", " by the backward")
         for name, gradient in found.items():
             assert_form(
-                gradient, inputs[name].shape, inputs[name].dtype, f"d{name}", lambda name=name: numerical(name)
+                gradient,
+                inputs[name].shape,
+                inputs[name].dtype,
+                f"d{name}",
+                lambda name=name: numerical(name),
             )
             assert_unchanged(inputs[name], arrays[name], name, " by the backward")
         return found

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
 
@@ -30,16 +31,17 @@ def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9
     if expected.dtype.kind in "fiu":
         shown = distinguished(expected[where], got[where])
     detail = f"expected {shown[0]}, got {shown[1]}"
-    if reason := diagnose(got, expected, name, other_results(got)):
+    if reason := diagnose(got, expected, name, returned=returned_with(got)):
         most = f"most of all{ordinal(where)}: " if where else ""
         raise Fault(f"{said(name, reason)}\n    {most}{detail}", name)
     raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name)
 
 
-def other_results(got) -> dict[str, np.ndarray]:
+def returned_with(got) -> dict[int, np.ndarray]:
+    """What was returned together with this result, by its position, itself included."""
     for parts in calls.results():
         if any(part is got for part in parts):
-            return {f"result {number}": part for number, part in enumerate(parts) if part is not got}
+            return {number: part for number, part in enumerate(parts) if isinstance(part, np.ndarray)}
     return {}
 
 

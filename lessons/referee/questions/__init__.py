@@ -1,1 +1,1 @@
-"""The questions that the diagnosis asks about a wrong array; each answers with the end of a sentence, or ""."""
+"""What the diagnosis asks about a wrong array: each answer is the end of a sentence, or empty."""

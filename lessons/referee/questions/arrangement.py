@@ -36,7 +36,9 @@ def shifted(case: Case) -> str:
         for steps in range(1, length):
             if case.same(case.got, np.roll(case.expected, steps, axis)):
                 by = steps if steps <= length // 2 else steps - length
-                return f"is the right one shifted by {by:+d}{along}, and what falls off comes in at the other end"
+                return (
+                    f"is the right one shifted by {by:+d}{along}, what falls off coming in at the other end"
+                )
     return ""
 
 

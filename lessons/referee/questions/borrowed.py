@@ -1,4 +1,4 @@
-"""What came is another array that is known: an input, another result, or the right one with an input's share."""
+"""What came is a known array: an input, another result, or the right one with an input mixed in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def an_input(case: Case) -> str:
     """One of the arrays that went in, returned as it was."""
     for name, array in case.inputs.items():
         if telling(array) and case.same(case.got, array):
-            return f"is {spoken(name)} as it went in"
+            return f"is the same as {spoken(name)}"
     return ""
 
 
@@ -20,6 +20,17 @@ def exchanged(case: Case) -> str:
     for name, array in case.others.items():
         if telling(array) and case.same(case.got, array):
             return f"is what {name} should be: are the two exchanged?"
+    return ""
+
+
+def returned_elsewhere(case: Case) -> str:
+    """The right one is there, but in another position of what is returned."""
+    mine = next((number for number, part in case.returned.items() if part is case.got), None)
+    for number, part in case.returned.items():
+        if mine not in (None, number) and telling(part) and case.same(part, case.expected):
+            return (
+                f"is returned as number {number + 1}, and expected as number {mine + 1}: are two exchanged?"
+            )
     return ""
 
 
@@ -72,7 +83,7 @@ def multiple_in_each_row(case: Case) -> str:
             continue
         multiple = (difference * a).sum(axis=-1, keepdims=True) / square
         if case.same(multiple * a, difference) and np.unique(multiple.round(9)).size > 1:
-            return f"is off, in each row, by a multiple of that row of {spoken(name)}: is a term missing or wrong?"
+            return f"is off, in each row, by a multiple of that row of {spoken(name)}: is a term wrong?"
     return ""
 
 

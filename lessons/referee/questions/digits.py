@@ -58,7 +58,12 @@ def byte_wrapped(case: Case) -> str:
     steps = np.abs(case.difference[case.wrong()])
     if steps.size < 2:
         return ""
-    for divisor in (1.0, 127.5, 255.0, *(float(a.size // s) for a in case.inputs.values() for s in _parts(a))):
+    for divisor in (
+        1.0,
+        127.5,
+        255.0,
+        *(float(a.size // s) for a in case.inputs.values() for s in _parts(a)),
+    ):
         multiples = steps * divisor / 256
         if multiples.max() < 1e6 and np.abs(multiples - np.rint(multiples)).max() < 1e-6:
             by = "256" if divisor == 1 else f"256 / {divisor:g}"
@@ -81,4 +86,7 @@ def few_digits(case: Case) -> str:
 def _parts(array: np.ndarray) -> set[int]:
     """Numbers by which an image array's size is divided when some of its axes are averaged over."""
     shape = array.shape
-    return {int(np.prod([n for bit, n in enumerate(shape) if mask >> bit & 1])) for mask in range(1, 2 ** len(shape))}
+    return {
+        int(np.prod([n for bit, n in enumerate(shape) if mask >> bit & 1]))
+        for mask in range(1, 2 ** len(shape))
+    }

@@ -20,22 +20,21 @@ def constant_offset(case: Case) -> str:
 
 def offset_of_each_row(case: Case) -> str:
     """The right one plus one number for each row."""
-    for axis, rows in _axes(case):
+    for axis in _axes(case):
         shift = case.difference.mean(axis=axis, keepdims=True)
         if case.same(np.broadcast_to(shift, case.expected.shape), case.difference):
             along = axis_name(axis, case.expected.ndim)
-            taken = "" if rows else ""
             mean = case.expected.mean(axis=axis)
             size = np.abs(case.expected).max()
             if np.abs(mean).max() <= 1e-6 * size:
                 return f"should have mean 0 along {along}, and has not: the mean is not taken out"
-            return f"is right but for a constant along {along}, the same for every number there{taken}"
+            return f"is right but for a number that is the same all along {along}"
     return ""
 
 
 def factor_of_each_row(case: Case) -> str:
     """The right one times one number for each row."""
-    for axis, _ in _axes(case):
+    for axis in _axes(case):
         square = (case.expected**2).sum(axis=axis, keepdims=True)
         if not np.all(square):
             continue
@@ -52,4 +51,4 @@ def _axes(case: Case):
     shape = case.expected.shape
     for axis in reversed(range(len(shape))):
         if shape[axis] >= 3 and case.expected.size > shape[axis] and telling(case.expected):
-            yield axis, axis == len(shape) - 1
+            yield axis

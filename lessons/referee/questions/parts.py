@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lessons.referee.questions.case import Case, axis_name
+from lessons.referee.questions.ratio import constant_factor, zero
 
 
-def one_part(case: Case, inside: Callable[[Case], str]) -> str:
-    """Wrong only at some indices of one axis; `inside` says what is the matter there."""
+def one_part(case: Case) -> str:
+    """Wrong only at some indices of one axis."""
     wrong = case.wrong()
-    if not wrong.any() or wrong.all() or case.expected.ndim == 0 or case.expected.size < 4:
+    if not wrong.any() or wrong.all() or case.expected.size < 4:
         return ""
     best: tuple[float, int, np.ndarray] | None = None
     for axis in range(wrong.ndim):
@@ -24,13 +23,31 @@ def one_part(case: Case, inside: Callable[[Case], str]) -> str:
     if best is None:
         return diagonal(case)
     _, axis, bad = best
-    length, ndim = wrong.shape[axis], wrong.ndim
+    where = _indices(bad, wrong.shape[axis])
+    if not where:
+        return ""
     part = case.part((slice(None),) * axis + (bad,))
-    there = inside(part) if part.got.size > 1 else ""
-    where = _indices(bad, length, axis_name(axis, ndim) if ndim > 1 else "")
-    if there:
-        return f"is right except {where}; there it {there}"
-    return f"is right except {where}"
+    there = zero(part) or constant_factor(part)
+    of = f" of {axis_name(axis, wrong.ndim)}" if wrong.ndim > 1 else ""
+    return f"is right {where}{of}" + (
+        f"; {'there' if where[0] == 'e' else 'elsewhere'} it {there}" if there else ""
+    )
+
+
+def by_input(case: Case) -> str:
+    """Wrong wherever an input of the same shape is below some limit, or above it."""
+    wrong = case.wrong()
+    if min(wrong.sum(), (~wrong).sum()) < 3:
+        return ""
+    for name, array in case.inputs.items():
+        if array.shape != wrong.shape or array.dtype.kind not in "fiu" or name.startswith("cache["):
+            continue
+        bad, good = array[wrong], array[~wrong]
+        if bad.max() < good.min():
+            return f"is wrong wherever {name} is at most {bad.max():.4g}, and right from {good.min():.4g} on"
+        if good.max() < bad.min():
+            return f"is right wherever {name} is at most {good.max():.4g}, and wrong from {bad.min():.4g} on"
+    return ""
 
 
 def diagonal(case: Case) -> str:
@@ -38,9 +55,9 @@ def diagonal(case: Case) -> str:
     wrong, expected = case.wrong(), case.expected
     if expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2] > 1:
         eye = np.broadcast_to(np.eye(expected.shape[-1], dtype=bool), expected.shape)
-        if wrong[eye].all() and not wrong[~eye].any():
+        if expected.shape[-1] > 2 and wrong[eye].all() and not wrong[~eye].any():
             return "is wrong on the diagonal, and only there"
-        if not wrong[eye].any() and wrong[~eye].all():
+        if expected.shape[-1] > 2 and not wrong[eye].any() and wrong[~eye].all():
             return "is right on the diagonal, and only there"
     for text, places in (
         ("should be 0", expected == 0),
@@ -70,17 +87,20 @@ def a_few(case: Case) -> str:
     return ""
 
 
-def _indices(bad: np.ndarray, length: int, axis: str) -> str:
-    of = f" of {axis}" if axis else ""
-    if list(bad) == [0]:
-        return f"at the first index{of}"
-    if list(bad) == [length - 1]:
-        return f"at the last index{of}"
-    if list(bad) == list(range(1, length)):
-        return f"that all but the first index{of} are wrong"
-    if list(bad) == list(range(length - 1)):
-        return f"that all but the last index{of} are wrong"
-    if len(bad) == 1:
-        return f"at index {bad[0]}{of}"
-    shown = ", ".join(map(str, bad[:6])) + (", ..." if len(bad) > 6 else "")
-    return f"at the indices {shown}{of}"
+def _indices(bad: np.ndarray, length: int) -> str:
+    """Where it is right, said of the wrong indices of one axis; "" if that takes too many words."""
+    good = [index for index in range(length) if index not in set(bad.tolist())]
+    if len(good) == 1:
+        return f"only at {_spelled(good, length)}"
+    if len(bad) <= 3:
+        return f"except at {_spelled(bad.tolist(), length)}"
+    return f"only at {_spelled(good, length)}" if len(good) <= 3 else ""
+
+
+def _spelled(indices: list[int], length: int) -> str:
+    if indices == [0]:
+        return "the first index"
+    if indices == [length - 1]:
+        return "the last index"
+    word = "index" if len(indices) == 1 else "indices"
+    return f"{word} {' and '.join(map(str, indices))}"

@@ -17,7 +17,7 @@ def zero(case: Case) -> str:
 
 def constant_factor(case: Case) -> str:
     """The right one times a constant."""
-    if not telling(case.expected):
+    if np.count_nonzero(case.expected) < 2:
         return ""
     factor = float(np.vdot(case.expected, case.got) / np.vdot(case.expected, case.expected))
     if factor == 0 or not case.same(case.got / factor, case.expected) or abs(factor - 1) < case.tolerance:
@@ -27,7 +27,8 @@ def constant_factor(case: Case) -> str:
         return "has the wrong sign everywhere"
     sign = " and has the wrong sign" if factor < 0 else ""
     large, by = ("large", size) if size > 1 else ("small", 1 / size)
-    return f"is {by:.4g} times too {large} everywhere{sign}{explained(by, case)}"
+    reason = explained(by, case) if telling(case.expected) else ""
+    return f"is {by:.4g} times too {large} everywhere{sign}{reason}"
 
 
 def single_number(case: Case) -> str:
@@ -46,47 +47,63 @@ def single_number(case: Case) -> str:
 
 
 def explained(factor: float, case: Case) -> str:
-    """What a factor greater than 1 may be, where it is a size or a number that went in, to six digits."""
-    found = [text for value, text in _candidates(case) if abs(value - factor) < case.tolerance * factor]
-    return f": that is {found[0]}" if found else ""
+    """What a factor greater than 1 may be, where it is a size or a number that went in, to six digits.
+
+    Two is the size of too many things to be blamed on one; and of two names for one number, neither is said.
+    """
+    if abs(factor - 2) < case.tolerance:
+        return ""
+    for group in _candidates(case):
+        found = {text for value, text in group if abs(value - factor) < case.tolerance * factor}
+        if found:
+            return f": that is {found.pop()}" if len(found) == 1 else ""
+    return ""
 
 
-def _candidates(case: Case) -> Iterator[tuple[float, str]]:
-    """Factors that are easily forgotten, and what to call them; the likeliest first."""
-    for size, text in _sizes(case):
-        if size > 1:
-            yield size, text
-            yield math.sqrt(size), f"the square root of {text}"
-    for size, text in _sizes(case):
-        if size > 1:
-            yield size**2, f"the square of {text}"
-            yield size / (size - 1), f"n / (n - 1) with n = {text}"
-            yield math.sqrt(size / (size - 1)), f"the square root of n / (n - 1) with n = {text}"
-    for name, value in case.numbers.items():
-        if value > 0:
-            for number, text in ((value, f"{name} = {value:g}"), (1 - value, f"1 - {name} = {1 - value:g}")):
-                if number > 0:
-                    yield max(number, 1 / number), text
-                    yield max(number, 1 / number) ** 0.5, f"the square root of {text}"
-    if len({axis for array in case.inputs.values() for axis in array.shape}):
-        for name, array in case.inputs.items():
-            rows = array.size // array.shape[-1] if array.ndim and array.shape[-1] else 0
-            if array.ndim > 2 and rows > 1:
-                yield rows, f"{rows}, the number of rows of {name}"
-    yield math.log(10), "the logarithm of 10"
-    yield 1 / math.log(2), "1 / log(2), between a logarithm to base 2 and the natural one"
-    yield 255.0, "255, the largest byte"
-    yield 127.5, "127.5, half the range of a byte"
+def _candidates(case: Case) -> Iterator[list[tuple[float, str]]]:
+    """Groups of factors that are easily forgotten, and what to call them; the likeliest first."""
+    sizes = [(size, text) for size, text in _sizes(case) if size > 1]
+    yield sizes
+    yield [(math.sqrt(size), f"the square root of {text}") for size, text in sizes]
+    yield [(rows, f"{rows}, the number of rows of {name}") for name, rows in _rows(case)]
+    yield [(size**2, f"the square of {text}") for size, text in sizes]
+    given = [(value, f"{name} = {value:g}") for name, value in case.numbers.items() if value > 0]
+    given += [
+        (1 - value, f"1 - {name} = {1 - value:g}") for name, value in case.numbers.items() if 0 < value < 1
+    ]
+    given = [(max(value, 1 / value), text) for value, text in given if value != 1]
+    yield given
+    yield [(math.sqrt(value), f"the square root of {text}") for value, text in given]
+    less_one = [(size / (size - 1), f"{size} / {size - 1}, with {text}") for size, text in sizes if size > 2]
+    yield less_one
+    yield [(math.sqrt(value), f"the square root of {text}") for value, text in less_one]
+    yield [(math.log(10), "the logarithm of 10")]
+    yield [(1 / math.log(2), "1 / log(2): a logarithm to base 2 is that much larger than the natural one")]
+    yield [(255.0, "255, the largest byte"), (127.5, "127.5, half the range of a byte")]
+
+
+def _rows(case: Case) -> Iterator[tuple[str, int]]:
+    """How many rows there are in the first input of three or more axes."""
+    for name, array in case.inputs.items():
+        if array.ndim > 2 and array.size > array.shape[-1] and not name.startswith("cache["):
+            yield name, array.size // array.shape[-1]
+            return
 
 
 def _sizes(case: Case) -> Iterator[tuple[int, str]]:
-    """Every size there is, with a name: a letter of the docstrings, else an axis of an input."""
+    """Every size there is, with a name: the letters of the docstrings, else the axes of the inputs.
+
+    Axes of one size in several inputs, as the last ones of q and k, are called after the first.
+    """
     for letter, size in case.letters.items():
         yield size, f"{letter} = {size}"
+    named = set(case.letters.values())
     for name, array in case.inputs.items():
         if not name.startswith("cache["):
-            for axis in reversed(range(array.ndim)):
-                yield array.shape[axis], f"{array.shape[axis]}, {axis_name(axis, array.ndim)} of {name}"
+            for axis, size in reversed(list(enumerate(array.shape))):
+                if size not in named:
+                    yield size, f"{size}, the length of {axis_name(axis, array.ndim)} of {name}"
+            named |= set(array.shape)
 
 
 def _short(value: float) -> bool:

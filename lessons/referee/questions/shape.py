@@ -14,7 +14,9 @@ def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
     if got.dtype.kind not in "fiu" or expected.dtype.kind not in "fiu" or not np.isfinite(got).all():
         return ""
     if got.size == expected.size and got.size > 1:
-        if np.squeeze(got).shape == np.squeeze(expected).shape and _same(got.reshape(expected.shape), expected):
+        if np.squeeze(got).shape == np.squeeze(expected).shape and _same(
+            got.reshape(expected.shape), expected
+        ):
             return "the numbers are right, and an axis of length 1 is too many or missing"
         for order in permutations(range(got.ndim)) if 2 <= got.ndim <= 5 else ():
             if _same(got.transpose(order), expected):
@@ -23,7 +25,9 @@ def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
             return "the numbers are right, only the shape is not"
     for axes in _subsets(got.ndim):
         for reduce, word in ((np.sum, "sum"), (np.mean, "mean")):
-            if _same(reduce(got, axis=axes), expected) or _same(reduce(got, axis=axes, keepdims=True), expected):
+            if _same(reduce(got, axis=axes), expected) or _same(
+                reduce(got, axis=axes, keepdims=True), expected
+            ):
                 return f"its {word} over {_named(axes, got.ndim)} would be right"
     for axes in _subsets(expected.ndim):
         for reduce, word in ((np.sum, "summed"), (np.mean, "averaged")):
