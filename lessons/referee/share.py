@@ -1,10 +1,10 @@
 """How much of a lesson's answer its text gives away: python -m lessons.referee.share
 
 Counted are the statements of the functions that the exercise asks for, in solution.py or, where the solution
-imports them, in the library: how many of them stand in a python block of README.md before "Your turn". A
-statement is given away literally if its right-hand side stands there, whatever it is assigned to, however it is
-spaced, with np or xp; in other names, if it differs in the names of variables alone. Docstrings, def, raise,
-tests of the input, and the unpacking and returning of names are not counted.
+imports them, in the library: how many of them stand in a python block of README.md before "Your turn".
+Literally: the right-hand side stands there, whatever it is assigned to, however it is spaced, with np or xp.
+In other names: it differs in the names of variables alone. Docstrings, def, raise, tests of the input, and
+the unpacking and returning of names are not counted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a learner would be told of every wrong answer in the course: python -m lessons.referee.survey
 
 For each file in a lesson's mutants/: the true fault, as its docstring says it, and the first sentence of the
-first check that fails. Side by side, they show whether a message names the fault, is neutral, or misleads. With the
-names of lessons as arguments, only those.
+first check that fails. Side by side, they show whether a message names the fault, is neutral, or misleads.
+With the names of lessons as arguments, only those.
 """
 
 from __future__ import annotations
