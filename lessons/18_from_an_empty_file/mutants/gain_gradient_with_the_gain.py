@@ -1,0 +1,14 @@
+"""The gradient of LayerNorm's gain contains the gain."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+OPERATION = "layer_norm"
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+globals().update(
+    changed(
+        SOLUTION,
+        ("(dy * n).reshape(-1, n.shape[-1]).sum(axis=0)", "(g * n).reshape(-1, n.shape[-1]).sum(axis=0)"),
+    )
+)

@@ -1,0 +1,9 @@
+"""The gradient of the keys is taken with dS instead of its transpose."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+OPERATION = "attention"
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+globals().update(changed(SOLUTION, ("dS.swapaxes(-1, -2) @ q", "dS @ q")))
