@@ -12,6 +12,8 @@ import time
 
 from tinyvit.data.datasets import load_dataset
 
+LESSON = "lessons.18_from_an_empty_file"
+FILES = ("exercise", "solution")
 NANO = {"image": 32, "patch": 4, "width": 64, "mlp": 128, "heads": 4, "layers": 4, "classes": 10}
 EXPECTED = {"shapes": 0.95, "cifar10": 0.50}
 
@@ -32,7 +34,7 @@ def main() -> None:
         "--file", choices=("exercise", "solution"), default="exercise", help="which ViT to train"
     )
     args = parser.parse_args()
-    vit = importlib.import_module(f"lessons.18_from_an_empty_file.{args.file}")
+    vit = importlib.import_module(f"{LESSON}.{args.file}")
     data = load_dataset(args.dataset, args.data_dir)
     start = time.perf_counter()
     params = vit.train(NANO, data.train.images, data.train.labels, args.epochs)

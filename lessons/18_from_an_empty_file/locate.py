@@ -47,7 +47,7 @@ class Trial:
         self.labels = rng.permutation(self.config["classes"])[:2]
 
     def with_params(self, **arrays: float) -> Trial:
-        """The same trial with some parameters (dots written as __) set to a number; `qk` means both of them."""
+        """The same trial with some parameters (dots written as __) set to a number; qk: queries and keys."""
         other = object.__new__(Trial)
         other.__dict__ |= self.__dict__
         other.params = copy.deepcopy(self.params)
@@ -140,7 +140,7 @@ def first_wrong_forward(vit, trial: Trial) -> Finding | None:
 
 
 def first_wrong_gradient(vit, trial: Trial) -> Finding | None:
-    """The first operation, from the loss down to the pixels, whose backward is wrong; the forward is right."""
+    """The first operation, from the loss to the pixels, whose backward is wrong; the forward is right."""
     found = _Walk(vit, trial).down()
     if found and trial.config["layers"] > 1 and not _Walk(vit, Trial(trial.config | {"layers": 1})).wrong:
         return Finding(
@@ -168,9 +168,7 @@ class _Walk:
             return Finding("cross_entropy", "the gradient of the logits")
         return (
             self._layer("linear", "head")
-            or self._arriving(
-                "norm", Finding("linear", "the head's dx, which belongs to row 0 of the tokens")
-            )
+            or self._arriving("norm", Finding("linear", "the head's dx, which belongs to row 0"))
             or self._layer("layer_norm", "norm")
         )
 
@@ -232,9 +230,7 @@ class _Walk:
         if norm.endswith("norm1") and norm != "blocks.0.norm1":
             below = f"blocks.{int(b.split('.')[1]) - 1}.mlp.fc2.bias"
         if below in closed:
-            return Finding(
-                "skip connection", f"around {norm} and what follows it: dy is added to the branch's dx"
-            )
+            return Finding("skip connection", f"around {norm}: dy is added to the dx of its branch")
         return Finding("layer_norm", f"dx of {norm}")
 
     def _attention(self, b: str) -> Finding | None:
@@ -252,9 +248,7 @@ class _Walk:
                 return Finding("attention", "the gradient of the values: is A transposed?")
             return Finding("attention", "dx of the output projection, or how the heads are separated again")
         if q and k:
-            return Finding(
-                "attention", "from the values' mix to the scores: dA, softmax's backward, the root of K"
-            )
+            return Finding("attention", "the gradient of the scores: dA, softmax's backward, the root of K")
         return Finding("attention", f"the gradient of the {'queries' if q else 'keys'}")
 
     def _thirds(self, trial: Trial, name: str) -> list[bool]:

@@ -114,7 +114,7 @@ def test_milestone_2_every_gradient(vit, config):
     if locate.first_wrong_forward(vit, trial) is None:
         finding = locate.first_wrong_gradient(vit, trial)
         assert finding is None, f"the first wrong derivative is in {finding}"
-    else:  # the forward is another one than asked for: then at least its own derivative
+    elif config is locate.TINY:  # the forward is another one than asked for: then at least its own derivative
         params = locate.plain(trial.params)
         for name in reversed(expected):
             pushed = numerical_gradient(

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "blocks"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ('reversed(range(config["layers"]))', 'range(config["layers"])')))
+RIGHT = 'reversed(range(config["layers"]))'
+WRONG = 'range(config["layers"])'
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

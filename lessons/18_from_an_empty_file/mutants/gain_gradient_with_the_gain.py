@@ -6,9 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "layer_norm"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(
-        SOLUTION,
-        ("(dy * n).reshape(-1, n.shape[-1]).sum(axis=0)", "(g * n).reshape(-1, n.shape[-1]).sum(axis=0)"),
-    )
-)
+RIGHT = "(dy * n).reshape(-1, n.shape[-1]).sum(axis=0)"
+WRONG = "(g * n).reshape(-1, n.shape[-1]).sum(axis=0)"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "gelu"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("1 + 3 * 0.044715 * x * x", "1 + 0.044715 * x * x")))
+RIGHT = "1 + 3 * 0.044715 * x * x"
+WRONG = "1 + 0.044715 * x * x"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

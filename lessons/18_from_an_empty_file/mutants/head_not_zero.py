@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "init"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ('len(shape) == 2 and name != "head.weight"', "len(shape) == 2")))
+RIGHT = 'len(shape) == 2 and name != "head.weight"'
+WRONG = "len(shape) == 2"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("(A @ v).swapaxes(1, 2).reshape", "(A @ v).reshape")))
+RIGHT = "(A @ v).swapaxes(1, 2).reshape"
+WRONG = "(A @ v).reshape"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

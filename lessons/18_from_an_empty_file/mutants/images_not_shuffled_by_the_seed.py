@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "train"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(SOLUTION, ("rng.permutation(len(images))", "np.random.default_rng().permutation(len(images))"))
-)
+RIGHT = "rng.permutation(len(images))"
+WRONG = "np.random.default_rng().permutation(len(images))"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

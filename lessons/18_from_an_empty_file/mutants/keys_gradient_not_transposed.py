@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("dS.swapaxes(-1, -2) @ q", "dS @ q")))
+RIGHT = "dS.swapaxes(-1, -2) @ q"
+WRONG = "dS @ q"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

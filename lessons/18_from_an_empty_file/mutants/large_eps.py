@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "layer_norm"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("+ 1e-6)", "+ 1e-2)")))
+RIGHT = "+ 1e-6)"
+WRONG = "+ 1e-2)"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "layer_norm"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("scale * (g - g.mean(axis=-1, keepdims=True) - n", "scale * (g - n")))
+RIGHT = "scale * (g - g.mean(axis=-1, keepdims=True) - n"
+WRONG = "scale * (g - n"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "skip connection"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("x = x + m", "x = m")))
+RIGHT = "x = x + m"
+WRONG = "x = m"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "skip connection"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(SOLUTION, ("        dx = dx + dbranch\n    grads", "        dx = dbranch\n    grads"))
-)
+RIGHT = "        dx = dx + dbranch\n    grads"
+WRONG = "        dx = dbranch\n    grads"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

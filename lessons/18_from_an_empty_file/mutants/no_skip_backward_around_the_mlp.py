@@ -6,9 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "skip connection"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(
-        SOLUTION,
-        ("        dx = dx + dbranch\n        dn, *dattn", "        dx = dbranch\n        dn, *dattn"),
-    )
-)
+RIGHT = "        dx = dx + dbranch\n        dn, *dattn"
+WRONG = "        dx = dbranch\n        dn, *dattn"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "class_token"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(SOLUTION, ("linear_backward(dx[:, 1:], patch)", "linear_backward(dx[:, :-1], patch)"))
-)
+RIGHT = "linear_backward(dx[:, 1:], patch)"
+WRONG = "linear_backward(dx[:, :-1], patch)"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

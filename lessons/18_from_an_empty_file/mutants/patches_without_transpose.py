@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "patchify"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, (".swapaxes(2, 3).reshape(B, -1", ".reshape(B, -1")))
+RIGHT = ".swapaxes(2, 3).reshape(B, -1"
+WRONG = ".reshape(B, -1"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

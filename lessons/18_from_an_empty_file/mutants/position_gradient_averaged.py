@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "position"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("dx.sum(axis=0)\n", "dx.mean(axis=0)\n")))
+RIGHT = "dx.sum(axis=0)\n"
+WRONG = "dx.mean(axis=0)\n"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("A) / math.sqrt(K)\n", "A)\n")))
+RIGHT = "A) / math.sqrt(K)\n"
+WRONG = "A)\n"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("math.sqrt(x.shape[-1] // heads)", "x.shape[-1] // heads")))
+RIGHT = "math.sqrt(x.shape[-1] // heads)"
+WRONG = "x.shape[-1] // heads"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -6,8 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(
-        SOLUTION, ("(dy - (dy * y).sum(axis=-1, keepdims=True))", "(dy - dy.mean(axis=-1, keepdims=True))")
-    )
-)
+RIGHT = "(dy - (dy * y).sum(axis=-1, keepdims=True))"
+WRONG = "(dy - dy.mean(axis=-1, keepdims=True))"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

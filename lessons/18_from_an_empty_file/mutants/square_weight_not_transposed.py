@@ -6,12 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(
-        SOLUTION,
-        (
-            "return dy @ weight.T, rows",
-            "turned = weight if weight.shape[0] == weight.shape[1] else weight.T\n    return dy @ turned, rows",
-        ),
-    )
-)
+RIGHT = "return dy @ weight.T, rows"
+WRONG = "square = weight.shape[0] == weight.shape[1]\n    return dy @ (weight if square else weight.T), rows"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

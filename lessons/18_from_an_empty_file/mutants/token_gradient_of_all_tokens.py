@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "class_token"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("dx[:, 0].sum(axis=0)", "dx.sum(axis=(0, 1))")))
+RIGHT = "dx[:, 0].sum(axis=0)"
+WRONG = "dx.sum(axis=(0, 1))"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

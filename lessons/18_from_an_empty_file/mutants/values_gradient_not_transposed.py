@@ -6,4 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(changed(SOLUTION, ("dv = A.swapaxes(-1, -2) @ dmix", "dv = A @ dmix")))
+RIGHT = "dv = A.swapaxes(-1, -2) @ dmix"
+WRONG = "dv = A @ dmix"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

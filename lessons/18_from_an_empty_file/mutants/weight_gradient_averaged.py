@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "linear"
 SOLUTION = Path(__file__).parents[1] / "solution.py"
-globals().update(
-    changed(SOLUTION, ("rows.T @ drows, drows.sum(axis=0)", "rows.T @ drows / len(rows), drows.sum(axis=0)"))
-)
+RIGHT = "rows.T @ drows, drows.sum(axis=0)"
+WRONG = "rows.T @ drows / len(rows), drows.sum(axis=0)"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))
