@@ -10,7 +10,7 @@ import argparse
 import importlib
 import time
 
-from tinyvit.data.datasets import load_dataset
+from tinyvit.data import load_dataset
 
 LESSON = "lessons.18_from_an_empty_file"
 FILES = ("exercise", "solution")
