@@ -28,7 +28,7 @@ def test_a_white_image_is_white(impl):
     assert_same(impl.mean_colours(np.full((1, 32, 32, 3), 255, np.uint8)), np.full((1, 3), 255.0), "white")
 
 
-@pytest.mark.hint("16-bit integers overflow, too, and float16 and float32 round: add up in float64", shape=AXES)
+@pytest.mark.hint("16-bit integers overflow too, float16 and float32 round: add up in float64", shape=AXES)
 def test_a_large_image(impl):
     images = np.full((1, 300, 500, 3), 251, np.uint8)
     images[0, :, ::3] = 254
