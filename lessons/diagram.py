@@ -285,7 +285,7 @@ def main() -> None:
         if number in LESSONS:
             (folder / "figures").mkdir(exist_ok=True)
             picture = draw_lesson(number).finished()
-            picture = picture.quantize(256, dither=Image.Dither.NONE)  # a third of the size
+            picture = picture.quantize(256, Image.Quantize.MAXCOVERAGE, 3, dither=Image.Dither.NONE)
             picture.save(folder / "figures" / "where.png", optimize=True)
 
 
