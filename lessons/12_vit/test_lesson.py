@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradient, assert_same, assert_untouched
+from lessons.referee import assert_gradient, assert_same, assert_untouched
 from tinyvit.checking import numerical_gradient, random_params
 from tinyvit.model import ViTConfig, preset
 from tinyvit.model import backward as library_backward
