@@ -95,8 +95,8 @@ def test_the_second_branch_is_added_to_the_result_of_the_first(impl):
 
 
 @pytest.mark.hint(
-    "dx is right and a parameter's gradient is not: look at its name, and at the order in which the backwards "
-    "return their gradients",
+    "dx is right and a parameter's gradient is not: look at its name, and at the order in which the "
+    "backwards return their gradients",
     **BACKWARD,
 )
 def test_backward(impl):

@@ -1,15 +1,12 @@
 """The parameters are read in the order of the dict, whatever their names."""
 
-from pathlib import Path
+import importlib
 
-from lessons.mutation import changed
+solution = importlib.import_module("lessons.11_block.solution")
+block_backward, guilty_block = solution.block_backward, solution.guilty_block
+post_norm_block = solution.post_norm_block
+NAMES = solution.NORM1 + solution.ATTENTION + solution.NORM2 + solution.MLP
 
-globals().update(
-    changed(
-        Path(__file__).parents[1] / "solution.py",
-        (
-            "    n, norm1 = layer_norm(x, *(params[name] for name in NORM1))",
-            "    params = dict(zip(NORM1 + ATTENTION + NORM2 + MLP, params.values(), strict=True))\n    n, norm1 = layer_norm(x, *(params[name] for name in NORM1))",
-        ),
-    )
-)
+
+def block(x, params, heads):
+    return solution.block(x, dict(zip(NAMES, params.values(), strict=True)), heads)
