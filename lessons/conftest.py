@@ -29,7 +29,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "hint(text): shown when the check fails")
+    config.addinivalue_line("markers", "hint(text, name=text): shown when the check fails, or this result")
+    config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
     config.lesson_results = []
 
@@ -76,7 +77,7 @@ def pytest_runtest_makereport(item, call):
         else:
             message = crash_in_answer(item, call)
         if message:
-            hints = [mark.args[0] for mark in item.iter_markers("hint")]
+            hints = hints_for(item, error)
             report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints)])
     item.config.lesson_results.append(
         {
@@ -84,10 +85,30 @@ def pytest_runtest_makereport(item, call):
             "check": item.originalname,
             "impl": item.callspec.params["impl"],
             "state": report.lesson_state,
-            "error": type(error).__name__ if error else None,
+            "error": name_of(error),
             "message": str(error) if error else "",
         }
     )
+
+
+def hints_for(item, error):
+    """The hints of a check that belong to this fault: to the result's name, its kind, or else to any."""
+    if not isinstance(error, AssertionError):
+        keys = ["crash"]
+    else:
+        keys = [getattr(error, "name", ""), getattr(error, "kind", "")]
+    hints = []
+    for mark in item.iter_markers("hint"):
+        special = [mark.kwargs[key] for key in keys if key in mark.kwargs]
+        hints += special[:1] or mark.args[:1]
+    return hints
+
+
+def name_of(error):
+    """The type of an error; every failed assertion, the referee's own too, is an AssertionError."""
+    if isinstance(error, AssertionError):
+        return "AssertionError"
+    return type(error).__name__ if error else None
 
 
 def crash_in_answer(item, call):

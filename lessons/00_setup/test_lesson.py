@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same, assert_untouched
+from lessons.referee import assert_same, assert_untouched
 from tinyvit.data.shapes import make_shapes
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 from tinyvit.ops import cross_entropy, cross_entropy_backward, softmax, softmax_backward
 
 HALF = np.log(np.array([[0.5, 0.25, 0.25]]))  # logits whose softmax is known

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same
+from lessons.referee import assert_same
 
 suspects = importlib.import_module("lessons.03_gradient_checking.suspects")
 WRONG = "softmax", "scaled tanh", "rms rows"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]])
 WEIGHT = np.array([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]])

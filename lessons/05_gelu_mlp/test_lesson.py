@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 
 FORMS = ("exact", "tanh")
 NUMBERS = np.array([[-3.0, -1.0, -0.3], [0.0, 1.0, 2.5]])

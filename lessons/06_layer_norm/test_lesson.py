@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 
 
 def inputs(seed=0, shape=(2, 3, 5)):

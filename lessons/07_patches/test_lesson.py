@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 
 SHAPE, PATCH = (2, 4, 6, 3), 2  # two rows and three columns of patches: no two sizes that could be mixed up
 

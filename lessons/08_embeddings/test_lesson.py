@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_gradients, assert_same, assert_untouched
 from tinyvit.ops import position_embedding
 
 X = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])

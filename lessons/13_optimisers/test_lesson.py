@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same, assert_untouched
+from lessons.referee import assert_same, assert_untouched
 from tinyvit.model import Params, rows_of
 from tinyvit.optim import AdamW
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same
+from lessons.referee import assert_same
 from tinyvit.checking import random_params
 from tinyvit.model import ViTConfig, infer, initialise
 from tinyvit.objectives import loss_and_grads

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same
+from lessons.referee import assert_same
 
 
 def run_of(train, val=None, accuracy=None):

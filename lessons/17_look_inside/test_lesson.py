@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same
+from lessons.referee import assert_same
 from tinyvit.checking import random_params
 from tinyvit.model import ViTConfig, attention_maps, forward
 

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same, assert_untouched
+from lessons.referee import assert_same, assert_untouched
 from tinyvit import objectives
 from tinyvit.checking import random_params
 from tinyvit.model import ViTConfig

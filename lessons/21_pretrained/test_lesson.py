@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lessons.checks import assert_same, assert_untouched
+from lessons.referee import assert_same, assert_untouched
 from tinyvit.ops.attention import attention
 
 D, H, K = 6, 3, 2

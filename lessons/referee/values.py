@@ -1,0 +1,78 @@
+"""Comparing an answer with what it should be, in an order that helps.
+
+A message names the first thing that is wrong: the type, the shape, the dtype, numbers that are not finite,
+and only then the values: what is the matter with them where that can be told, and where they differ most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lessons.referee.diagnosis import diagnose
+from lessons.referee.fault import Fault, distinguished, ordinal
+
+
+def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9) -> None:
+    """Assert that an array (or number) is what it should be, to tolerance relative to its largest value."""
+    expected = np.asarray(expected)
+    assert_form(got, expected.shape, expected.dtype, name)
+    got = np.asarray(got)
+    if expected.dtype.kind == "f":
+        distance, allowed = np.abs(got - expected), tolerance * max(1.0, np.abs(expected).max(initial=0))
+    else:
+        distance, allowed = (got != expected).astype(float), 0.0
+    if distance.size and distance.max() > allowed:
+        where = np.unravel_index(distance.argmax(), distance.shape)
+        if expected.dtype.kind in "fiu":
+            wanted, came = distinguished(expected[where], got[where])
+        else:
+            wanted, came = str(expected[where]), str(got[where])
+        detail = f"expected {wanted}, got {came}"
+        reason = diagnose(got, expected)
+        if reason:
+            raise Fault(f"{name} {reason}\n    most of all{ordinal(where)}: {detail}", name)
+        raise Fault(f"{name} is wrong{ordinal(where)}: {detail}", name)
+
+
+def assert_untouched(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> None:
+    """Assert that a function left the arrays it was given as they were."""
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        assert_unchanged(old, new, f"input {number}")
+
+
+def assert_unchanged(old: np.ndarray, new: np.ndarray, name: str, by: str = "") -> None:
+    """Assert that one array, given by this name, is as it was before the call."""
+    if np.shape(old) != np.shape(new):
+        raise Fault(
+            f"{name} was given another shape in place{by}: {np.shape(old)} became {np.shape(new)}; "
+            "make a new array with reshape, and leave x.shape alone",
+            name,
+            "inplace",
+        )
+    if not np.array_equal(old, new, equal_nan=np.asarray(old).dtype.kind in "fc"):
+        raise Fault(
+            f"{name} was changed in place{by}: make a new array (y = x - ..., not x -= ...)", name, "inplace"
+        )
+
+
+def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str) -> None:
+    """Assert that a result is an array (or number) of this shape and dtype, without NaN or infinity."""
+    if got is None:
+        raise Fault(f"{name} is None: does the function return it?", name, "count")
+    if isinstance(got, tuple | list):
+        also = ": is a cache returned beside it, or unpacked nowhere?" if len(got) == 2 else ""
+        raise Fault(f"{name} is a {type(got).__name__} of {len(got)}, expected an array{also}", name, "count")
+    if not isinstance(got, np.ndarray | np.generic | float | int):
+        raise Fault(f"{name} is a {type(got).__name__}, expected an array", name, "shape")
+    if np.shape(got) != shape:
+        raise Fault(f"{name} has shape {np.shape(got)}, expected {shape}", name, "shape")
+    got_dtype = np.asarray(got).dtype
+    if isinstance(got, np.ndarray) and got_dtype != dtype:
+        rule = ": dtype in, dtype out" if dtype == np.float32 else ""
+        raise Fault(f"{name} has dtype {got_dtype}, expected {dtype}{rule}", name, "dtype")
+    if not np.isfinite(got).all():
+        bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
+        value = np.asarray(got)[tuple(bad)]
+        raise Fault(f"{name} has a value that is not finite: {value}{ordinal(bad)}", name, "finite")
