@@ -2,6 +2,8 @@
 
 import importlib
 
+import numpy as np
+
 solution = importlib.import_module("lessons.15_data.solution")
 crop_and_flip = solution.crop_and_flip
 drop_path_backward = solution.drop_path_backward
