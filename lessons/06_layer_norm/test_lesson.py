@@ -114,8 +114,9 @@ def test_the_gradient_has_no_part_that_the_output_cannot_see(impl, name):
 def test_two_forwards_before_the_backward(impl, name):
     first, second = inputs((2, 3, 5), seed=8), inputs((2, 3, 5), seed=9)
     dy = np.random.default_rng(10).normal(size=(2, 3, 5))
-    _, cache = impl.layer_norm(*first.values())
+    y, cache = impl.layer_norm(*first.values())
     impl.layer_norm(*second.values())
+    assert_same(y, right(*first.values()), "y of the first of two calls")
     expected = LIBRARY.layer_norm_backward(dy, LIBRARY.layer_norm(*first.values())[1])
     for got, array, each in zip(getattr(impl, name)(dy, cache), expected, first, strict=True):
         assert_same(got, array, f"d{each} of the first of two calls")

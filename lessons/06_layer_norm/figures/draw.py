@@ -48,7 +48,7 @@ def draw_projection():
 
     def at(ones, n, up=0.0):
         """A point from its coordinates along the row of ones, along n, and upright on both."""
-        return 62 + 130 * ones + 92 * n, 262 + 18 * ones - 70 * n - 150 * up
+        return 94 + 130 * ones + 92 * n, 262 + 18 * ones - 70 * n - 150 * up
 
     corners = [at(-0.2, -0.5), at(2.0, -0.5), at(2.0, 1.45), at(-0.2, 1.45), at(-0.2, -0.5)]
     sheet.line(corners, FAINT, 2)
@@ -60,7 +60,7 @@ def draw_projection():
     sheet.arrow(shadow, tip, GREEN, 2.5)
     sheet.arrow(origin, tip, BLUE, 2.5)
     x, y = at(1.15, 0)
-    sheet.text(x + 8, y + 3, "the row of ones: a shift", 12, QUIET, "lm")
+    sheet.text(x + 8, y + 3, "ones: a shift", 12, QUIET, "lm")
     x, y = at(0, 1.15)
     sheet.text(x + 8, y - 2, "n: a stretch", 12, QUIET, "lm")
     x, y = at(0.42, 0)
