@@ -85,7 +85,9 @@ def minutes_stated(lesson):
     assert stated, f"{lesson.name} states no time"
     words = " ".join(stated.group(1).split())
     total = sum(int(number) for number in re.findall(r"(\d+) minutes", words))
-    for number in re.findall(r"\b(\w+) hours?\b", re.sub(r"\ban hour", "", words)):
+    for number in re.findall(
+        r"\b(\w+)(?: and a half)? hours?\b", re.sub(r"(\w+ (?:of )?)?an hour", "", words)
+    ):
         total += 60 * (int(number) if number.isdigit() else NUMBERS[number])
     total += 30 * words.count("half an hour") + 45 * words.count("three quarters of an hour")
     if re.match(r"(?:about |under |less than )?an hour\b", words):
