@@ -30,7 +30,7 @@ def test_an_exercise_of_a_few_functions_that_say_what_to_write(lesson):
     checks = sum(name.startswith(("guilty_", "trust_")) for name in names)
     assert 1 <= len(names) - puzzle - checks <= 4, names
     assert checks <= 1, names
-    assert exercise.count("raise NotImplementedError(") == len(names)
+    assert 1 <= exercise.count("raise NotImplementedError(") <= len(names)  # some are given
     solution = importlib.import_module(f"lessons.{lesson.name}.solution")
     assert [name for name in names if not hasattr(solution, name)] == []
 
