@@ -1,9 +1,10 @@
-"""Draw this lesson's figure from measured.json: python -m lessons.20_threads.figures.draw"""
+"""Draw this lesson's figures, one from measured.json: python -m lessons.20_threads.figures.draw"""
 
 import json
 from pathlib import Path
 
-from lessons.drawing import BLUE, FAINT, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Sheet
+from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
 LABELS = {
@@ -25,6 +26,35 @@ def main(measured=HERE / "measured.json", folder=HERE):
     words = f"{machine['processor']}, {cores}, {machine['system']}, NumPy {machine['numpy']}"
     sheet.text(20, sheet.size[1] - 18, words, 11, QUIET, "lm")
     sheet.save(Path(folder) / "steps.png")
+    draw_pieces(folder)
+
+
+def draw_pieces(folder):
+    """Which thread takes which piece, and in which order everything is added up."""
+    sheet = Sheet(780, 230)
+    colours = (BLUE, GREEN)
+    lengths = (70, 96, 84, 62, 76, 90)  # some pieces take longer than others
+    for thread, colour in enumerate(colours):
+        y, across = 62 + 70 * thread, 100
+        sheet.text(20, y + 16, f"thread {thread}", 13, INK, "lm")
+        for piece in range(thread, 6, 2):
+            sheet.box(across, y, lengths[piece], 32, tint(colour, 0.16), colour)
+            sheet.text(across + lengths[piece] / 2, y + 16, f"piece {piece}", 12)
+            across += lengths[piece] + 6
+        sheet.line([(across + 2, y + 16), (400, y + 16)], AXIS, 1.2)
+        sheet.box(400, y, 128, 32, tint(colour, 0.4), colour)
+        sheet.text(464, y + 16, "+".join(f"g{piece}" for piece in range(thread, 6, 2)), 13)
+        end = (590, 102 + 12 * thread)
+        sheet.line([(528, y + 16), (560, y + 16), (560, end[1]), end], AXIS, 1.2)
+    sheet.box(590, 88, 170, 40, FAINT, QUIET)
+    sheet.text(675, 108, "(g0+g2+g4) + (g1+g3+g5)", 12)
+    for x, words in ((100, "time"), (400, "a table for each thread"), (590, "the sum, thread 0 first")):
+        sheet.text(x, 34, words, 12, QUIET, "lm")
+    sheet.line([(132, 34), (380, 34)], AXIS, 1)
+    sheet.line([(374, 31), (380, 34), (374, 37)], AXIS, 1)
+    words = "However long a piece takes, the orders of these sums stay as they are. (Without the shares.)"
+    sheet.text(20, 205, words, 12, QUIET, "lm")
+    sheet.save(Path(folder) / "pieces.png")
 
 
 def draw_case(sheet, top, case):

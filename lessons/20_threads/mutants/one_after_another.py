@@ -3,7 +3,8 @@
 import importlib
 
 solution = importlib.import_module("lessons.20_threads.solution")
-gradients_for_any_threads, trust_gradients = solution.gradients_for_any_threads, solution.trust_gradients
+gradients_for_any_threads = solution.gradients_for_any_threads
+trust_gradients = solution.trust_gradients
 
 
 def gradients_on_threads(config, params, images, labels, pieces, threads):
