@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lessons.mine.answers import LESSONS, is_written
-from lessons.mine.operations import OPERATIONS, Operation
+from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
 from tinyvit.errors import UserError
 
 SECONDS = 30  # for one check, some of which train a small model
@@ -88,16 +88,23 @@ def _is_written(path: Path, operation: Operation) -> bool:
 
 
 def _judged(operation: Operation, results: list[dict]) -> tuple[str, str]:
-    """The state of an operation by the results of its lesson's checks, and the first reason against it."""
-    concerned = [
-        r for r in results if set(r.get("functions", operation.functions)) & set(operation.functions)
-    ]
-    for result in concerned:
-        if result["state"] != "done":
-            message = (result["message"] or result["state"]).strip().split("\n")[0]
-            error = "" if result["error"] in (None, "AssertionError", "Fault") else f"{result['error']}: "
+    """The state of an operation by the results of its lesson's checks, and the first reason against it.
+
+    A check counts if it uses the operation's functions and none that belongs to no operation: whether the
+    puzzle is solved, or LayerNorm is derived a second time along the graph, does not matter here. A check that
+    has come to use no function at all has failed at the import.
+    """
+    passed = 0
+    for result in results:
+        used = set(result["functions"])
+        if (used and not used & set(operation.functions)) or used - OPERATION_OF.keys():
+            continue
+        if result["state"] == "wrong":
+            message = (result["message"] or "wrong").strip().split("\n")[0]
+            error = "" if result["error"] in (None, "AssertionError") else f"{result['error']}: "
             return WRONG, f"{result['check']}: {error}{message}"
-    return (YOURS, "") if concerned else (WRONG, "none of its checks has run")
+        passed += result["state"] == "done"
+    return (YOURS, "") if passed else (WRONG, "none of its checks has run")
 
 
 def _checked(folders: list[Path], file: str, report: Callable[[str], None]) -> dict[str, list[dict]]:
@@ -122,6 +129,7 @@ def _checked(folders: list[Path], file: str, report: Callable[[str], None]) -> d
             {
                 "check": check,
                 "state": "wrong",
+                "functions": [],
                 "error": None,
                 "message": f"does not come back within {SECONDS} seconds, or ends Python",
             }

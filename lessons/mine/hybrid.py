@@ -24,10 +24,8 @@ import numpy as np
 
 from lessons.mine.adapters import replacements
 from lessons.mine.answers import load
-from lessons.mine.operations import OPERATIONS, Operation
+from lessons.mine.operations import OPERATION_OF, OPERATIONS, Operation
 from lessons.mine.planting import Mutant
-
-OPERATION_OF = {name: operation.name for operation in OPERATIONS for name in operation.functions}
 
 
 class Broken(Exception):  # noqa: N818 - as with referee.Fault

@@ -53,6 +53,6 @@ OPERATIONS = (
     Operation("AdamW", 13, ("adamw_step",), ("adamw",)),
     Operation("one batch", 14, ("train_on_batch",), ("gradients", "parameters")),
 )
+OPERATION_OF = {name: operation.name for operation in OPERATIONS for name in operation.functions}
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 OF_THE_MODEL = OPERATIONS[: [operation.name for operation in OPERATIONS].index("clipping")]
-LESSONS = sorted({operation.lesson for operation in OPERATIONS})

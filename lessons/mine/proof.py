@@ -187,7 +187,7 @@ def _differentiate(hybrid: Hybrid, operation: Operation, args: tuple, kwargs: di
 
     def gradients(dy, cache):
         if name == "cross_entropy":
-            return (backward(cache) * dy,)
+            return (backward(cache) * float(dy),)
         found = backward(dy, cache)
         if name == "block":
             dx, named = found
