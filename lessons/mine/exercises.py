@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -91,12 +92,13 @@ def _judged(operation: Operation, results: list[dict]) -> tuple[str, str]:
     """The state of an operation by the results of its lesson's checks, and the first reason against it.
 
     A check counts if it uses the operation's functions and none that belongs to no operation: whether the
-    puzzle is solved, or LayerNorm is derived a second time along the graph, does not matter here. A check that
-    has come to use no function at all has failed at the import.
+    puzzle is solved, or LayerNorm is derived a second time along the graph, does not matter here. A check
+    that has come to use no function at all has failed at the import.
     """
     passed = 0
     for result in results:
-        used = set(result["functions"])
+        missing = re.search(r"has no attribute '(\w+)'$", result["message"])  # it was deleted
+        used = {*result["functions"], *(missing.groups() if missing else ())}
         if (used and not used & set(operation.functions)) or used - OPERATION_OF.keys():
             continue
         if result["state"] == "wrong":

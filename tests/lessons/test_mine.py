@@ -262,7 +262,7 @@ def test_every_operation_has_a_planted_mutant():
 
 
 def test_mutants_are_found_by_name_and_by_lesson_and_name():
-    assert planting.find("post_norm").lesson.name == "11_block"
+    assert planting.find("attention_gets_dy").lesson.name == "11_block"
     assert planting.find("5/weight_reshaped_not_transposed").lesson.name == "05_gelu_mlp"
     with pytest.raises(UserError, match="choose 04/weight_reshaped_not_transposed or 05/"):
         planting.find("weight_reshaped_not_transposed")
