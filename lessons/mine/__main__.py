@@ -101,6 +101,7 @@ def show(answers: Answers, picture: Path) -> None:
     for each in answers.states:
         if each.reason:
             print(f"\n{each.operation.name} is not right yet. {each.reason}")
+            print(f"    More: pytest lessons/{answers.files[each.operation.lesson].parent.name}")
     parts = {state: {p for o in answers.named(state) for p in o.parts} for state in (YOURS, WRONG)}
     draw_mine(parts[YOURS], parts[WRONG]).save(picture)
     print(f"\n{count(len(answers.named(YOURS)))} The map of them: {_shown(picture)}\n")

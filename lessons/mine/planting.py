@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +38,8 @@ class Mutant:
     @property
     def fault(self) -> str:
         """What is wrong with it, in a sentence."""
-        return " ".join((self.module.__doc__ or self.name).split("\n\n")[0].split())
+        docstring = ast.get_docstring(ast.parse(self.path.read_text("utf-8"))) or self.name
+        return " ".join(docstring.split("\n\n")[0].split())
 
     @cached_property
     def operations(self) -> list[Operation]:
