@@ -136,7 +136,7 @@ def draw_looks(trained):
     sheet.text(
         380,
         448,
-        f"One head of the third block. White: no attention; full colour: {full} times an even share or more.",
+        f"Third block, head 2 above and head 4 below. White: no attention; dark: {full} times an even share.",
         13,
         QUIET,
     )
