@@ -53,7 +53,7 @@ def test_if_all_say_the_same_all_hear_it(impl):
     "K is the last axis of q; q k^T is divided by math.sqrt(K), not by K; each image by itself",
     crash="the transpose of every image's k is k.swapaxes(-1, -2); .T turns all three axes round",
 )
-@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 1), (4, 1, 2), (1, 6, 3)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 2), (4, 1, 2), (1, 6, 1)], ids=str)
 def test_values_token_by_token(impl, shape):
     q, k, v = inputs(2, shape).values()
     y, _ = impl.single_head(q, k, v)
@@ -80,7 +80,7 @@ def test_large_scores(impl):
     dtype="np.sqrt(K) is a float64: math.sqrt(K) is a Python number and leaves float32 alone",
     cache="write no -= or *= on what the cache holds",
 )
-@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 3, 7), (3, 2, 1), (4, 1, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 3, 7), (3, 2, 4), (4, 1, 2), (2, 3, 1)], ids=str)
 def test_backward(impl, shape):
     assert_operation(impl.single_head, impl.single_head_backward, {"": inputs(4, shape)})
 
