@@ -108,14 +108,15 @@ def test_the_gradient_has_no_part_that_the_output_cannot_see(impl, name):
 
 
 @pytest.mark.hint(
-    "what belongs to a batch belongs into its cache: the next forward comes before its backward"
+    "whatever belongs to one batch goes into its cache: the next forward may come before its backward"
 )
 @pytest.mark.parametrize("name", BACKWARDS)
 def test_two_forwards_before_the_backward(impl, name):
     first, second = inputs((2, 3, 5), seed=8), inputs((2, 3, 5), seed=9)
     dy = np.random.default_rng(10).normal(size=(2, 3, 5))
-    _, cache = impl.layer_norm(*first.values())
+    y, cache = impl.layer_norm(*first.values())
     impl.layer_norm(*second.values())
+    assert_same(y, right(*first.values()), "y of the first of two calls")
     expected = LIBRARY.layer_norm_backward(dy, LIBRARY.layer_norm(*first.values())[1])
     for got, array, each in zip(getattr(impl, name)(dy, cache), expected, first, strict=True):
         assert_same(got, array, f"d{each} of the first of two calls")
@@ -129,7 +130,7 @@ def test_two_forwards_before_the_backward(impl, name):
     unit_gain="try gains that are not 1",
     gain_from_y="try gains that are not 1, and look at the error of each input",
     centred_already="try rows whose mean is not 0",
-    no_eps="forward takes an eps: try a large one, such as 0.5, with lambda x, w, b: forward(x, w, b, 0.5)",
+    default_eps="forward takes an eps: try a large one, with lambda x, w, b: forward(x, w, b, 0.5)",
     two_axes="try more than two axes, and look at the error of each input",
     three_axes="try more than three axes",
 )

@@ -85,7 +85,10 @@ def draw_wall(data, models):
         for index, (colour, accuracies) in enumerate(models.values()):
             bar = top + 18 + index * thick
             sheet.rectangle(left, bar, full * accuracies[number], thick - 2, colour, colour)
-            sheet.text(left + full + 8, bar + thick / 2 - 1, f"{accuracies[number]:.0%}", 12, colour, "lm")
+            accuracy = (
+                f"{accuracies[number]:.0%}" if accuracies[number] < 0.99 else f"{accuracies[number]:.1%}"
+            )
+            sheet.text(left + full + 8, bar + thick / 2 - 1, accuracy, 12, colour, "lm")
         top += 96
     guess = left + full / 10
     sheet.line([(guess, 30), (guess, top - 26)], ORANGE, 1.5)

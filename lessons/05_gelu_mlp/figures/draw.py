@@ -34,11 +34,11 @@ def draw_bends():
     low = x <= 3
     axes.curve(x[low], x[low].clip(0), QUIET, 2)
     axes.curve(x[low], y[low], BLUE, 2.5)
-    axes.text(0.35, 1.5, "ReLU", QUIET, anchor="rm")
+    axes.text(1.45, 1.75, "ReLU", QUIET, anchor="rm")
     axes.text(-0.9, -0.36, "GELU", BLUE)
 
-    sheet.text(570, 24, "its slope", 15, INK)
-    axes = Axes(sheet, (410, 48, 730, 278), (-4, 4), (-0.5, 1.5))
+    sheet.text(580, 24, "its slope", 15, INK)
+    axes = Axes(sheet, (425, 48, 735, 278), (-4, 4), (-0.5, 1.5))
     draw_grid(axes, (-0.5, 0, 0.5, 1, 1.5))
     axes.curve((-4, 0), (0, 0), QUIET, 2)
     axes.curve((0, 4), (1, 1), QUIET, 2)
@@ -65,7 +65,7 @@ def draw_difference():
     axes.curve(x, slope, ORANGE, 2)
     axes.curve(x, y - y_exact, BLUE, 2)
     axes.text(2.45, 0.00078, "difference of the slopes", ORANGE)
-    axes.text(3.35, 0.00036, "difference of the values", BLUE)
+    axes.text(3.45, 0.0003, "difference of the values", BLUE)
     return sheet
 
 
