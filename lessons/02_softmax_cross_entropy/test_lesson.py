@@ -32,7 +32,7 @@ def assert_loss_gradient(impl, logits, targets, smoothing=0.0):
 
     def backward(dloss, cache):
         dlogits = impl.cross_entropy_backward(cache)
-        return None if dlogits is None else dlogits * dloss
+        return None if dlogits is None else dlogits * float(dloss)
 
     assert_operation(
         lambda z: impl.cross_entropy(z, targets, smoothing), backward, {"it": {"logits": logits}}
