@@ -92,8 +92,8 @@ CURVES = {
 
 
 @pytest.mark.hint(
-    "go down the table, return at the first line that applies; which losses does it speak of: any, the first, "
-    "the largest, the last?"
+    "go down the table, return at the first line that applies; which losses does it speak of: any, the "
+    "first, the largest, the last?"
 )
 @pytest.mark.parametrize("verdict", CURVES)
 def test_diagnosis(impl, verdict):
