@@ -80,7 +80,7 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
         raise Fault(f"{name} is a {type(got).__name__}, expected an array", name, "shape")
     if np.shape(got) != shape:
         right = expected() if callable(expected) else expected
-        reason = "" if right is None else diagnose(np.asarray(got), right, name)
+        reason = "" if right is None else diagnose(np.asarray(got), right, name, returned=returned_with(got))
         message = f"{said(name, 'has shape')} {np.shape(got)}, expected {shape}"
         raise Fault(f"{message}: {reason}" if reason else message, name, "shape")
     got_dtype = np.asarray(got).dtype

@@ -1,13 +1,17 @@
 """Every lesson has all its parts."""
 
 import importlib
+import re
 
 import pytest
 
 from lessons.referee.share import BOUND, asked_for, statements
-from tests.lessons.course import LESSONS, NAMES, text_of
+from tests.lessons.course import CAPSTONE, LESSONS, text_of
 
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+ordinary = pytest.mark.parametrize(
+    "lesson", [lesson for lesson in LESSONS if lesson.name != CAPSTONE], ids=lambda lesson: lesson.name
+)
 
 
 @every_lesson
@@ -18,14 +22,27 @@ def test_its_files(lesson):
     assert f"pytest lessons/{lesson.name}" in text_of(lesson)
 
 
-@every_lesson
-def test_an_exercise_of_one_to_five_functions_that_say_what_to_write(lesson):
+@ordinary
+def test_an_exercise_of_few_functions_that_say_what_to_write(lesson):
+    """One to four of its own, a gradient check, and a puzzle, which may be a pair of forward and backward."""
     exercise = (lesson / "exercise.py").read_text("utf-8")
-    names = asked_for(lesson)
-    assert 1 <= len(names) <= 5, names
-    assert exercise.count("raise NotImplementedError(") == len(names)
+    to_do = {
+        name: 'raise NotImplementedError("' in body.replace("(\n        ", "(")
+        for name, body in functions(exercise)
+    }
+    main, _, puzzle = exercise.partition("# The puzzle")
+    own = [name for name, _ in functions(main) if not name.startswith(("guilty_", "trust_"))]
+    assert 1 <= len(own) <= 4, own
+    assert len(functions(main)) - len(own) <= 1
+    assert len(functions(puzzle)) <= 2
+    assert [name for name, _ in functions(main) if not to_do[name]] == []
     solution = importlib.import_module(f"lessons.{lesson.name}.solution")
-    assert [name for name in names if not hasattr(solution, name)] == []
+    assert [name for name in asked_for(lesson) if not hasattr(solution, name)] == []
+
+
+def functions(source):
+    """The top-level functions of a file: name and text of each."""
+    return re.findall(r"^def (\w+)(.*?)(?=^\S|\Z)", source, re.M | re.S)
 
 
 def test_no_two_lessons_ask_for_functions_of_one_name():
@@ -33,13 +50,12 @@ def test_no_two_lessons_ask_for_functions_of_one_name():
     assert sorted(names) == sorted(set(names))
 
 
-@every_lesson
+@ordinary
 def test_the_puzzle_comes_last_and_its_checks_are_marked(lesson):
     _, mark, puzzle = (lesson / "exercise.py").read_text("utf-8").partition("# The puzzle")
-    checks = (lesson / "test_lesson.py").read_text("utf-8")
     assert mark, "no comment says where the puzzle begins"
-    assert puzzle.count("\ndef ") == 1
-    assert "@pytest.mark.puzzle" in checks
+    assert functions(puzzle)
+    assert "@pytest.mark.puzzle" in (lesson / "test_lesson.py").read_text("utf-8")
 
 
 @every_lesson
