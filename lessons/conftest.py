@@ -13,14 +13,15 @@ many checks it fails. The puzzle and the gradient check of a lesson are counted 
 
 from __future__ import annotations
 
-import importlib.util
+import inspect
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from lessons.referee import calls
+from lessons.referee import Fault, calls
+from lessons.referee.known import known_mistake, load
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
@@ -59,9 +60,7 @@ def impl(request):
     path = folder / f"{name}.py" if name in ("exercise", "solution") else folder / "mutants" / f"{name}.py"
     if not path.is_file():
         pytest.exit(f"{folder.name} has no file {path.relative_to(folder)}", returncode=2)
-    spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(path)
     calls.RECENT.clear()
     request.node.answer = calls.Watched(module)
     return request.node.answer
@@ -82,6 +81,8 @@ def pytest_runtest_makereport(item, call):
     else:
         report.lesson_state = WRONG
         where, message = told(item, call)
+        if isinstance(error, Fault) and item.callspec.params["impl"] == "exercise":
+            message += known(item, error)
         if message:
             report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints_for(item, error))])
         if where and where in item.config.lesson_crashes:
@@ -117,6 +118,18 @@ def told(item, call):
     if isinstance(error, AssertionError) and not from_answer(item, call):
         return None, str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
     return crash_in_answer(item, call)
+
+
+def known(item, fault):
+    """A line for an answer that gives the very numbers of a planted mistake: which."""
+
+    def check(module):
+        names = inspect.signature(item.obj).parameters
+        arguments = {name: module if name == "impl" else item.funcargs[name] for name in names}
+        item.obj(**arguments)
+
+    mistake = known_mistake(fault, check, item.path.parent)
+    return f'\nThe same numbers come out of this mistake: "{mistake}"' if mistake else ""
 
 
 def hints_for(item, error):

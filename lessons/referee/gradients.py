@@ -49,6 +49,7 @@ def compare(by_hand, numerical, name: str, others: dict[str, np.ndarray]) -> Non
         f"{said(name, reason)}\n    most of all{ordinal(where)}: a small push of the input says {wanted}, "
         f"your backward says {came} (relative error of the whole {error:.1e})",
         name,
+        got=by_hand,
     )
 
 

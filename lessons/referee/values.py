@@ -33,8 +33,8 @@ def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9
     detail = f"expected {shown[0]}, got {shown[1]}"
     if reason := diagnose(got, expected, name, returned=returned_with(got)):
         most = f"most of all{ordinal(where)}: " if where else ""
-        raise Fault(f"{said(name, reason)}\n    {most}{detail}", name)
-    raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name)
+        raise Fault(f"{said(name, reason)}\n    {most}{detail}", name, got=got)
+    raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name, got=got)
 
 
 def returned_with(got) -> dict[int, np.ndarray]:
