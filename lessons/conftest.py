@@ -39,7 +39,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "hint(text, name=text): shown when the check fails, or this result")
     config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
-    config.lesson_results = []
+    config.lesson_results, config.lesson_caught = [], set()
     config.lesson_crashes = {}  # the first report of every crash, and how many more there were
 
 
@@ -66,6 +66,13 @@ def impl(request):
     return request.node.answer
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Of hundreds of wrong answers, run none through more checks than it takes to catch it."""
+    if wrong_answer(item) in item.config.lesson_caught:
+        pytest.skip("caught already")
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """Turn an unsolved exercise into "to do", and a wrong answer into one message and its hint."""
@@ -73,6 +80,8 @@ def pytest_runtest_makereport(item, call):
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
     error = call.excinfo and call.excinfo.value
+    if isinstance(error, pytest.skip.Exception):
+        return
     if isinstance(error, NotImplementedError):
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"to do: {error}")
         report.lesson_state = TODO
@@ -80,6 +89,7 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = DONE
     else:
         report.lesson_state = WRONG
+        item.config.lesson_caught |= {wrong_answer(item)} - {None}
         where, message = told(item, call)
         if isinstance(error, Fault) and item.callspec.params["impl"] == "exercise":
             message += known(item, error)
@@ -103,6 +113,13 @@ def pytest_runtest_makereport(item, call):
             "message": str(error) if error else "",
         }
     )
+
+
+def wrong_answer(item):
+    """The lesson and name of the wrong answer that a check runs on, if all of them are run; else None."""
+    if "impl" in item.fixturenames and item.config.getoption("impl") == "mutants":
+        return item.path.parent.name, item.callspec.params["impl"]
+    return None
 
 
 def part_of(item, used):

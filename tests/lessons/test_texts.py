@@ -6,12 +6,15 @@ import re
 
 import pytest
 
-from tests.lessons.course import CAPSTONE, LESSONS, prose_of, sections_of, text_of
-
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-ordinary = pytest.mark.parametrize(
-    "lesson", [lesson for lesson in LESSONS if lesson.name != CAPSTONE], ids=lambda lesson: lesson.name
+from tests.lessons.course import (
+    LESSONS,
+    every_guided_lesson,
+    every_lesson,
+    prose_of,
+    sections_of,
+    text_of,
 )
+
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 
 
@@ -35,12 +38,12 @@ def test_its_length(lesson):
     assert 700 <= words <= 2400, f"{words} words"
 
 
-@ordinary
+@every_guided_lesson
 def test_it_says_where_in_the_model_it_is(lesson):
     assert re.search(r"^!\[You are here: .*\]\(figures/where\.png\)$", text_of(lesson), re.M)
 
 
-@ordinary
+@every_guided_lesson
 def test_its_sections(lesson):
     expected = ["Your turn", "What goes wrong", "Questions without a check", "In tinyvit", "Read on"]
     assert [title for title in sections_of(lesson) if title in expected] == expected
@@ -52,7 +55,7 @@ def test_three_links_to_read_on(lesson):
     assert len(found) == 3, found
 
 
-@ordinary
+@every_guided_lesson
 def test_something_is_predicted_before_it_is_run(lesson):
     assert re.search(r"\*\*Predict\.\*\*.*?<details>", text_of(lesson), re.S)
 
@@ -77,7 +80,7 @@ def test_lessons_0_to_4_take_at_most_four_hours():
     assert sum(minutes.values()) <= 240, minutes
 
 
-@ordinary
+@every_guided_lesson
 def test_it_states_a_time(lesson):
     assert 15 <= minutes_stated(lesson) <= 240
 
