@@ -32,6 +32,7 @@ SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
 def pytest_addoption(parser):
     parser.addoption("--impl", default="exercise", help="exercise, solution, a mutant's name, or mutants")
+    parser.addoption("--known", action="store_true", help="look for planted mistakes in any file's results")
     parser.addoption("--lesson-report", help="write what happened to every check, as JSON, to this file")
 
 
@@ -79,7 +80,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error = call.excinfo and call.excinfo.value
+    error, mistake = call.excinfo and call.excinfo.value, ""
     if isinstance(error, pytest.skip.Exception):
         return
     if isinstance(error, NotImplementedError):
@@ -91,8 +92,9 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
         where, message = told(item, call)
-        if isinstance(error, Fault) and item.callspec.params["impl"] == "exercise":
-            message += known(item, error)
+        if isinstance(error, Fault) and looks_for_mistakes(item):
+            mistake = known(item, error)
+            message += f'\nThe same numbers come out of this mistake: "{mistake}"' if mistake else ""
         if message:
             report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints_for(item, error))])
         if where and where in item.config.lesson_crashes:
@@ -111,6 +113,7 @@ def pytest_runtest_makereport(item, call):
             "part": part_of(item, used),
             "error": name_of(error),
             "message": str(error) if error else "",
+            "known": mistake,
         }
     )
 
@@ -138,15 +141,18 @@ def told(item, call):
 
 
 def known(item, fault):
-    """A line for an answer that gives the very numbers of a planted mistake: which."""
+    """What the planted mistake says that gives the very numbers of this answer, or ""."""
 
     def check(module):
         names = inspect.signature(item.obj).parameters
         arguments = {name: module if name == "impl" else item.funcargs[name] for name in names}
         item.obj(**arguments)
 
-    mistake = known_mistake(fault, check, item.path.parent)
-    return f'\nThe same numbers come out of this mistake: "{mistake}"' if mistake else ""
+    return known_mistake(fault, check, item.path.parent)
+
+
+def looks_for_mistakes(item):
+    return item.callspec.params["impl"] == "exercise" or item.config.getoption("known")
 
 
 def hints_for(item, error):
