@@ -6,6 +6,7 @@ where that is installed: it needs no GPU for that. So what runs on it keeps its 
 nothing about speed, and nothing about CuPy's own kernels.
 """
 
+import functools
 import inspect
 import operator
 from types import ModuleType, SimpleNamespace
@@ -132,11 +133,16 @@ def _check_arguments(original, args, keywords):
     if isinstance(original, cupy.ufunc):
         assert keywords.keys() <= UFUNC_KEYWORDS, f"cupy.{original.name} takes no {keywords.keys()}"
         return
+    if signature := _signature(original):
+        signature.bind(*args, **keywords)
+
+
+@functools.cache
+def _signature(function):
     try:
-        signature = inspect.signature(original)
+        return inspect.signature(function)
     except ValueError:  # compiled, without a signature
-        return
-    signature.bind(*args, **keywords)
+        return None
 
 
 def _forwards(plain):

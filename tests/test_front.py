@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,27 @@ def test_saving_never_overwrites(model, tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == b"precious"
 
 
+@pytest.mark.parametrize(
+    ("name", "layout", "complaint"),
+    [
+        ("m.npz", "torch", "m.npz does not suit the layout torch, which is a file that ends in .safetensors"),
+        ("m.safetensors", "official", "which is a file that ends in .npz: change one of them"),
+        ("m", "tinyvit", "which is a file that ends in .npz"),
+        ("m.npz", "hugging_face", "which is a folder, without an ending"),
+        (
+            "m.npz",
+            "onnx",
+            "there is no layout 'onnx': expected one of tinyvit, official, torch, hugging_face",
+        ),
+        ("m.pt", None, "expected .npz, .safetensors, or no ending"),
+    ],
+)
+def test_a_layout_and_an_ending_that_disagree_are_refused(model, tmp_path, name, layout, complaint):
+    with pytest.raises(UserError, match=complaint):
+        model.save(tmp_path / name, layout)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_run_is_loaded_by_its_folder(trained, photos):
     model = tinyvit.load(trained)
     assert model.classes == ("blue", "red")
@@ -253,6 +275,42 @@ def test_a_model_copied_or_pickled_is_one_of_its_own(model, images):
         twin.params["head.bias"] += 1
         np.testing.assert_array_equal(twin.params.flat[-2:], twin.params["head.bias"])
     np.testing.assert_array_equal(model.logits(images), before)
+
+
+def test_a_model_keeps_its_engine(model, images):
+    model.logits(images)
+    engine = model.engine()
+    model.features(images)
+    assert model.engine() is engine
+
+
+@pytest.mark.parametrize("what", ["threads", "params", "config", "process"])
+def test_a_model_whose_parts_are_replaced_has_another_engine(model, images, monkeypatch, what):
+    before, engine = model.logits(images), model.engine()
+    if what == "threads":
+        model.threads = 2
+    elif what == "params":
+        model.params = model.params.zeros_like()
+    elif what == "config":
+        model.config = replace(model.config, gelu="exact")
+    else:  # as in a forked process, which has none of the threads
+        monkeypatch.setattr("tinyvit.front.os.getpid", lambda: -1)
+    assert model.engine() is not engine
+    assert model.engine().threads == (2 if what == "threads" else 1)
+    assert (model.logits(images) == before).all() == (what in ("threads", "process"))
+
+
+def test_the_engine_is_not_copied_with_its_model(model, images, gpu):
+    model.logits(images)
+    twins = (
+        copy.deepcopy(model),
+        copy.copy(model),
+        pickle.loads(pickle.dumps(model)),
+        replace(model, threads=2),
+    )
+    for twin in (*twins, model.to(gpu)):
+        assert twin.engine() is not model.engine()
+        np.testing.assert_allclose(twin.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
 
 
 def test_repr_tells_what_it_is(model):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 
@@ -179,15 +180,28 @@ def test_a_model_without_a_head_draws_what_it_attends_to(go, headless, drawn, tm
     picture("RGB").save(tmp_path / "b.png")
     words = tmp_path / "a.png", tmp_path / "b.png", "--attention", tmp_path / "c.png"
     assert go(predict, "--weights", headless, *words) == (0, f"wrote {tmp_path / 'c.png'}\n", "")
-    assert [(one.photo.name, one.caption) for one in drawn] == [("a.png", ""), ("b.png", "")]
+    assert [(one.photo.path.name, one.caption) for one in drawn] == [("a.png", ""), ("b.png", "")]
     assert (tmp_path / "c.png").is_file()
+
+
+def test_images_of_the_same_file_name_are_told_apart_on_the_sheet(go, trained, tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        picture("RGB").save(tmp_path / name / "1.png")
+    picture("RGB").save(tmp_path / "b" / "2.png")
+    names = []
+    monkeypatch.setattr(
+        predict, "save_overlays", lambda rows, path: names.extend(row[0].name for row in rows)
+    )
+    assert go(predict, trained, tmp_path / "a", tmp_path / "b", "--attention", tmp_path / "c.png")[0] == 0
+    assert names == [os.path.join("a", "1.png"), os.path.join("b", "1.png"), "2.png"]
 
 
 def test_flags_that_make_no_sense(go, trained, tmp_path):
     picture("RGB").save(tmp_path / "a.png")
     words = trained, tmp_path / "a.png"
     assert_one_line(go(predict, *words, "--attention", tmp_path / "look.jpg"), "look.jpg", "end in .png")
-    assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution: add one")
+    assert_one_line(go(predict, *words, "--position-resize", "bicubic"), "--resolution")
     assert_one_line(go(predict, *words, "--heads", "3"), "states that it has 4 heads")
     assert_one_line(go(predict, tmp_path / "a.png", tmp_path / "a.png"), "use --weights")
 
@@ -295,7 +309,7 @@ def test_the_sheet_of_attention_holds_so_many_images_and_says_so(go, trained, dr
     status, out, _ = go(predict, trained, tmp_path / "p", "--attention", tmp_path / "look.png")
     assert status == 1
     assert out.endswith(f"wrote {tmp_path / 'look.png'} with the first 2 of 4 images\n")
-    assert [one.photo.name for one in drawn] == ["1.png", "2.png"]
+    assert [one.photo.path.name for one in drawn] == ["1.png", "2.png"]
     assert out.count("%") == 3 * 2
 
 

@@ -147,7 +147,7 @@ def test_a_photo_for_a_model_that_is_not_square_keeps_its_proportions(tmp_path):
 def test_the_box_is_what_the_model_saw_of_the_whole_photo(tmp_path, fit, box, lost):
     scene(800, 400).save(tmp_path / "a.png")
     photo = read_photo(tmp_path / "a.png", 32, fit)
-    assert photo.name == "a.png"
+    assert photo.path == tmp_path / "a.png"
     assert photo.box == pytest.approx(box)
     assert photo.lost == pytest.approx(lost)
     np.testing.assert_array_equal(photo.whole, Image.open(tmp_path / "a.png"))
@@ -423,7 +423,7 @@ def test_many_photos_and_errors_come_in_order(tmp_path):
         if isinstance(result, UserError):
             assert str(path) in str(result)
         else:
-            assert (result.view[0, 0, 0], result.name) == (i, path.name)
+            assert (result.view[0, 0, 0], result.path) == (i, path)
 
 
 def test_only_a_few_photos_are_read_ahead(tmp_path, monkeypatch):

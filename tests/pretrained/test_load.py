@@ -114,7 +114,7 @@ def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("stated", "remedy"), [(None, "put the config.json"), ({}, "Nor does its config.json")]
+    ("stated", "remedy"), [(None, "Put the config.json"), ({}, "Nor does its config.json")]
 )
 def test_where_heads_are_nowhere_stated_the_remedy_is_one_that_helps(tmp_path, stated, remedy):
     write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**HUGGING_FACE)))

@@ -129,7 +129,8 @@ def test_of_a_class_token_it_is_the_same_whether_it_is_normalised_before_or_afte
 def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
     arrays = to_torch_names(*random_model(width=192, heads=3, mlp_width=1, layers=1, pool="mean", **EXACT))
     message = complaint(from_torch_names, arrays, "file")
-    assert "share its width of 192 where there is no class token. Give --heads" in message
+    assert "share its width of 192 where there is no class token. Put the config.json" in message
+    assert "heads=... or on the command line as --heads" in message
 
 
 def test_images_that_patches_do_not_divide_are_refused():

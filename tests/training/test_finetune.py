@@ -264,8 +264,8 @@ def test_wrong_weights_are_one_line(refused, tmp_path, others):
 
 def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
     base = tmp_path / "base"
-    refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "--resolution 16 or 20")
-    refused(base, ("--resolution", "3"), "--resolution 4")
+    refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "(--resolution) of 16 or 20")
+    refused(base, ("--resolution", "3"), "(--resolution) of 4")
     refused(base, ("--resolution", "0"), "--resolution")
     refused(base, ("--position-resize", "nearest"), "--position-resize", "corners")
     refused(base, ("--heads", "7"), "base itself states that it has 4 heads", "--heads")

@@ -80,7 +80,7 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
     def failing(*args, **kwargs):
         raise UserError("cannot write it: No space left on device.")
 
-    where = {"draw_curves": "report.draw_curves", "write_metrics": "report.RunFolder.write_metrics"}
+    where = {"draw_curves": "epoch_files.draw_curves", "write_metrics": "epoch_files.RunFolder.write_metrics"}
     with monkeypatch.context() as patch:
         patch.setattr(f"tinyvit.training.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
@@ -96,7 +96,7 @@ def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tm
     def looks(run, records):
         saved.append(json.loads(str(arrays(run.last_path)["progress"]))["step"])
 
-    monkeypatch.setattr("tinyvit.training.report.RunFolder.write_metrics", looks)
+    monkeypatch.setattr("tinyvit.training.epoch_files.RunFolder.write_metrics", looks)
     assert command(*tiny(photos, tmp_path / "run"))[0] == 0
     assert saved == [4, 8, 12]
 
@@ -116,7 +116,7 @@ def test_closing_the_terminal_stops_the_run_resumably(command, photos, alone, tm
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", 1)])
 def test_a_request_to_end_before_training_leaves_no_folder(command, photos, tmp_path, monkeypatch, number):
-    monkeypatch.setattr("tinyvit.training.session.load_dataset", lambda *args: signal.raise_signal(number))
+    monkeypatch.setattr("tinyvit.training.run_data.load_dataset", lambda *args: signal.raise_signal(number))
     assert command(*tiny(photos, tmp_path / "run"))[0] == 128 + number
     assert not (tmp_path / "run").exists()
 

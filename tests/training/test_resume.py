@@ -75,7 +75,7 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_power_cut_around_any_write_is_made_good(command, photos, alone, tmp_path, monkeypatch, moved):
     """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
-    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
     replace = os.replace
     (alone / "curves.png").unlink()

@@ -29,7 +29,7 @@ def plans(go, photos, tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(ReferenceEngine, "step", noted)
-            patch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
+            patch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
             name = f"run{len(list(tmp_path.iterdir()))}"
             assert go(train, *tiny(photos, tmp_path / name, *flags))[0] == 0
         return seen

@@ -71,7 +71,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
         classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
-    except (KeyError, TypeError, ValueError, UserError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz from a run folder."
