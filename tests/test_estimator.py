@@ -130,7 +130,7 @@ def test_settings_that_cannot_be_are_a_value_error_too(settings, complaint):
         ViTClassifier(**settings).fit(images, labels)
 
 
-def test_a_copy_is_one_of_its_own(fitted):
+def test_a_copy_is_independent(fitted):
     images, _ = dark_and_light(4, np.random.default_rng(1))
     twin = copy.deepcopy(fitted)
     twin.model_.params.flat[...] = 0

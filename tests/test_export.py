@@ -105,5 +105,5 @@ def test_the_ending_may_be_in_capitals(go, trained, tmp_path):
     load_weights(tmp_path / "A.NPZ")
 
 
-def test_a_place_that_is_not_there(go, trained, tmp_path):
+def test_a_folder_that_does_not_exist_is_refused(go, trained, tmp_path):
     assert_one_line(go(export, trained, tmp_path / "no" / "a.npz"), f"there is no folder {tmp_path / 'no'}")

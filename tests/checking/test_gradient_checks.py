@@ -197,7 +197,7 @@ def test_the_command_can_be_asked_for_some_checks_alone(capsys):
     assert "all 1 are right" in capsys.readouterr().out
 
 
-def test_asking_for_a_check_that_is_not_there_names_those_that_are():
+def test_asking_for_an_unknown_check_lists_the_existing_ones():
     with pytest.raises(UserError, match=r"no check has 'conv'.*layer norm"):
         run_main("--only", "conv")
 

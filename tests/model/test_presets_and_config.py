@@ -30,7 +30,7 @@ def test_a_preset_has_exactly_the_parameters_of_the_official_model(name):
     assert count(preset(name, 224, 1000)) == PARAMETERS[name]
 
 
-def test_the_mean_pooled_base_model_has_no_class_token_and_no_place_for_it():
+def test_the_mean_pooled_base_model_has_no_class_token_and_no_position_for_it():
     assert count(preset("B/16", 224, 1000, pool="mean")) == 86_566_120
 
 

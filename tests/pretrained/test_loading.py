@@ -42,7 +42,7 @@ def test_a_run_folder_gives_its_best_epoch_and_a_checkpoint_itself(tmp_path):
     assert_same_model(load_any(str(run.last_path)), config, last)
 
 
-def test_an_official_file_is_told_from_a_checkpoint(tmp_path):
+def test_an_official_file_is_distinguished_from_a_checkpoint(tmp_path):
     config = tiny_config()
     params = initialise(config)
     save_official(tmp_path / "a.npz", config, params)

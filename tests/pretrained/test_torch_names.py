@@ -182,7 +182,7 @@ def test_heads_that_cannot_be_inferred_are_requested():
         assert f"file does not state how many heads share its width of {width}" in message
 
 
-def test_a_file_of_our_own_tells_its_heads(tmp_path):
+def test_a_file_written_by_tinyvit_states_its_heads(tmp_path):
     model = random_model(width=192, heads=6, mlp_width=1, layers=1, **EXACT)
     save_safetensors(tmp_path / "model.safetensors", *model)
     assert_same(load_weights(tmp_path / "model.safetensors"), model)
@@ -224,7 +224,7 @@ def test_dinov2_is_read_with_its_own_names_and_epsilon():
         np.testing.assert_array_equal(params[name], other[name])
 
 
-def test_the_pooler_of_hugging_face_is_left_out():
+def test_the_pooler_of_hugging_face_is_omitted():
     pooler = {
         "pooler.dense.weight": np.ones((12, 12), "float32"),
         "pooler.dense.bias": np.ones(12, "float32"),
@@ -323,7 +323,7 @@ def test_an_array_that_is_missing_misshapen_or_not_numeric_is_a_users_error(data
     "change",
     [{}, {"gelu": "exact", "eps": 1e-5}, HUGGING_FACE | {"pool": "mean"}, HUGGING_FACE | {"pre_logits": 3}],
 )
-def test_an_arithmetic_that_is_neithers_is_not_written(tmp_path, change):
+def test_arithmetic_of_neither_library_is_not_written(tmp_path, change):
     message = complaint(save_safetensors, tmp_path / "model.safetensors", *random_model(**change))
     assert "are neither timm's" in message and "write an .npz file" in message
     assert list(tmp_path.iterdir()) == []

@@ -72,7 +72,7 @@ def test_a_clip_of_0_is_no_clip():
     assert results[0] == results[1]
 
 
-def test_it_computes_on_as_many_threads_as_it_is_told(monkeypatch):
+def test_it_computes_on_the_given_number_of_threads(monkeypatch):
     seen, take_step = set(), CpuEngine.step
 
     def watched(self, plan, lr):

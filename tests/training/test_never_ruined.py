@@ -10,39 +10,22 @@ import pytest
 
 from tests.tiny_runs import (
     MOMENTARY,
+    STOPPING,
     arrays,
     assert_one_line,
     assert_same_bits,
     assert_same_run,
-    enter,
     interrupted_after,
     metrics,
     spawn,
     tiny,
 )
-from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
 from tinyvit.training import loop, session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
-
-MESSAGE = "stopping after this step; press Ctrl-C again to stop at once"
-
-
-@pytest.fixture
-def command(capsys, monkeypatch):
-    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
-    return lambda *argv: enter(train, capsys, monkeypatch, *argv)
-
-
-@pytest.fixture
-def alone(command, photos, tmp_path):
-    """A run of 3 epochs that was left alone."""
-    assert command(*tiny(photos, tmp_path / "alone"))[0] == 0
-    return tmp_path / "alone"
-
 
 # Several at once.
 
@@ -121,10 +104,10 @@ def test_a_request_to_end_before_training_leaves_no_folder(command, photos, tmp_
     assert not (tmp_path / "run").exists()
 
 
-def test_the_first_ctrl_c_says_what_happens_next(command, photos, tmp_path, monkeypatch):
+def test_the_first_ctrl_c_explains_what_happens_next(command, photos, tmp_path, monkeypatch):
     with interrupted_after(monkeypatch, 2):
         _, _, err = command(*tiny(photos, tmp_path / "run"))
-    assert err == f"\n{MESSAGE}\n"
+    assert err == STOPPING
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closed pipes are another error there")

@@ -28,7 +28,7 @@ def run(gpu, go, photos, tmp_path):
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
-def test_training_gives_what_numpy_gives(run, go, photos, tmp_path, optimizer):
+def test_training_on_the_gpu_agrees_with_numpy(run, go, photos, tmp_path, optimizer):
     more = ("--dropout", "0.1", "--drop-path", "0.1", "--accumulate", "2", "--optimizer", optimizer)
     there = run("there", *more, "--smoothing", "0.1")
     assert go(train, *tiny(photos, tmp_path / "here", *more, "--smoothing", "0.1"))[0] == 0
