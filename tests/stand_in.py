@@ -18,12 +18,8 @@ try:
 except ImportError:  # no wheel for this system
     cupy = None
 
-SHAPE_FROM_NUMBERS = {
-    "nonzero",
-    "flatnonzero",
-    "argwhere",
-    "unique",
-}  # these wait, to know how many there are
+# These wait, to know how many there are.
+SHAPE_FROM_NUMBERS = {"nonzero", "flatnonzero", "argwhere", "unique"}
 UFUNC_KEYWORDS = {"out", "dtype", "casting"}
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")

@@ -1,11 +1,23 @@
 """Runs to interrupt, resume and extend."""
 
+import signal
 from functools import partial
 
 import pytest
 
 from tests.tiny_runs import tiny
 from tinyvit import train
+
+
+@pytest.fixture(autouse=True)
+def a_terminal():
+    """Signals as in a terminal, even if these tests run under nohup."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

@@ -104,6 +104,15 @@ def test_a_request_to_end_before_training_leaves_no_folder(command, photos, tmp_
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
+def test_a_run_under_nohup_outlives_its_terminal(command, photos, alone, tmp_path, monkeypatch):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    with interrupted_after(monkeypatch, 5, signal.SIGHUP):
+        assert command(*tiny(photos, tmp_path / "run"))[0] == 0
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    assert_same_run(tmp_path / "run", alone)
+
+
 def test_the_first_ctrl_c_explains_what_happens_next(command, photos, tmp_path, monkeypatch):
     with interrupted_after(monkeypatch, 2):
         _, _, err = command(*tiny(photos, tmp_path / "run"))

@@ -155,6 +155,16 @@ def test_a_run_by_steps_is_resumed_too(command, photos, tmp_path, monkeypatch):
     assert "is finished" in command("--resume", tmp_path / "run")[1]
 
 
+def test_a_run_by_steps_that_was_stopped_after_its_last_step_is_evaluated_when_resumed(
+    command, photos, tmp_path, monkeypatch
+):
+    assert command(*tiny(photos, tmp_path / "alone", "--steps", "6"))[0] == 0
+    with interrupted_after(monkeypatch, 6):
+        assert command(*tiny(photos, tmp_path / "run", "--steps", "6"))[0] == 130
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+
+
 def contents(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 

@@ -216,10 +216,10 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
-    progress = checkpoint.progress
+    records = checkpoint.progress.get("records", ())  # of epochs that have been evaluated, too
     if settings.steps:
-        return progress.get("step", 0) >= settings.steps
-    return len(progress.get("records", ())) >= settings.epochs
+        return bool(records) and records[-1]["step"] >= settings.steps
+    return len(records) >= settings.epochs
 
 
 def _length(settings: Settings) -> str:
