@@ -115,8 +115,8 @@ def test_a_field_that_a_model_does_not_have_is_refused():
 
 
 def test_sizes_may_be_numbers_of_numpy():
-    config = preset("nano/4", np.int64(8), 10)
-    assert config.image_size == (8, 8)
+    config = preset("nano/4", np.int64(8), np.int64(10), layers=np.int64(2))
+    assert (config.image_size, config.layers) == ((8, 8), 2)
     assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
 
 

@@ -51,6 +51,7 @@ class ViTConfig:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
                 raise UserError(f"{name} is {value!r}, expected a whole number, 1 or more.")
+            object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
         if H < P or W < P:

@@ -64,9 +64,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             f"there is no checkpoint {path}: expected a run folder made by tinyvit.train, with a "
             "checkpoint in it."
         )
-    arrays = read_npz(
-        path, "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
-    )
+    arrays = read_npz(path, _REMEDY)
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
