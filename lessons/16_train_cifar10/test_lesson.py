@@ -172,6 +172,7 @@ def test_overfitting_and_what_looks_like_it(impl):
     judged(impl, "learning", [2.1, 1.2, 0.6, 0.3], [2.0, 1.0, 1.5, 1.05])  # it has come down again
     judged(impl, "overfitting", [2.1, 1.2, 0.6, 0.3], [2.0, 1.0, 1.5, 1.4])  # it has, but not far enough
     judged(impl, "overfitting", [1.9, 1.2, 0.6, 0.3], [1.0, 1.5, 1.4, 1.3])  # lowest in the first epoch
+    judged(impl, "overfitting", [2.1, 1.2, 0.3, 0.35], [2.0, 1.0, 1.3, 1.4])  # fallen since epoch 2
     judged(impl, "learning", [1.0, 0.4, 0.5], [1.5, 1.0, 1.2])  # lower than at first, not than since
     judged(impl, "learning", [0.5], [2.0])
 
