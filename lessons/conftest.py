@@ -7,7 +7,8 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
     pytest lessons/06_layer_norm --impl NAME        mutants/NAME.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
 
-A function that still raises NotImplementedError is "to do", not a failure.
+A function that still raises NotImplementedError is "to do", not a failure. A crash is shown once, however
+many checks it fails. The puzzle and the gradient check of a lesson are counted apart.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ from pathlib import Path
 
 import pytest
 
+from lessons.referee import calls
+
 HERE = Path(__file__).parent
-TODO, DONE, WRONG = "to do", "done", "wrong"
+TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
+MAIN, GRADIENT_CHECK, PUZZLE = "main", "gradient check", "puzzle"
+
+SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
 
 def pytest_addoption(parser):
@@ -32,7 +38,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "hint(text, name=text): shown when the check fails, or this result")
     config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
-    config.lesson_results = []
+    config.lesson_results, config.lesson_caught = [], set()
+    config.lesson_crashes = {}  # the first report of every crash, and how many more there were
 
 
 def pytest_generate_tests(metafunc):
@@ -55,7 +62,16 @@ def impl(request):
     spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    calls.RECENT.clear()
+    request.node.answer = calls.Watched(module)
+    return request.node.answer
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Of hundreds of wrong answers, run none through more checks than it takes to catch it."""
+    if wrong_answer(item) in item.config.lesson_caught:
+        pytest.skip("caught already")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -65,6 +81,8 @@ def pytest_runtest_makereport(item, call):
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
     error = call.excinfo and call.excinfo.value
+    if isinstance(error, pytest.skip.Exception):
+        return
     if isinstance(error, NotImplementedError):
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"to do: {error}")
         report.lesson_state = TODO
@@ -72,35 +90,66 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = DONE
     else:
         report.lesson_state = WRONG
-        if isinstance(error, AssertionError):
-            message = str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
-        else:
-            message = crash_in_answer(item, call)
+        item.config.lesson_caught |= {wrong_answer(item)} - {None}
+        where, message = told(item, call)
         if message:
-            hints = hints_for(item, error)
-            report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints)])
+            report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints_for(item, error))])
+        if where and where in item.config.lesson_crashes:
+            item.config.lesson_crashes[where][1] += 1
+            report.lesson_state = REPEATED
+        elif where:
+            item.config.lesson_crashes[where] = [report, 0]
+    used = sorted(item.answer.used) if hasattr(item, "answer") else []
     item.config.lesson_results.append(
         {
             "lesson": item.path.parent.name,
             "check": item.originalname,
             "impl": item.callspec.params["impl"],
-            "state": report.lesson_state,
+            "state": WRONG if report.lesson_state == REPEATED else report.lesson_state,
+            "functions": used,
+            "part": part_of(item, used),
             "error": name_of(error),
             "message": str(error) if error else "",
         }
     )
 
 
+def wrong_answer(item):
+    """The lesson and name of the wrong answer that a check runs on, if all of them are run; else None."""
+    if "impl" in item.fixturenames and item.config.getoption("impl") == "mutants":
+        return item.path.parent.name, item.callspec.params["impl"]
+    return None
+
+
+def part_of(item, used):
+    """Whether a check belongs to the lesson's puzzle, to its gradient check, or to its main functions."""
+    if item.get_closest_marker("puzzle"):
+        return PUZZLE
+    return GRADIENT_CHECK if any(name.startswith(("guilty_", "trust_")) for name in used) else MAIN
+
+
+def told(item, call):
+    """What to say of a failed check, and for a crash in the answer, what tells it from other crashes."""
+    error = call.excinfo.value
+    if isinstance(error, AssertionError) and not from_answer(item, call):
+        return None, str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
+    return crash_in_answer(item, call)
+
+
 def hints_for(item, error):
-    """The hints of a check that belong to this fault: to the result's name, its kind, or else to any."""
+    """The hints of a check that belong to this fault: its result's name, its kind, or else the general one.
+
+    The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return.
+    """
     if not isinstance(error, AssertionError):
         keys = ["crash"]
     else:
         keys = [getattr(error, "name", ""), getattr(error, "kind", "")]
+    general = not isinstance(error, SLIPS) and keys[-1] != "count"
     hints = []
     for mark in item.iter_markers("hint"):
         special = [mark.kwargs[key] for key in keys if key in mark.kwargs]
-        hints += special[:1] or mark.args[:1]
+        hints += special[:1] or mark.args[: int(general)]
     return hints
 
 
@@ -112,34 +161,65 @@ def name_of(error):
 
 
 def crash_in_answer(item, call):
-    """For an answer that raised an exception: which, and where in the learner's file; else None."""
+    """For an answer that raised an exception: what tells this crash from others, and what to say of it."""
     error = call.excinfo.value
     for entry in reversed(call.excinfo.traceback):
-        path = Path(entry.path)
-        if path.stem == item.callspec.params["impl"] and item.path.parent in path.parents:
-            where = f"{path.name}, line {entry.lineno + 1}"
-            return f"{where}: {type(error).__name__}: {error}\n    {str(entry.statement).strip()}"
-    return None
+        if is_answer(item, entry.path):
+            path, line = Path(entry.path), entry.lineno + 1
+            statement = str(entry.statement).strip()
+            text = f"{path.name}, line {line}: {type(error).__name__}: {error}\n    {statement}"
+            return (path, line, type(error)), text
+    return None, None
+
+
+def from_answer(item, call):
+    """Whether an assertion stands in the learner's own file."""
+    return is_answer(item, call.excinfo.traceback[-1].path)
+
+
+def is_answer(item, path):
+    path = Path(path)
+    return path.stem == item.callspec.params["impl"] and item.path.parent in path.parents
+
+
+def pytest_sessionfinish(session):
+    """Say with the first of several equal crashes how many more there are."""
+    for report, more in session.config.lesson_crashes.values():
+        if more:
+            checks = "one more check fails" if more == 1 else f"{more} more checks fail"
+            report.longrepr = f"{report.longrepr}\n({checks} at the same line)"
 
 
 def pytest_report_teststatus(report):
-    """Show unsolved checks as 'to do'."""
-    if getattr(report, "lesson_state", None) == TODO:
-        return "to do", "·", "TO DO"
-    return None
+    """Show unsolved checks as 'to do', and list a crash that was shown before no second time."""
+    state = getattr(report, "lesson_state", None)
+    if state == TODO:
+        return TODO, "·", "TO DO"
+    return (REPEATED, "F", "THE SAME CRASH") if state == REPEATED else None
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """A line for each lesson: how many of its checks are done, wrong, or still to do."""
-    lessons: dict[str, Counter] = {}
+    lessons: dict[str, dict[str, Counter]] = {}
     for result in config.lesson_results:
-        lessons.setdefault(result["lesson"], Counter())[result["state"]] += 1
+        parts = lessons.setdefault(result["lesson"], {})
+        parts.setdefault(result["part"], Counter())[result["state"]] += 1
     if lessons and config.getoption("impl") != "mutants":
         terminalreporter.section("your progress")
-        for name, states in sorted(lessons.items()):
+        for name, parts in sorted(lessons.items()):
+            states = parts.pop(MAIN, Counter())
             total = states.total()
-            bar = "#" * round(20 * states[DONE] / total)
+            bar = "#" * round(20 * states[DONE] / max(total, 1))
             wrong = f", {states[WRONG]} wrong" if states[WRONG] else ""
-            terminalreporter.write_line(f"{name:28} [{bar:20}] {states[DONE]:2} of {total:2} checks{wrong}")
+            apart = "".join(f", {part} {verdict(parts[part])}" for part in sorted(parts))
+            counted = f"{states[DONE]:2} of {total:2} checks{wrong}{apart}"
+            terminalreporter.write_line(f"{name:28} [{bar:20}] {counted}")
     if path := config.getoption("lesson_report"):
         Path(path).write_text(json.dumps(config.lesson_results, indent=1), encoding="utf-8")
+
+
+def verdict(states):
+    """The state of the puzzle or the gradient check, from those of its checks."""
+    if states[WRONG]:
+        return "wrong"
+    return "open" if states[TODO] else "solved"

@@ -1,4 +1,4 @@
-"""Lesson 1: pixels. Fill in the three functions, then run: pytest lessons/01_pixels"""
+"""Lesson 1: pixels. Fill in the functions, then run: pytest lessons/01_pixels"""
 
 import numpy as np  # noqa: F401 - you will want it
 
@@ -13,9 +13,21 @@ def class_scores(images, weight, bias):
     raise NotImplementedError("write class_scores: each image as one row, then equation 2")
 
 
-def fit_linear(x, labels, classes, penalty):
-    """Weight (D, C) and bias (C,) with the smallest E of equation 3, in the dtype of x.
+def mean_templates(x, labels, classes):
+    """The weight (D, C) and bias (C,) whose highest score is the nearest class mean, in the dtype of x.
 
-    x: n images as rows (n, D). labels: n numbers below classes. penalty: lambda, one number.
+    x: n images as rows (n, D). labels: n whole numbers below classes, each of which occurs at least once.
     """
-    raise NotImplementedError("write fit_linear: one-hot targets, centre both, then equations 7, 6 and 4")
+    raise NotImplementedError("write mean_templates: the mean of each class, then the bias you derived")
+
+
+# The puzzle
+
+
+def read_templates(scores, shape):
+    """The weight (H*W*3, C) and bias (C,) inside scores, found out by asking.
+
+    scores takes float64 images (n, H, W, 3) and returns (n, C): it is some linear classifier, as in
+    class_scores. shape is (H, W, 3). Show it at most H*W*3 + 1 images, in as many calls as you like.
+    """
+    raise NotImplementedError("write read_templates: which images make the numbers inside visible?")

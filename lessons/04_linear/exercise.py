@@ -1,4 +1,4 @@
-"""Lesson 4: the linear layer. Fill in the three functions, then run: pytest lessons/04_linear"""
+"""Lesson 4: the linear layer. Fill in the functions, then run: pytest lessons/04_linear"""
 
 import numpy as np  # noqa: F401 - you may want it
 
@@ -12,9 +12,31 @@ def linear(x, weight, bias):
 
 def linear_backward(dy, cache):
     """dx (..., I), dweight (I, O), dbias (O,) from dy (..., O)."""
-    raise NotImplementedError("write linear_backward: equations 2, 3 and 4")
+    raise NotImplementedError("write linear_backward: where is each number used, and with which factor?")
 
 
 def unbroadcast(dy, shape):
     """The gradient, of the given shape, of an array of that shape that was broadcast to dy's shape."""
-    raise NotImplementedError("write unbroadcast: add up dy over every axis of copies (equation 5)")
+    raise NotImplementedError("write unbroadcast: add up dy over every axis along which there are copies")
+
+
+def guilty_linear():
+    """The name of the backward in suspects.py that is wrong, and inputs (x, weight, bias) that expose it.
+
+    The inputs are float64 arrays of a few dozen numbers; on them only the guilty one's gradients are off.
+    """
+    raise NotImplementedError("return the name of a suspect, and a tuple of inputs x, weight and bias")
+
+
+# The puzzle: W encodes each row, its transpose decodes it.
+
+
+def tied(x, weight):
+    """Given: x (..., I) to y (..., I), by way of code (..., O), with one weight (I, O) for both ways."""
+    code = x @ weight
+    return code @ weight.T, (x, code, weight)
+
+
+def tied_backward(dy, cache):
+    """dx (..., I) and dweight (I, O) from dy (..., I)."""
+    raise NotImplementedError("write tied_backward: the weight is used twice, and both uses send a gradient")

@@ -1,8 +1,10 @@
-"""The library's own linear layer is the model answer; unbroadcast is written out here."""
+"""The library's own linear layer is the model answer; the rest is written out here."""
+
+import numpy as np
 
 from tinyvit.ops import linear, linear_backward
 
-__all__ = ["linear", "linear_backward", "unbroadcast"]
+__all__ = ["guilty_linear", "linear", "linear_backward", "tied", "tied_backward", "unbroadcast"]
 
 
 def unbroadcast(dy, shape):
@@ -10,3 +12,24 @@ def unbroadcast(dy, shape):
     padded = (1,) * (dy.ndim - len(shape)) + tuple(shape)  # missing axes are of length 1
     copied = tuple(axis for axis, length in enumerate(padded) if length == 1)
     return dy.sum(axis=copied, keepdims=True).reshape(shape)  # eq. 5
+
+
+def guilty_linear():
+    """Cleo transposes only where the shapes ask for it, and those of a square matrix never do."""
+    rng = np.random.default_rng(0)
+    return "cleo", (rng.normal(size=(2, 3)), rng.normal(size=(3, 3)), rng.normal(size=3))
+
+
+def tied(x, weight):
+    """Encode with weight, decode with its transpose."""
+    code = x @ weight
+    return code @ weight.T, (x, code, weight)
+
+
+def tied_backward(dy, cache):
+    """y = (x W) W^T: each of the two products is a linear layer, and W gets the gradients of both."""
+    x, code, weight = cache
+    dcode = dy @ weight  # (..., O)
+    x_rows, dcode_rows = x.reshape(-1, x.shape[-1]), dcode.reshape(-1, dcode.shape[-1])
+    code_rows, dy_rows = code.reshape(-1, code.shape[-1]), dy.reshape(-1, dy.shape[-1])
+    return dcode @ weight.T, x_rows.T @ dcode_rows + dy_rows.T @ code_rows

@@ -1,17 +1,20 @@
 """Checks of lesson 4."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_exposed, assert_operation, assert_same, assert_untouched
 
+SUSPECTS = import_module("lessons.04_linear.suspects").SUSPECTS
 X = np.array([[1.0, 2.0], [3.0, 4.0]])
 WEIGHT = np.array([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]])
 BIAS = np.array([10.0, 20.0, 30.0])
 DY = np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]])
 
 
-def inputs(seed=0, before=(2, 3), ins=4, outs=5):
+def inputs(before, ins=4, outs=5, seed=0):
     """x with the given leading axes, and as many inputs and outputs as asked for."""
     rng = np.random.default_rng(seed)
     return {
@@ -23,75 +26,149 @@ def inputs(seed=0, before=(2, 3), ins=4, outs=5):
 
 @pytest.mark.hint("rows of x times columns of weight, then the bias added to every row")
 def test_the_forward_of_the_worked_example(impl):
-    y, _ = impl.linear(X, WEIGHT, BIAS)
+    y, _ = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
     assert_same(y, np.array([[15.0, 22.0, 29.0], [21.0, 24.0, 27.0]]), "y")
 
 
 @pytest.mark.hint(
-    "the worked example has every term; a transpose swaps axes, a reshape only cuts the rows elsewhere"
+    "compare with the worked example, number by number",
+    dx="x occurs along a row of y: dy times the transpose of W; a reshape is not a transpose",
+    dweight="W_02 meets the first column of x and the last of dy: 1 * 2 + 3 * 1",
+    dbias="each number of b is added to a whole column of y, with the factor 1",
 )
 def test_the_backward_of_the_worked_example(impl):
-    _, cache = impl.linear(X, WEIGHT, BIAS)
-    dx, dweight, dbias = impl.linear_backward(DY, cache)
+    _, cache = impl.linear(X.copy(), WEIGHT.copy(), BIAS.copy())
+    dx, dweight, dbias = impl.linear_backward(DY.copy(), cache)
     assert_same(dx, np.array([[-1.0, 2.0], [-1.0, -1.0]]), "dx")
     assert_same(dweight, np.array([[1.0, -3.0, 5.0], [2.0, -4.0, 8.0]]), "dweight")
     assert_same(dbias, np.array([1.0, -1.0, 3.0]), "dbias")
 
 
 @pytest.mark.hint(
-    "every token is a row of its own: x.reshape(-1, x.shape[-1]), and at the end the leading axes again"
+    "every token is a row of its own: lay all axes but the last out as one, and at the end restore them",
+    dtype="a float32 array times a float32 array stays float32: where does a float64 come in?",
 )
-@pytest.mark.parametrize("before", [(3,), (2, 3), (2, 1, 3)])
+@pytest.mark.parametrize("before", [(3,), (1,), (2, 3), (2, 1, 3), (2, 3, 2)], ids=str)
 def test_any_number_of_leading_axes(impl, before):
-    x, weight, bias = inputs(1, before).values()
-    y, _ = impl.linear(x, weight, bias)
+    arrays = inputs(before, seed=1).values()
+    x, weight, bias = arrays
     expected = np.empty((*before, 5))
-    for place in np.ndindex(*before):
+    for row in np.ndindex(*before):
         for o in range(5):
-            expected[place][o] = (x[place] * weight[:, o]).sum() + bias[o]
-    assert_same(y, expected, "y")
+            expected[row][o] = (x[row] * weight[:, o]).sum() + bias[o]
+    assert_same(impl.linear(x, weight, bias)[0], expected, "y")
+    single = (array.astype(np.float32) for array in arrays)
+    assert_same(impl.linear(*single)[0], expected.astype(np.float32), "y in float32", 1e-5)
 
 
 @pytest.mark.hint(
-    "dx is shaped as x. dweight and dbias were used by every row: add up all rows, a sum and not a mean"
+    "which use of the number is missing, or counted too often?",
+    dx="dx has the shape of x; each entry of x occurs in one row of y",
+    dweight="every row has used the weight: add up all rows of all images, a sum and not a mean",
+    dbias="every row has used the bias: sum over every axis but the last, a sum and not a mean",
+    shape="dx has the shape of x, dweight (I, O), dbias (O,), however many axes dy has",
+    dtype="np.ones(R) and np.zeros(R) are float64 unless you say dtype=dy.dtype",
+    cache="keep what the forward was given, and write into new arrays only",
 )
-@pytest.mark.parametrize("before", [(6,), (2, 3)])
+@pytest.mark.parametrize("before", [(6,), (1,), (2, 3), (2, 3, 2)], ids=str)
 def test_gradients(impl, before):
-    assert_gradients(impl.linear, impl.linear_backward, inputs(2, before))
+    assert_operation(impl.linear, impl.linear_backward, {f"leading axes {before}": inputs(before, seed=2)})
 
 
 @pytest.mark.hint(
     "with as many inputs as outputs, W and its transpose have the same shape: only values tell them apart"
 )
-def test_gradients_of_a_square_weight(impl):
-    assert_gradients(impl.linear, impl.linear_backward, inputs(3, (2, 3), 4, 4))
+@pytest.mark.parametrize(("before", "size"), [((2, 3), 4), ((3,), 3), ((2, 2), 2), ((2, 3), 1)], ids=str)
+def test_gradients_where_sizes_coincide(impl, before, size):
+    assert_operation(
+        impl.linear, impl.linear_backward, {f"I = O = {size}": inputs(before, size, size, seed=3)}
+    )
 
 
 @pytest.mark.hint(
-    "write the shape of dy with the other one under it, aligned at the right: which axes are 1 or missing?"
+    "a second call may come before the first one's backward: keep everything in the cache, and nothing "
+    "elsewhere, and return a new array each time"
+)
+def test_two_forwards_before_the_backwards(impl):
+    first, second = inputs((2, 3), seed=4), inputs((2, 3), seed=5)
+    y, cache = impl.linear(*first.values())
+    before = y.copy()
+    impl.linear(*second.values())
+    assert_untouched([before], [y])
+    dy = np.random.default_rng(6).normal(size=(2, 3, 5))
+    assert_same(impl.linear_backward(dy, cache)[0], dy @ first["weight"].T, "dx of the first of two calls")
+
+
+@pytest.mark.hint(
+    "write the shape of dy with the other one under it, aligned at the right: which axes are 1 or missing?",
+    shape="an axis of length 1 stays, with length 1; a missing axis disappears",
+    dtype="a sum of float32 numbers is float32",
 )
 @pytest.mark.parametrize(
-    "shape", [(4,), (3, 1), (2, 1, 4), (1, 3, 4), (2, 1, 1), (1,), (2, 3, 4), ()], ids=str
+    "shape",
+    [(4,), (3, 1), (3, 4), (2, 1, 4), (1, 3, 4), (2, 1, 1), (1,), (1, 1), (2, 3, 4), ()],
+    ids=str,
 )
 def test_unbroadcast(impl, shape):
-    dy = np.random.default_rng(4).normal(size=(2, 3, 4))
-    numbers = np.arange(int(np.prod(shape))).reshape(shape)
-    shown = np.broadcast_to(numbers, dy.shape)  # which number stands at which place
-    expected = np.array([dy[shown == number].sum() for number in numbers.flat]).reshape(shape)
-    assert_same(impl.unbroadcast(dy, shape), expected, f"the gradient of an array of shape {shape}")
+    check_unbroadcast(impl, (2, 3, 4), shape)
 
 
 @pytest.mark.hint(
-    "np.ones(R) is float64 unless told otherwise; y = x @ w makes a new array, x *= 2 changes the caller's"
+    "an axis that has length 1 on both sides was copied once: it stays where it is",
+    shape="two axes of the same length are told apart by their position from the right",
 )
-def test_float32_stays_float32_and_inputs_stay_whole(impl):
-    arrays = [array.astype(np.float32) for array in inputs(5).values()]
-    before = [array.copy() for array in arrays]
-    y, cache = impl.linear(*arrays)
-    dy = np.ones_like(y)
-    results = {"y": y}
-    results |= zip(("dx", "dweight", "dbias"), impl.linear_backward(dy, cache), strict=True)
-    results["the result of unbroadcast"] = impl.unbroadcast(dy, (5,))
-    for name, array in results.items():
-        assert array.dtype == np.float32, f"{name} has dtype {array.dtype}, expected float32"
-    assert_untouched([*before, np.ones((2, 3, 5))], [*arrays, dy])
+@pytest.mark.parametrize(
+    ("large", "shape"),
+    [
+        ((3, 3), (3,)),
+        ((3, 3), (3, 1)),
+        ((2, 1, 4), (1, 4)),
+        ((5,), ()),
+        ((5,), (1,)),
+        ((2, 3, 2, 4), (3, 1, 4)),
+        ((2, 3, 2, 4), (2, 4)),
+        ((1, 4), (4,)),
+    ],
+    ids=str,
+)
+def test_unbroadcast_where_lengths_coincide(impl, large, shape):
+    check_unbroadcast(impl, large, shape)
+
+
+def check_unbroadcast(impl, large, shape):
+    """Compare with a sum over the copies of each number, one number at a time."""
+    dy = np.random.default_rng(4).normal(size=large)
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    shown = np.broadcast_to(numbers, large)  # which number shows at which position
+    expected = np.array([dy[shown == number].sum() for number in numbers.flat]).reshape(shape)
+    before = dy.copy()
+    name = f"the gradient of an array of shape {shape} that was broadcast to {large}"
+    got = impl.unbroadcast(dy, shape)
+    assert_same(got, expected, name)
+    assert_untouched([before], [dy])
+    assert_same(impl.unbroadcast(dy, list(shape)), expected, f"{name}, the shape given as a list")
+    single = impl.unbroadcast(dy.astype(np.float32), shape)
+    assert_same(single, expected.astype(np.float32), f"{name}, in float32", 1e-5)
+
+
+@pytest.mark.hint(
+    "each of the three is right for most sizes: read what happens when I, O or the number of rows coincide",
+    inputs="x (..., I), weight (I, O), bias (O,), random float64 numbers: which sizes have you not tried?",
+)
+def test_guilty_linear(impl):
+    assert_exposed(impl.guilty_linear(), SUSPECTS)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "name the code h: y = h W^T and h = x W are two linear layers; do them one after the other",
+    dweight="W is used by the encoder and by the decoder: both gradients, added, each of shape (I, O)",
+    dx="dy goes back through the decoder first, and then through the encoder",
+)
+def test_tied_backward(impl):
+    rng = np.random.default_rng(7)
+    cases = {}
+    for before, ins, outs in (((3,), 4, 2), ((2, 3), 4, 5), ((2, 3, 2), 5, 4), ((2,), 3, 3)):
+        arrays = {"x": rng.normal(size=(*before, ins)), "weight": rng.normal(size=(ins, outs))}
+        cases[f"x {arrays['x'].shape}, weight {(ins, outs)}"] = arrays
+    assert_operation(impl.tied, impl.tied_backward, cases)

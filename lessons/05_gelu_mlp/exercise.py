@@ -1,8 +1,8 @@
-"""Lesson 5: GELU and the MLP. Fill in the three functions, then run: pytest lessons/05_gelu_mlp"""
+"""Lesson 5: GELU and the MLP. Fill in the functions, then run: pytest lessons/05_gelu_mlp"""
 
 import math  # noqa: F401 - math.sqrt and math.pi are plain numbers: they leave float32 as it is
 
-import numpy as np  # noqa: F401 - you will want it
+import numpy as np
 
 from tinyvit.ops import erf, linear, linear_backward  # noqa: F401 - erf works on arrays, as np.exp does
 
@@ -14,17 +14,37 @@ def gelu(x, form="tanh"):
 
 def gelu_backward(dy, cache):
     """dx, shaped as dy. The cache has to say which form it was."""
-    raise NotImplementedError("write gelu_backward: equation gelu 4 for 'exact', 5 for 'tanh'")
+    raise NotImplementedError("write gelu_backward: dy times the slope at x, which depends on the form")
 
 
 def mlp(x, weight1, bias1, weight2, bias2, gelu_form="tanh"):
-    """Given: x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); y (..., D) and cache."""
-    h, cache1 = linear(x, weight1, bias1)  # (..., M)                                 eq. mlp 1
-    g, gelu_cache = gelu(h, gelu_form)  # (..., M)                                    eq. mlp 2
-    y, cache2 = linear(g, weight2, bias2)  # (..., D)                                 eq. mlp 3
-    return y, (cache1, gelu_cache, cache2)
+    """x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); return y (..., D) and a cache."""
+    raise NotImplementedError("write mlp: widen, bend, narrow; the cache holds the caches of all three")
 
 
 def mlp_backward(dy, cache):
     """dx (..., D), dweight1 (D, M), dbias1 (M,), dweight2 (M, D), dbias2 (D,), in this order."""
-    raise NotImplementedError("write mlp_backward: the three lines of mlp from the last to the first")
+    raise NotImplementedError("write mlp_backward: the three backwards, from the last to the first")
+
+
+def guilty_gelu():
+    """The name of the backward in suspects.py that is wrong, and an input (x,) that exposes it.
+
+    x is a float64 array of a few dozen numbers at most; on it only the guilty one's gradient is off.
+    """
+    raise NotImplementedError("return the name of a suspect, and a tuple with one input x")
+
+
+# The puzzle: the MLP of Llama, in which one hidden layer decides how much of another passes.
+
+
+def swiglu(x, weight_a, weight_b, weight_out):
+    """Given: x (..., D), weight_a and weight_b (D, M), weight_out (M, D), no biases; y (..., D) and cache."""
+    a, b = x @ weight_a, x @ weight_b
+    gate = 1 / (1 + np.exp(-a))
+    return (a * gate * b) @ weight_out, (x, a, b, gate, weight_a, weight_b, weight_out)
+
+
+def swiglu_backward(dy, cache):
+    """dx (..., D), dweight_a, dweight_b and dweight_out from dy (..., D)."""
+    raise NotImplementedError("write swiglu_backward: draw the graph first; three numbers are used twice")

@@ -1,16 +1,31 @@
 """Checks of lesson 6."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_operation, assert_same, assert_trust
+
+SUSPECTS = import_module("lessons.06_layer_norm.suspects")
+LIBRARY = import_module("tinyvit.ops")
+BACKWARDS = ("layer_norm_backward_graph", "layer_norm_backward")
 
 
-def inputs(seed=0, shape=(2, 3, 5)):
+def inputs(shape=(2, 3, 5), seed=0, mean=3.0):
     """x far from mean 0 and variance 1, gains that are not 1, offsets that are not 0."""
     rng = np.random.default_rng(seed)
     D = shape[-1]
-    return {"x": rng.normal(3, 2, shape), "weight": rng.normal(1, 0.5, D), "bias": rng.normal(size=D)}
+    return {"x": rng.normal(mean, 2, shape), "weight": rng.normal(1, 0.5, D), "bias": rng.normal(size=D)}
+
+
+def right(x, weight, bias, eps=1e-6):
+    """LayerNorm row by row, in float64."""
+    y = np.empty(x.shape)
+    for row in np.ndindex(*x.shape[:-1]):
+        numbers = x[row].astype(np.float64)
+        y[row] = (numbers - numbers.mean()) / np.sqrt(numbers.var() + eps) * weight + bias
+    return y
 
 
 @pytest.mark.hint(
@@ -24,46 +39,116 @@ def test_a_row_by_hand(impl):
 
 
 @pytest.mark.hint("the gain multiplies n, the offset is added after it; eps stands under the root")
-def test_gain_offset_and_eps(impl):
-    x, weight, bias = inputs().values()
-    y, _ = impl.layer_norm(x, weight, bias, eps=0.5)
-    expected = np.empty_like(x)
-    for place in np.ndindex(2, 3):
-        row = x[place]
-        expected[place] = (row - row.mean()) / np.sqrt(row.var() + 0.5) * weight + bias
-    assert_same(y, expected, "y")
+@pytest.mark.parametrize("shape", [(5,), (4, 6), (2, 3, 5), (3, 3, 3), (2, 3, 2, 4)], ids=str)
+def test_gain_offset_and_eps(impl, shape):
+    arrays = inputs(shape).values()
+    assert_same(impl.layer_norm(*arrays, eps=0.5)[0], right(*arrays, eps=0.5), "y with eps = 0.5")
+    assert_same(impl.layer_norm(*arrays)[0], right(*arrays), "y without an eps, which is then 1e-6")
+
+
+@pytest.mark.hint("rows of small numbers show eps: under the root, and 1e-6 unless another one is given")
+def test_rows_of_small_numbers(impl):
+    x, weight, bias = inputs((4, 5), seed=6).values()
+    x *= 1e-3
+    assert_same(impl.layer_norm(x, weight, bias)[0], right(x, weight, bias), "y of rows around 0.003")
+    assert_same(impl.layer_norm(np.full((2, 5), 0.1), weight, bias)[0], np.stack([bias] * 2), "equal numbers")
 
 
 @pytest.mark.hint(
-    "g = dy * weight, then each path separately: g r; its row mean, subtracted; and -r n times the row mean "
-    "of g n. dweight and dbias are summed over every axis but the last"
+    "the mean of the squares less the square of the mean cancels in float32: subtract the mean first, then "
+    "square",
+    dtype="an array made without dtype=x.dtype turns float32 into float64",
 )
-def test_backward_through_the_graph(impl):
-    assert_gradients(impl.layer_norm, impl.layer_norm_backward_graph, inputs(1))
+@pytest.mark.parametrize("mean", [1e3, 1e4])
+def test_float32_rows_with_a_large_mean(impl, mean):
+    arrays = [array.astype(np.float32) for array in inputs((3, 2, 8), 7, mean).values()]
+    expected = right(*arrays).astype(np.float32)
+    assert_same(impl.layer_norm(*arrays)[0], expected, f"y of rows around {mean:,.0f}", 3e-3)
 
 
 @pytest.mark.hint(
-    "two things are taken out of g = dy * weight: its row mean, and n times the row mean of g n; then "
-    "everything times r"
+    "which of the paths, or which of the sums, is missing or has another factor?",
+    dx="g = dy * weight; its row mean goes, and n times the row mean of g * n goes; everything times r",
+    dweight="n, before the gain, and summed over every axis but the last",
+    dbias="dy summed over every axis but the last",
+    shape="dweight and dbias have the shape (D,), however many axes dy has",
+    dtype="np.zeros, np.ones and np.full are float64 unless you say dtype=dy.dtype",
+    cache="dx *= r is fine if dx is new; n *= ... would spoil what the forward kept",
 )
-def test_backward_in_closed_form(impl):
-    assert_gradients(impl.layer_norm, impl.layer_norm_backward, inputs(2, (4, 6)))
+@pytest.mark.parametrize("shape", [(5,), (4, 6), (1, 4), (2, 3, 5), (3, 3, 3), (2, 3, 2, 4)], ids=str)
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_backward(impl, name, shape):
+    assert_operation(impl.layer_norm, getattr(impl, name), {f"x {shape}": inputs(shape, seed=1)})
+
+
+@pytest.mark.hint("the r in the backward is that of the forward, with the same eps; keep it in the cache")
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_backward_with_a_large_eps(impl, name):
+    def forward(*arrays):
+        return impl.layer_norm(*arrays, eps=2.0)
+
+    assert_operation(forward, getattr(impl, name), {"eps = 2": inputs((2, 3, 5), seed=2)})
+
+
+@pytest.mark.hint("a gain may be 0: keep n in the cache, it cannot be recovered from y")
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_backward_with_a_gain_of_zero(impl, name):
+    arrays = inputs((4, 6), seed=3)
+    arrays["weight"][[1, 4]] = 0.0, -1.0
+    assert_operation(impl.layer_norm, getattr(impl, name), {"a gain of 0 and one of -1": arrays})
 
 
 @pytest.mark.hint("a row whose x is shifted gives the same y, so dx must add up to 0 along each row")
-def test_the_gradient_has_no_part_that_the_output_cannot_see(impl):
-    x, weight, bias = inputs(3).values()
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_the_gradient_has_no_part_that_the_output_cannot_see(impl, name):
+    x, weight, bias = inputs(seed=3).values()
     _, cache = impl.layer_norm(x, weight, bias)
-    dx, *_ = impl.layer_norm_backward(np.random.default_rng(4).normal(size=x.shape), cache)
+    dx, *_ = getattr(impl, name)(np.random.default_rng(4).normal(size=x.shape), cache)
     assert_same(dx.sum(axis=-1), np.zeros(x.shape[:-1]), "the sum of dx along each row", 1e-12)
 
 
-@pytest.mark.hint("np.sqrt(x, dtype=float) or an array made without dtype=x.dtype turns float32 into float64")
-def test_float32_stays_float32_and_inputs_stay_whole(impl):
-    arrays = [array.astype(np.float32) for array in inputs(5).values()]
-    before = [array.copy() for array in arrays]
-    y, cache = impl.layer_norm(*arrays)
-    dx, *_ = impl.layer_norm_backward(y, cache)
-    assert y.dtype == np.float32, f"y has dtype {y.dtype}, expected float32"
-    assert dx.dtype == np.float32, f"dx has dtype {dx.dtype}, expected float32"
-    assert_untouched(before, arrays)
+@pytest.mark.hint(
+    "whatever belongs to one batch goes into its cache: the next forward may come before its backward"
+)
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_two_forwards_before_the_backward(impl, name):
+    first, second = inputs((2, 3, 5), seed=8), inputs((2, 3, 5), seed=9)
+    dy = np.random.default_rng(10).normal(size=(2, 3, 5))
+    y, cache = impl.layer_norm(*first.values())
+    impl.layer_norm(*second.values())
+    assert_same(y, right(*first.values()), "y of the first of two calls")
+    expected = LIBRARY.layer_norm_backward(dy, LIBRARY.layer_norm(*first.values())[1])
+    for got, array, each in zip(getattr(impl, name)(dy, cache), expected, first, strict=True):
+        assert_same(got, array, f"d{each} of the first of two calls")
+
+
+@pytest.mark.hint(
+    "check_gradients(forward, backward, (x, weight, bias), rng) returns one error for each input, all below "
+    "1e-6 where the backward is right",
+    right="with numbers around 1 and float64, a right backward has errors around 1e-10",
+    one_row="try more than one row",
+    unit_gain="try gains that are not 1",
+    gain_from_y="try gains that are not 1, and look at the error of each input",
+    centred_already="try rows whose mean is not 0",
+    default_eps="forward takes an eps: try a large one, with lambda x, w, b: forward(x, w, b, 0.5)",
+    two_axes="try more than two axes, and look at the error of each input",
+    three_axes="try more than three axes",
+)
+def test_trust_layer_norm(impl):
+    trusted = {"the library's": (LIBRARY.layer_norm, LIBRARY.layer_norm_backward), "another": SUSPECTS.RIGHT}
+    assert_trust(impl.trust_layer_norm, trusted, SUSPECTS.WRONG)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "two paths lead from x to y: directly, and through r; is anything subtracted here?",
+    dx="r depends on the first numbers only, but every number of the row is multiplied by it",
+    dweight="x * r, before the gain, summed over every axis but the last",
+    cache="dx[..., :first] -= ... is fine if dx is a new array",
+)
+def test_rms_norm_backward(impl):
+    for shape, first in (((4, 6), 2), ((2, 3, 5), 5), ((2, 3, 5), 1), ((2, 3, 2, 4), 3), ((3, 3), 2)):
+        arrays = inputs(shape, seed=5, mean=1.0)
+        del arrays["bias"]
+        case = {f"x {shape}, the first {first}": arrays}
+        assert_operation(lambda x, w, k=first: impl.rms_norm(x, w, k, eps=0.3), impl.rms_norm_backward, case)

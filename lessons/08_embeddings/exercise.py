@@ -1,20 +1,38 @@
-"""Lesson 8: embeddings. Fill in the three functions, then run: pytest lessons/08_embeddings"""
+"""Lesson 8: embeddings. Fill in the functions, then run: pytest lessons/08_embeddings"""
 
 import numpy as np  # noqa: F401 - you will want it
 
 
 def class_token(x, token):
     """Put token (D,) before the tokens x (B, T, D) of every image; return y (B, T + 1, D) and a cache."""
-    raise NotImplementedError("write class_token: place 0 is the token's, in every image; x follows")
+    raise NotImplementedError("write class_token: row 0 of every image is the token's, and x follows")
 
 
 def class_token_backward(dy, cache):
     """dx (B, T, D) and dtoken (D,) from dy (B, T + 1, D)."""
-    raise NotImplementedError("write class_token_backward: equations 3 and 2")
+    raise NotImplementedError("write class_token_backward: which rows of dy belong to whom, and how often?")
 
 
 def position_embedding_backward(dy, cache):
     """dx (B, N, D) and dembedding (N, D) of y = x + embedding, from dy (B, N, D). The cache is None."""
-    raise NotImplementedError(
-        "write position_embedding_backward: x is passed through, the table by equation 4"
-    )
+    raise NotImplementedError("write position_embedding_backward: x by itself, the table by equation 4")
+
+
+def trust_class_token(forward, backward):
+    """Whether these two are a right class_token and class_token_backward: True or False.
+
+    forward(x, token) returns (y, cache) and backward(dy, cache) returns (dx, dtoken), in the right shapes.
+    """
+    raise NotImplementedError("write trust_class_token: choose inputs, check the values and the gradients")
+
+
+# The puzzle
+
+
+def grid_positions_backward(dy, rows, columns):
+    """dx, drow_table (rows, D) and dcolumn_table (columns, D), from dy (B, 1 + rows * columns, D).
+
+    The forward adds row_table[r] + column_table[c] to the patch in patch row r and patch column c. Patches
+    are in reading order. The class token stands before them, and nothing is added to it.
+    """
+    raise NotImplementedError("write grid_positions_backward: who is shared by whom?")

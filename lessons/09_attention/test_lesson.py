@@ -1,15 +1,31 @@
 """Checks of lesson 9."""
 
+import importlib
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradients, assert_same, assert_untouched
+from lessons.referee import Fault, assert_exposed, assert_operation, assert_same, assert_untouched
+
+SUSPECTS = importlib.import_module("lessons.09_attention.suspects").SUSPECTS
 
 
-def inputs(seed=0, shape=(2, 4, 3)):
+def inputs(seed=0, shape=(2, 5, 3)):
     """q, k and v, the queries and keys large enough that no row of the attention is nearly uniform."""
     rng = np.random.default_rng(seed)
     return {"q": rng.normal(size=shape), "k": rng.normal(0.5, 1.5, shape), "v": rng.normal(1, 2, shape)}
+
+
+def token_by_token(q, k, v):
+    """The definition, in loops."""
+    y = np.zeros_like(v)
+    B, N, K = q.shape
+    for b, n in np.ndindex(B, N):
+        shares = [np.exp(np.dot(q[b, n], k[b, m]) / np.sqrt(K)) for m in range(N)]
+        for m in range(N):
+            y[b, n] += shares[m] / sum(shares) * v[b, m]
+    return y
 
 
 @pytest.mark.hint("scores q k^T / sqrt(K), softmax along the last axis, then the product with v")
@@ -33,29 +49,40 @@ def test_if_all_say_the_same_all_hear_it(impl):
     assert_same(y, v, "y for equal values")
 
 
-@pytest.mark.hint("K is the last axis of q; q k^T is divided by math.sqrt(K), not by K")
-def test_values_token_by_token(impl):
-    q, k, v = inputs(2, (2, 5, 7)).values()
+@pytest.mark.hint(
+    "K is the last axis of q; q k^T is divided by math.sqrt(K), not by K; each image by itself",
+    crash="the transpose of every image's k is k.swapaxes(-1, -2); .T turns all three axes round",
+)
+@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 1), (4, 1, 2), (1, 6, 3)], ids=str)
+def test_values_token_by_token(impl, shape):
+    q, k, v = inputs(2, shape).values()
     y, _ = impl.single_head(q, k, v)
-    expected = np.zeros_like(v)
-    for b, n in np.ndindex(2, 5):
-        shares = [np.exp(np.dot(q[b, n], k[b, m]) / np.sqrt(7)) for m in range(5)]
-        for m in range(5):
-            expected[b, n] += shares[m] / sum(shares) * v[b, m]
-    assert_same(y, expected, "y")
+    assert_same(y, token_by_token(q, k, v), "y")
+
+
+@pytest.mark.hint("exp of a score of 1,000 is infinite: use softmax from tinyvit.ops, which prevents that")
+def test_large_scores(impl):
+    q, k, v = inputs(3).values()
+    y, cache = impl.single_head(1000 * q, k, v)
+    shares = np.einsum("bni,bmi->bnm", 1000 * q, k) / np.sqrt(3)
+    shares = np.exp(shares - shares.max(axis=-1, keepdims=True))
+    expected = shares / shares.sum(axis=-1, keepdims=True) @ v
+    assert_same(y, expected, "y for very large scores")
+    for name, gradient in zip(("dq", "dk", "dv"), impl.single_head_backward(y, cache), strict=True):
+        assert_same(np.isfinite(gradient).all(), True, f"{name} being finite")
 
 
 @pytest.mark.hint(
-    "if dv is wrong: A is transposed, token m's value was heard by all n; if dq: keys times dS, over "
-    "sqrt(K); if dk: dS is transposed, and sqrt(K) belongs there too"
+    "do the shapes (B, N, K) fit, and is every size read from the right axis?",
+    dv="what token m says is heard by every n, with the weight A_nm: sum over n",
+    dq="the query of n meets all keys m, with dS_nm; the root of K belongs there, too",
+    dk="the key of m meets all queries n, with dS_nm: sum over n; the root of K belongs there, once",
+    dtype="np.sqrt(K) is a float64: math.sqrt(K) is a Python number and leaves float32 alone",
+    cache="write no -= or *= on what the cache holds",
 )
-def test_backward(impl):
-    assert_gradients(impl.single_head, impl.single_head_backward, inputs(3))
-
-
-@pytest.mark.hint("the same formulas with N = 3 and K = 6: K is q.shape[-1]; check every transpose")
-def test_backward_with_more_numbers_than_tokens(impl):
-    assert_gradients(impl.single_head, impl.single_head_backward, inputs(4, (1, 3, 6)))
+@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 3, 7), (3, 2, 1), (4, 1, 2)], ids=str)
+def test_backward(impl, shape):
+    assert_operation(impl.single_head, impl.single_head_backward, {"": inputs(4, shape)})
 
 
 @pytest.mark.hint(
@@ -69,13 +96,39 @@ def test_the_gradient_of_the_keys_adds_up_to_zero(impl):
 
 
 @pytest.mark.hint(
-    "np.sqrt(K) is a float64: math.sqrt(K) is a Python number and leaves float32 alone; write no /= on q"
+    "all three agree when something coincides: which two sizes could be mistaken for each other?"
 )
-def test_float32_stays_float32_and_inputs_stay_whole(impl):
-    arrays = [array.astype(np.float32) for array in inputs(7).values()]
-    before = [array.copy() for array in arrays]
-    y, cache = impl.single_head(*arrays)
-    assert y.dtype == np.float32, f"y has dtype {y.dtype}, expected float32"
-    for name, gradient in zip(("dq", "dk", "dv"), impl.single_head_backward(y, cache), strict=True):
-        assert gradient.dtype == np.float32, f"{name} has dtype {gradient.dtype}, expected float32"
-    assert_untouched(before, arrays)
+def test_guilty_attention(impl):
+    assert_exposed(impl.guilty_attention(), SUSPECTS)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "a query needs its own row of A and no other; a key is asked by the queries of every piece",
+    crash="the last piece may be shorter: a slice that goes too far stops at the end by itself",
+)
+@pytest.mark.parametrize("piece", [1, 3, 7, 20])
+def test_lean_backward(impl, piece):
+    arrays = inputs(8, (2, 7, 3))
+    forward = lambda q, k, v: (token_by_token(q, k, v), (q, k, v))
+    backward = lambda dy, cache: impl.lean_backward(dy, *cache, piece)
+    assert_operation(forward, backward, {"": arrays})
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint("each piece may use an array of piece x N, and must let go of it before the next")
+def test_lean_backward_never_holds_the_attention(impl):
+    rng = np.random.default_rng(9)
+    q, k, v, dy = (rng.normal(size=(1, 1500, 4)).astype(np.float32) for _ in range(4))
+    before = [array.copy() for array in (q, k, v, dy)]
+    tracemalloc.start()
+    try:
+        impl.lean_backward(dy, q, k, v, 50)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > 4 * 1500 * 1500 // 2:
+        raise Fault(
+            f"lean_backward used {peak / 1e6:.0f} MB at once; all of A are 9 MB, and a piece is 0.3 MB"
+        )
+    assert_untouched(before, [q, k, v, dy])

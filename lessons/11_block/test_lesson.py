@@ -1,56 +1,74 @@
 """Checks of lesson 11."""
 
+import importlib
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_exposed, assert_gradients, assert_operation, assert_same
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.block import block as library_block
+from tinyvit.ops import attention, layer_norm, mlp
 
-CONFIG = ViTConfig(image_size=4, patch_size=2, width=6, mlp_width=7, heads=2, layers=1, classes=3)
+SUSPECTS = importlib.import_module("lessons.11_block.suspects").SUSPECTS
+HEADS = 3
+CONFIG = ViTConfig(image_size=4, patch_size=2, width=6, mlp_width=7, heads=HEADS, layers=1, classes=4)
 SHAPES = {
     row.name.removeprefix("blocks.0."): row.shape for row in layout(CONFIG) if row.name.startswith("blocks.")
 }
+BACKWARD = {
+    "dx": "equation 3 at both additions: dx' = dy + branch, and from there on dx' takes the part of dy",
+    "count": "block returns y and a cache; block_backward returns dx and one dict",
+    "inplace": "write x = x + a, not x += a; and dx = dy + branch, not dy += branch",
+    "cache": "the backward must leave the cache as it is",
+    "dtype": "make no float64 array on the way",
+}
 
 
-def inputs(seed=0):
+def inputs(seed=0, batch=2, tokens=5):
     """Tokens and the twelve parameters: gains that are not 1, biases that are not 0."""
     rng = np.random.default_rng(seed)
-    arrays = {"x": rng.normal(0.5, 1.5, (2, 3, 6))}
+    arrays = {"x": rng.normal(0.5, 1.5, (batch, tokens, 6))}
     for name, shape in SHAPES.items():
         is_gain = name in ("norm1.weight", "norm2.weight")
         arrays[name] = rng.normal(1 if is_gain else 0, 0.5, shape)
     return arrays
 
 
-def forward(impl):
+def forward(impl, heads=HEADS):
     """The answer's block as a function of x and the twelve parameters."""
-    return lambda x, *values: impl.block(x, dict(zip(SHAPES, values, strict=True)), 2)
+    return lambda x, *values: impl.block(x, dict(zip(SHAPES, values, strict=True)), heads)
+
+
+def in_order(result):
+    """dx and the gradients of a dict, in the order of forward's arguments."""
+    assert isinstance(result, tuple) and len(result) == 2, (
+        "the backward should return two things: dx, and a dict of gradients"
+    )
+    dx, grads = result
+    assert isinstance(grads, dict), f"the second result is a {type(grads).__name__}, expected a dict"
+    missing = [name for name in SHAPES if name not in grads]
+    assert not missing, f"no gradient for {', '.join(missing)}"
+    return dx, *(grads[name] for name in SHAPES)
 
 
 def backward(impl):
     """The answer's gradients, in the order of forward's arguments."""
-
-    def in_order(dy, cache):
-        dx, grads = impl.block_backward(dy, cache)
-        assert isinstance(grads, dict), f"the second result is a {type(grads).__name__}, expected a dict"
-        missing = [name for name in SHAPES if name not in grads]
-        assert not missing, f"no gradient for {', '.join(missing)}"
-        return dx, *(grads[name] for name in SHAPES)
-
-    return in_order
+    return lambda dy, cache: in_order(impl.block_backward(dy, cache))
 
 
 @pytest.mark.hint(
     "x' = x + attention(layer_norm(x)), then y = x' + mlp(layer_norm(x')): both norms stand in the branches"
 )
-def test_values(impl):
+@pytest.mark.parametrize("heads", [3, 2])
+def test_values(impl, heads):
     arrays = inputs(1)
-    y, _ = forward(impl)(*arrays.values())
-    params = Params.zeros(layout(CONFIG), "float64")
+    y, _ = forward(impl, heads)(*arrays.values())
+    config = ViTConfig(4, 2, width=6, mlp_width=7, heads=heads, layers=1, classes=4)
+    params = Params.zeros(layout(config), "float64")
     for name in SHAPES:
         params["blocks.0." + name] = arrays[name]
-    assert_same(y, library_block(CONFIG, params, 0, arrays["x"])[0], "y")
+    assert_same(y, library_block(config, params, 0, arrays["x"])[0], "y")
 
 
 @pytest.mark.hint("what is added to a branch is the stream as it was before the branch's LayerNorm")
@@ -77,20 +95,80 @@ def test_the_second_branch_is_added_to_the_result_of_the_first(impl):
 
 
 @pytest.mark.hint(
-    "equation 3 at both additions: dx' = dy + branch, and from there on dx' takes the place of dy. If dx is "
-    "right and a parameter's gradient is not: its name, and the order in which the backwards return them"
+    "dx is right and a parameter's gradient is not: look at its name, and at the order in which the "
+    "backwards return their gradients",
+    **BACKWARD,
 )
 def test_backward(impl):
-    assert_gradients(forward(impl), backward(impl), inputs(5))
+    cases = {"two images": inputs(5), "one image of one token": inputs(6, batch=1, tokens=1)}
+    assert_operation(forward(impl), backward(impl), cases)
 
 
-@pytest.mark.hint("write x = x + a, not x += a; and dx = dy + branch, not dy += branch")
-def test_float32_stays_float32_and_inputs_stay_whole(impl):
-    arrays = [array.astype(np.float32) for array in inputs(6).values()]
-    before = [array.copy() for array in arrays]
-    y, cache = forward(impl)(*arrays)
-    assert y.dtype == np.float32, f"y has dtype {y.dtype}, expected float32"
-    dy = np.ones_like(y)
-    for name, gradient in zip(["x", *SHAPES], backward(impl)(dy, cache), strict=True):
-        assert gradient.dtype == np.float32, f"d{name} has dtype {gradient.dtype}, expected float32"
-    assert_untouched([*before, np.ones_like(y)], [*arrays, dy])
+@pytest.mark.hint(
+    "read the parameters by their names, params['norm1.weight'], not by their order in the dict"
+)
+def test_the_order_of_the_dict_does_not_matter(impl):
+    arrays = inputs(7)
+    x = arrays.pop("x")
+    expected, _ = impl.block(x, arrays, HEADS)
+    exchanged = {"norm1.weight": "norm2.weight", "norm1.bias": "norm2.bias"}
+    exchanged |= {second: first for first, second in exchanged.items()}
+    order = [exchanged.get(name, name) for name in arrays]  # norm2's first, and every shape still fits
+    turned = {name: arrays[name] for name in order}
+    y, cache = impl.block(x, turned, HEADS)
+    assert_same(y, expected, "y with the parameters in another order")
+    assert list(turned) == order, "block changed the dict it was given"
+    dy = np.random.default_rng(8).normal(size=x.shape)
+    results = in_order(impl.block_backward(dy, cache))
+    first = in_order(impl.block_backward(dy, impl.block(x, arrays, HEADS)[1]))
+    for name, got, want in zip(["dx", *SHAPES], results, first, strict=True):
+        assert_same(got, want, f"{name} with the parameters in another order")
+
+
+@pytest.mark.hint("all that the backward needs goes into the cache that block returns, nothing into a global")
+def test_a_stack_of_blocks(impl):
+    lower, upper = inputs(9), inputs(10)
+    x = lower.pop("x")
+    upper.pop("x")
+
+    def stack(x):
+        middle, first = impl.block(x, lower, HEADS)
+        y, second = impl.block(middle, upper, HEADS)
+        return y, (first, second)
+
+    def stack_backward(dy, cache):
+        return impl.block_backward(impl.block_backward(dy, cache[1])[0], cache[0])[0]
+
+    assert_gradients(stack, stack_backward, {"x": x})
+
+
+@pytest.mark.hint(
+    "central differences on random x, a and c for each suspect",
+    inputs="a fresh block hides it: what must not be zero?",
+)
+def test_guilty_block(impl):
+    assert_exposed(impl.guilty_block(), SUSPECTS)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint("x' = LayerNorm(x + attention(x)): norm1 belongs to the attention, norm2 to the MLP")
+def test_post_norm_values(impl):
+    arrays = inputs(11)
+    x = arrays.pop("x")
+    y, _ = impl.post_norm_block(x, arrays, HEADS)
+    p = list(arrays.values())
+    middle = layer_norm(x + attention(x, *p[2:6], HEADS)[0], *p[:2])[0]
+    assert_same(y, layer_norm(middle + mlp(middle, *p[8:])[0], *p[6:8])[0], "y of the post-norm block")
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "from the back: the norm first, then its gradient arrives at a plus sign",
+    dx="where does the straight path begin and end?",
+)
+def test_post_norm_backward(impl):
+    assert_operation(
+        lambda x, *values: impl.post_norm_block(x, dict(zip(SHAPES, values, strict=True)), HEADS),
+        lambda dy, back: in_order(back(dy)),
+        {"three images": inputs(12, batch=3, tokens=4)},
+    )

@@ -1,17 +1,25 @@
-"""The whole model written out, right: the wrong answers in mutants/ each change one place of it."""
+"""The whole model written out, right: the wrong answers in mutants/ each change one line of it."""
+
+import importlib
+
+import numpy as np
 
 from tinyvit import ops
+from tinyvit.checking import gradient_error, numerical_gradient, random_params
+from tinyvit.model import ViTConfig
 from tinyvit.model.block import block, block_backward
+
+pixel_gradient = importlib.import_module("lessons.12_vit.solution").pixel_gradient
 
 
 def parameter_count(config):
     D, M, C = config.width, config.mlp_width, config.classes
     R = config.pre_logits
     patch = 3 * config.patch_size**2 * D + D
-    places = config.tokens * D + config.has_token * D
+    tokens = config.tokens * D + config.has_token * D
     block = 4 * (D * D + D) + 2 * D * M + M + D + 4 * D
     head = (D * R + R) + (R * C + C) if R else D * C + C
-    return patch + places + config.layers * block + 2 * D + head
+    return patch + tokens + config.layers * block + 2 * D + head
 
 
 def forward(config, params, images):
@@ -55,3 +63,18 @@ def backward(dlogits, cache, grads):
         grads.add("class_token", dtoken)
     _, *dpatch = ops.linear_backward(dx, patch)
     grads.add("patch", *dpatch)
+
+
+def trust_vit(forward, backward):
+    rng = np.random.default_rng(0)
+    config = ViTConfig((2, 4), 2, width=2, mlp_width=3, heads=1, layers=2, classes=4)
+    params = random_params(config, rng)
+    images = rng.normal(size=(2, 2, 4, 3))
+    logits, cache = forward(config, params, images)
+    dlogits = rng.normal(size=logits.shape)
+    grads, pushed = params.zeros_like(), params.zeros_like()
+    backward(dlogits, cache, grads)
+    pushed.flat[...] = numerical_gradient(
+        lambda: (forward(config, params, images)[0] * dlogits).sum(), params.flat
+    )
+    return all(gradient_error(grads[name], pushed[name]) < 1e-6 for name in params)

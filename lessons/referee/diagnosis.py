@@ -1,27 +1,92 @@
-"""What a wrong array has in common with the right one, said in one sentence: no more than what is true."""
+"""What a wrong array has in common with the right one, said in one sentence: no more than what is true.
+
+The questions are asked in an order, the most telling first, and the first that has an answer is heard. Each
+says what holds for the two arrays to six digits; what to conclude is left to the reader, or asked.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from lessons.referee import calls
+from lessons.referee.questions import (
+    arrangement,
+    borrowed,
+    digits,
+    invariants,
+    offset,
+    parts,
+    ratio,
+    shape,
+)
+from lessons.referee.questions.case import Case
 
-def diagnose(got: np.ndarray, expected: np.ndarray, tolerance: float = 1e-6) -> str:
-    """What is the matter with `got`, as the end of a sentence that begins with its name; "" if unknown."""
+FIRST = (
+    ratio.zero,
+    ratio.single_number,
+    borrowed.an_input,
+    ratio.constant_factor,
+    borrowed.exchanged,
+    borrowed.returned_elsewhere,
+    arrangement.transposed,
+    arrangement.shifted,
+    arrangement.slices_exchanged,
+    borrowed.offset_by_input,
+    borrowed.factor_of_input,
+    digits.rounded,
+    digits.byte_wrapped,
+    digits.without_signs,
+    digits.cut_off,
+    offset.constant_offset,
+)
+THEN = (
+    parts.zeros,
+    digits.few_digits,
+    arrangement.rearranged,
+    offset.offset_of_each_row,
+    offset.factor_of_each_row,
+    invariants.sums,
+    borrowed.multiple_in_each_row,
+    invariants.asymmetric,
+    invariants.without_change,
+    parts.a_few,
+)
+
+
+def diagnose(
+    got: np.ndarray,
+    expected: np.ndarray,
+    name: str = "",
+    others: dict[str, np.ndarray] | None = None,
+    inputs: dict[str, np.ndarray] | None = None,
+    returned: dict[int, np.ndarray] | None = None,
+) -> str:
+    """What is the matter with `got`, as the end of a sentence that begins with its name; "" if unknown.
+
+    others: what the other results should be, by name. returned: what came together with `got`, by position.
+    inputs: what went in; if not given, the arguments of the latest calls.
+    """
     got, expected = np.asarray(got), np.asarray(expected)
-    if got.dtype.kind not in "fiu" or expected.dtype.kind not in "fiu" or got.size < 2:
+    if any(array.dtype.kind not in "fiu" or not array.size for array in (got, expected)):
         return ""
-    norm = np.linalg.norm
-    scale = norm(expected)
-    if not np.any(got):
-        return "is zero everywhere"
-    if scale == 0:
+    if not np.isfinite(got).all() or not np.isfinite(expected).all():
         return ""
-    ratio = float((got * expected).sum()) / float((expected * expected).sum())
-    if norm(got - ratio * expected) <= tolerance * norm(got):
-        if abs(ratio + 1) < tolerance:
-            return "has the wrong sign everywhere"
-        if ratio > 1 + tolerance:
-            return f"is {ratio:.4g} times too large everywhere"
-        if 0 < ratio < 1 - tolerance:
-            return f"is {1 / ratio:.4g} times too small everywhere"
+    if got.shape != expected.shape:
+        return shape.wrong_shape(got, expected)
+    if inputs is None and (argument := calls.changed_in_place(got)):
+        return f"is {argument} itself, which was changed in place: make a new array"
+    case = Case(
+        got,
+        expected,
+        name,
+        calls.inputs() if inputs is None else inputs,
+        calls.numbers() if inputs is None else {},
+        calls.letters() if inputs is None else {},
+        others or {},
+        returned or {},
+    )
+    with np.errstate(all="ignore"):
+        for question in (*FIRST, parts.by_input, parts.one_part, *THEN):
+            if answer := question(case):
+                return answer
     return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the program's
     """A wrong answer. `name` is the result at fault.
@@ -28,3 +30,21 @@ def distinguished(expected: float, got: float) -> tuple[str, str]:
         if shown[0] != shown[1]:
             break
     return shown
+
+
+PLURAL = {"is": "are", "has": "have", "holds": "hold", "does": "do", "adds": "add", "changes": "change"}
+
+
+def said(name: str, reason: str) -> str:
+    """The sentence "name reason", with the verb in the plural where the name is: the scores are wrong."""
+    verb, _, rest = reason.partition(" ")
+    return f"{name} {PLURAL.get(verb, verb) if _is_plural(name) else verb} {rest}".rstrip()
+
+
+def _is_plural(name: str) -> bool:
+    if not name.startswith("the "):
+        return False
+    noun = re.split(r" (?:of|at|with|in|after|before|for|when|where|through|on|from|by)\b|,", name)[
+        0
+    ].split()[-1]
+    return noun.endswith("s") and not noun.endswith(("ss", "bias", "axis", "patches of"))

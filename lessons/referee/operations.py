@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lessons.referee.fault import Fault
-from lessons.referee.gradients import assert_gradients, copied, first_run, outcome
+from lessons.referee.gradients import assert_gradients, copied, named, outcome, run_backward
 from lessons.referee.values import assert_form
 
 
@@ -37,16 +37,14 @@ def assert_operation(
 
 
 def _assert_float32(forward, backward, inputs, may_share):
-    first_run(forward, backward, inputs)  # checks the gradients' dtype
+    run_backward(forward, backward, inputs)  # asserts the gradients' dtype
     arrays = {name: array.copy() for name, array in inputs.items()}
     y, cache = outcome(forward(*arrays.values()))
     if isinstance(y, np.ndarray):
         assert_form(y, y.shape, np.dtype(np.float32), "y")
     results = {} if may_share else {"y": y}
     dy = np.ones_like(y) if isinstance(y, np.ndarray) else 1.0
-    gradients = backward(copied(dy), cache)
-    gradients = gradients if isinstance(gradients, tuple | list) else (gradients,)
-    results |= {f"d{name}": gradient for name, gradient in zip(inputs, gradients, strict=True)}
+    results |= {f"d{name}": gradient for name, gradient in named(backward(copied(dy), cache), inputs).items()}
     for result, values in results.items():
         for name, array in arrays.items():
             if isinstance(values, np.ndarray) and np.may_share_memory(values, array):

@@ -10,30 +10,39 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
-from lessons.referee.fault import Fault, distinguished, ordinal
+from lessons.referee.fault import Fault, distinguished, ordinal, said
 
 
 def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9) -> None:
     """Assert that an array (or number) is what it should be, to tolerance relative to its largest value."""
     expected = np.asarray(expected)
-    assert_form(got, expected.shape, expected.dtype, name)
+    assert_form(got, expected.shape, expected.dtype, name, expected)
     got = np.asarray(got)
     if expected.dtype.kind == "f":
         distance, allowed = np.abs(got - expected), tolerance * max(1.0, np.abs(expected).max(initial=0))
     else:
         distance, allowed = (got != expected).astype(float), 0.0
-    if distance.size and distance.max() > allowed:
-        where = np.unravel_index(distance.argmax(), distance.shape)
-        if expected.dtype.kind in "fiu":
-            wanted, came = distinguished(expected[where], got[where])
-        else:
-            wanted, came = str(expected[where]), str(got[where])
-        detail = f"expected {wanted}, got {came}"
-        reason = diagnose(got, expected)
-        if reason:
-            raise Fault(f"{name} {reason}\n    most of all{ordinal(where)}: {detail}", name)
-        raise Fault(f"{name} is wrong{ordinal(where)}: {detail}", name)
+    if not distance.size or distance.max() <= allowed:
+        return
+    where = np.unravel_index(distance.argmax(), distance.shape)
+    shown = str(expected[where]), str(got[where])
+    if expected.dtype.kind in "fiu":
+        shown = distinguished(expected[where], got[where])
+    detail = f"expected {shown[0]}, got {shown[1]}"
+    if reason := diagnose(got, expected, name, returned=returned_with(got)):
+        most = f"most of all{ordinal(where)}: " if where else ""
+        raise Fault(f"{said(name, reason)}\n    {most}{detail}", name)
+    raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name)
+
+
+def returned_with(got) -> dict[int, np.ndarray]:
+    """What was returned together with this result, by its position, itself included."""
+    for parts in calls.results():
+        if any(part is got for part in parts):
+            return {number: part for number, part in enumerate(parts) if isinstance(part, np.ndarray)}
+    return {}
 
 
 def assert_untouched(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> None:
@@ -57,8 +66,11 @@ def assert_unchanged(old: np.ndarray, new: np.ndarray, name: str, by: str = "") 
         )
 
 
-def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str) -> None:
-    """Assert that a result is an array (or number) of this shape and dtype, without NaN or infinity."""
+def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expected=None) -> None:
+    """Assert that a result is an array (or number) of this shape and dtype, without NaN or infinity.
+
+    `expected`, where it is known, or a function that returns it, helps to say what is wrong with a shape.
+    """
     if got is None:
         raise Fault(f"{name} is None: does the function return it?", name, "count")
     if isinstance(got, tuple | list):
@@ -67,12 +79,15 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str) -> None
     if not isinstance(got, np.ndarray | np.generic | float | int):
         raise Fault(f"{name} is a {type(got).__name__}, expected an array", name, "shape")
     if np.shape(got) != shape:
-        raise Fault(f"{name} has shape {np.shape(got)}, expected {shape}", name, "shape")
+        right = expected() if callable(expected) else expected
+        reason = "" if right is None else diagnose(np.asarray(got), right, name)
+        message = f"{said(name, 'has shape')} {np.shape(got)}, expected {shape}"
+        raise Fault(f"{message}: {reason}" if reason else message, name, "shape")
     got_dtype = np.asarray(got).dtype
     if isinstance(got, np.ndarray) and got_dtype != dtype:
         rule = ": dtype in, dtype out" if dtype == np.float32 else ""
-        raise Fault(f"{name} has dtype {got_dtype}, expected {dtype}{rule}", name, "dtype")
+        raise Fault(f"{said(name, 'has dtype')} {got_dtype}, expected {dtype}{rule}", name, "dtype")
     if not np.isfinite(got).all():
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         value = np.asarray(got)[tuple(bad)]
-        raise Fault(f"{name} has a value that is not finite: {value}{ordinal(bad)}", name, "finite")
+        raise Fault(f"{said(name, 'has a value that is not finite')}: {value}{ordinal(bad)}", name, "finite")

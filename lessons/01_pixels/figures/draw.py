@@ -1,75 +1,104 @@
-"""Draw this lesson's figure: python -m lessons.01_pixels.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.01_pixels.figures.draw"""
 
 import importlib
 from pathlib import Path
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from lessons.drawing import INK, QUIET, Sheet
+from lessons.drawing import AXIS, BLUE, GREEN, INK, QUIET, RED, Sheet
+from lessons.star import star
 from tinyvit.data import normalise
-from tinyvit.data.shapes import make_shapes
+from tinyvit.data.shapes import CLASSES, DISTANCES, make_shapes
 
+FOLDER = Path(__file__).parent
 solution = importlib.import_module("lessons.01_pixels.solution")
 
-SMALL = 200  # windows used as templates
+ROW, COLUMN = 22, 21  # the pixel that is looked at
+TOP, LEFT, WINDOW = 18, 17, 10  # the window around the green star
 
 
 def main():
-    data = make_shapes(train=3000, test=2000, seed=0)
-    images, labels = data.train.images, data.train.labels
-    x, test = (normalise(part.images, np.float32) for part in (data.train, data.test))
-    weight, bias = solution.fit_linear(x.reshape(len(x), -1), labels, 10, 3000.0)
-    whole = accuracy(solution.class_scores(test, weight, bias), data.test.labels)
-    templates = weight.T.reshape(10, 32, 32, 3)
+    draw_star()
+    draw_templates()
 
-    chosen = np.random.default_rng(0).choice(windows(x).reshape(-1, 64), SMALL)
-    small = chosen - chosen.mean(axis=1, keepdims=True)
-    rows, new = (everywhere(part, small) for part in (x, test))
-    weight, bias = solution.fit_linear(rows, labels, 10, 1.0)
-    pieces = accuracy(new @ weight + bias, data.test.labels)
 
-    sheet = Sheet(690, 346)
-    random = f"40 of {SMALL} windows cut from the images at random, and laid on every place"
-    titles = (
-        "an image of each class",
-        f"its template, fitted to 3,000 images: {100 * whole:.1f} % right",
-        f"{random}: {100 * pieces:.1f} % right",
+def draw_star():
+    """The star, a window of it enlarged, and one pixel as bytes and as normalised numbers."""
+    sheet = Sheet(690, 270)
+    picture = star()
+    size, side = 200, 200
+    cell, pixel = side / WINDOW, size / 32
+    for left, title in ((20, "32 x 32 pixels"), (262, "ten by ten of them"), (504, "one pixel")):
+        sheet.text(left, 18, title, 14, INK, "lm")
+    sheet.image(20, 36, picture, size)
+    sheet.image(262, 36, picture[TOP : TOP + WINDOW, LEFT : LEFT + WINDOW], side)
+    corner = 20 + LEFT * pixel, 36 + TOP * pixel
+    frame(sheet, *corner, WINDOW * pixel, INK)
+    for end, down in ((36, 0), (36 + side, WINDOW * pixel)):
+        sheet.line([(corner[0] + WINDOW * pixel, corner[1] + down), (262, end)], AXIS, 1)
+    at = 262 + (COLUMN - LEFT) * cell, 36 + (ROW - TOP) * cell
+    frame(sheet, *at, cell, INK)
+    numbers = normalise(picture, np.float64)[ROW, COLUMN]
+    sheet.rectangle(504, 36, 60, 60, "#{:02x}{:02x}{:02x}".format(*picture[ROW, COLUMN]))
+    sheet.line([(at[0] + cell, at[1]), (504, 36)], AXIS, 1)
+    sheet.line([(at[0] + cell, at[1] + cell), (504, 96)], AXIS, 1)
+    sheet.text(574, 57, f"row {ROW}", 13, QUIET, "lm")
+    sheet.text(574, 76, f"column {COLUMN}", 13, QUIET, "lm")
+    for x, title in ((610, "byte"), (670, "number")):
+        sheet.text(x, 124, title, 13, QUIET, "rm")
+    for line, (name, colour) in enumerate((("red", RED), ("green", GREEN), ("blue", BLUE))):
+        y = 152 + 32 * line
+        sheet.text(504, y, name, 15, colour, "lm")
+        sheet.text(610, y, str(picture[ROW, COLUMN, line]), 15, INK, "rm")
+        sheet.text(670, y, f"{numbers[line]:.3f}", 15, INK, "rm")
+    sheet.text(345, 256, "0 becomes -1, and 255 becomes 1.", 13, QUIET)
+    sheet.save(FOLDER / "star.png")
+
+
+def draw_templates():
+    """The mean pictures of centred shapes, of moved ones, and of the course's own."""
+    data = make_shapes(train=1000, test=20, seed=0)
+    own = normalise(data.train.images, np.float64).mean(axis=3).reshape(1000, -1), data.train.labels
+    rows = (
+        (silhouettes(0), "in the middle"),
+        (silhouettes(6), "up to 6 pixels off the middle"),
+        (own, "the course's own pictures, in grey"),
     )
-    for row, title in enumerate(titles):
-        sheet.text(20, 20 + 104 * row, title, 13, INK, "lm")
-    for label, name in enumerate(data.classes):
-        left = 20 + 65.5 * label
-        sheet.image(left, 32, images[np.flatnonzero(labels == label)[2]], 60)
-        sheet.image(left, 136, as_picture(templates[label]), 60)
-        for place in range(4):
-            window = small[4 * label + place].reshape(8, 8)
-            sheet.image(left + 31 * (place % 2), 240 + 31 * (place // 2), as_picture(window, 0.3), 29)
-        sheet.text(left + 30, 208, name, 12, INK)
-    sheet.text(345, 330, "Templates: grey for weights around 0, lighter above, darker below.", 12, QUIET)
-    sheet.save(Path(__file__).parent / "templates.png")
+    sheet = Sheet(690, 346)
+    for row, ((pixels, labels), title) in enumerate(rows):
+        weight, _ = solution.mean_templates(pixels, labels, 10)
+        sheet.text(20, 20 + 100 * row, title, 13, INK, "lm")
+        for label, name in enumerate(CLASSES):
+            left = 20 + 65.5 * label
+            sheet.image(left, 32 + 100 * row, as_picture(weight[:, label].reshape(32, 32)), 60)
+            if row == 2:
+                sheet.text(left + 30, 304, name, 12, INK)
+    sheet.text(345, 332, "The mean picture of each class: black is -1, white is 1.", 12, QUIET)
+    sheet.save(FOLDER / "templates.png")
 
 
-def windows(x):
-    """All 8 x 8 windows on every second place, grey: (n, 169, 64)."""
-    grey = x.mean(axis=3)
-    return sliding_window_view(grey, (8, 8), axis=(1, 2))[:, ::2, ::2].reshape(len(x), 169, 64)
+def silhouettes(reach, count=1000):
+    """One shape an image, as in the text: rows (n, 1024) and labels."""
+    rng = np.random.default_rng(0)
+    pixel = np.arange(32) - 15.5
+    labels = rng.permutation(np.arange(count) % 10)
+    images = np.empty((count, 32, 32))
+    for image, label in zip(images, labels, strict=True):
+        right, down = rng.integers(-reach, reach + 1, 2)
+        radius = rng.uniform(8, 10)
+        x, y = (pixel - right)[None, :] / radius, -(pixel - down)[:, None] / radius
+        image[:] = 2 * (0.5 - DISTANCES[CLASSES[label]](x, y) * radius).clip(0, 1) - 1
+    return images.reshape(count, -1), labels
 
 
-def everywhere(x, small):
-    """The mean size of each small template's match over all places, (n, SMALL)."""
-    blocks = [np.abs(windows(x[at : at + 250]) @ small.T).mean(axis=1) for at in range(0, len(x), 250)]
-    return np.concatenate(blocks).astype(np.float64)
+def frame(sheet, x, y, side, colour):
+    """The outline of a square."""
+    sheet.line([(x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y)], colour, 1.5)
 
 
-def accuracy(scores, labels):
-    return (scores.argmax(axis=1) == labels).mean()
-
-
-def as_picture(template, faintest=0.0):
-    """Weights as bytes: 0 is the middle grey, the largest is white or black, unless below the faintest."""
-    limit = max(np.quantile(np.abs(template), 0.99), faintest)
-    return (127.5 + 127.5 * (template / limit).clip(-1, 1)).astype(np.uint8)
+def as_picture(template):
+    """Numbers from -1 to 1 as bytes."""
+    return (127.5 + 127.5 * template.clip(-1, 1)).astype(np.uint8)
 
 
 if __name__ == "__main__":

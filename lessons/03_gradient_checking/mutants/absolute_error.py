@@ -5,6 +5,8 @@ import importlib
 import numpy as np
 
 solution = importlib.import_module("lessons.03_gradient_checking.solution")
+guilty_pick = solution.guilty_pick
+check_in_two = solution.check_in_two
 numerical_gradient = solution.numerical_gradient
 wrong_backwards = solution.wrong_backwards
 

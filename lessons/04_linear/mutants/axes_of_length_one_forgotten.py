@@ -1,8 +1,10 @@
 """unbroadcast sums over the missing axes on the left, and forgets those of length 1."""
 
-from tinyvit.ops import linear, linear_backward
+from pathlib import Path
 
-__all__ = ["linear", "linear_backward", "unbroadcast"]
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def unbroadcast(dy, shape):

@@ -1,15 +1,13 @@
-"""The row of ones that sums the bias's gradient is float64, and so is what comes out."""
+"""The row of ones that sums the gradient of the bias is float64, and so is what comes out."""
 
-from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
-from tinyvit.ops import linear
+from lessons.mutation import changed
 from tinyvit.ops import linear_backward as right
 
-__all__ = ["linear", "linear_backward", "unbroadcast"]
-
-unbroadcast = import_module("lessons.04_linear.solution").unbroadcast
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def linear_backward(dy, cache):

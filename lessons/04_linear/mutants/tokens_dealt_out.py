@@ -1,13 +1,11 @@
-"""The tokens are made rows by a reshape to (I, R) and a transpose, which deals their numbers out anew."""
+"""The tokens become rows by a reshape to (I, R) and a transpose, which deals their numbers out again."""
 
-from importlib import import_module
+from pathlib import Path
 
+from lessons.mutation import changed
 from tinyvit.ops import linear as right
-from tinyvit.ops import linear_backward
 
-__all__ = ["linear", "linear_backward", "unbroadcast"]
-
-unbroadcast = import_module("lessons.04_linear.solution").unbroadcast
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def linear(x, weight, bias):

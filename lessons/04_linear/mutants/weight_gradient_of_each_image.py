@@ -1,13 +1,11 @@
 """dweight is a batched product, one for each image, and the images are never added up."""
 
-from importlib import import_module
+from pathlib import Path
 
-from tinyvit.ops import linear
+from lessons.mutation import changed
 from tinyvit.ops import linear_backward as right
 
-__all__ = ["linear", "linear_backward", "unbroadcast"]
-
-unbroadcast = import_module("lessons.04_linear.solution").unbroadcast
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def linear_backward(dy, cache):

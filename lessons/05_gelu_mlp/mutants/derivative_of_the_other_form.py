@@ -1,12 +1,14 @@
 """The tanh form forward, the slope of the exact one backward."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
-from tinyvit.ops import erf, gelu, mlp, mlp_backward
+from lessons.mutation import changed
+from tinyvit.ops import erf
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu_backward(dy, cache):

@@ -1,11 +1,12 @@
 """The derivative of x^3 is taken for x^2: the factor 3 is missing in du/dx."""
 
 import math
+from pathlib import Path
 
-from tinyvit.ops import gelu, mlp, mlp_backward
+from lessons.mutation import changed
 from tinyvit.ops import gelu_backward as exact_backward
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu_backward(dy, cache):

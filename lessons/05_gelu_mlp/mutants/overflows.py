@@ -1,13 +1,14 @@
 """The gate is written exp(2u) / (1 + exp(2u)), which is inf / inf for large x."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
+from lessons.mutation import changed
 from tinyvit.ops import gelu as right
-from tinyvit.ops import gelu_backward, mlp, mlp_backward
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu(x, form="tanh"):

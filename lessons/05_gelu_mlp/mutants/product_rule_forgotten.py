@@ -1,8 +1,10 @@
 """The gate is treated as a constant: dy times the gate."""
 
-from tinyvit.ops import gelu, mlp, mlp_backward
+from pathlib import Path
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu_backward(dy, cache):

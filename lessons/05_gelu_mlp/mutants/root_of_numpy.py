@@ -1,11 +1,13 @@
 """np.sqrt(2 / np.pi) is a float64 number, and makes a float32 array float64."""
 
+from pathlib import Path
+
 import numpy as np
 
+from lessons.mutation import changed
 from tinyvit.ops import gelu as right
-from tinyvit.ops import gelu_backward, mlp, mlp_backward
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu(x, form="tanh"):

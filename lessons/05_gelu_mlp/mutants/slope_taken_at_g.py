@@ -1,8 +1,11 @@
 """The slope of GELU is taken at what came out of it instead of what went in."""
 
-from tinyvit.ops import gelu, gelu_backward, linear_backward, mlp
+from pathlib import Path
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+from lessons.mutation import changed
+from tinyvit.ops import gelu, gelu_backward, linear_backward
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def mlp_backward(dy, cache):

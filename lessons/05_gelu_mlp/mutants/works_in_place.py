@@ -1,9 +1,11 @@
 """The gate is multiplied into x itself."""
 
-from tinyvit.ops import gelu as right
-from tinyvit.ops import gelu_backward, mlp, mlp_backward
+from pathlib import Path
 
-__all__ = ["gelu", "gelu_backward", "mlp", "mlp_backward"]
+from lessons.mutation import changed
+from tinyvit.ops import gelu as right
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def gelu(x, form="tanh"):

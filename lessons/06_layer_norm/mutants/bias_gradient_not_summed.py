@@ -1,9 +1,11 @@
 """The gradient of the offset keeps the rows instead of adding them up."""
 
-from tinyvit.ops import layer_norm
+from pathlib import Path
+
+from lessons.mutation import changed
 from tinyvit.ops import layer_norm_backward as right
 
-__all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def layer_norm_backward(dy, cache):

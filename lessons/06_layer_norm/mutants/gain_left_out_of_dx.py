@@ -1,15 +1,19 @@
 """dy is taken for the gradient at n: the gain is left out."""
 
-from tinyvit.ops import layer_norm
+from pathlib import Path
 
-__all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph"]
+import numpy as np
+
+from lessons.mutation import changed
+from tinyvit.ops import layer_norm_backward as right
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def layer_norm_backward(dy, cache):
-    n, r, _ = cache
-    rows = tuple(range(dy.ndim - 1))
-    dx = r * (dy - dy.mean(axis=-1, keepdims=True) - n * (dy * n).mean(axis=-1, keepdims=True))
-    return dx, (dy * n).sum(axis=rows), dy.sum(axis=rows)
+    n, r, weight = cache
+    dx, _, _ = right(dy, (n, r, np.ones_like(weight)))
+    return dx, *right(dy, cache)[1:]
 
 
 layer_norm_backward_graph = layer_norm_backward

@@ -1,15 +1,17 @@
-"""The gradient through the mean is forgotten."""
+"""The path through the mean is left out."""
 
-from tinyvit.ops import layer_norm
+from pathlib import Path
 
-__all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph"]
+from lessons.mutation import changed
+from tinyvit.ops import layer_norm_backward as right
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def layer_norm_backward(dy, cache):
     n, r, weight = cache
     g = dy * weight
-    rows = tuple(range(dy.ndim - 1))
-    return r * (g - n * (g * n).mean(axis=-1, keepdims=True)), (dy * n).sum(axis=rows), dy.sum(axis=rows)
+    return r * (g - n * (g * n).mean(axis=-1, keepdims=True)), *right(dy, cache)[1:]
 
 
 layer_norm_backward_graph = layer_norm_backward

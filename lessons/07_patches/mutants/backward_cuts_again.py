@@ -1,8 +1,11 @@
 """The backward applies the permutation once more instead of its inverse."""
 
-from tinyvit.ops import patchify, unpatchify
+from pathlib import Path
 
-__all__ = ["patchify", "patchify_backward", "unpatchify"]
+from lessons.mutation import changed
+from tinyvit.ops import patchify
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def patchify_backward(dy, cache):

@@ -1,8 +1,10 @@
 """The backward gives dy the shape of the images, and leaves the numbers where they are."""
 
-from tinyvit.ops import patchify, unpatchify
+from pathlib import Path
 
-__all__ = ["patchify", "patchify_backward", "unpatchify"]
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def patchify_backward(dy, cache):

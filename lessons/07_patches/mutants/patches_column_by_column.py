@@ -1,6 +1,10 @@
 """The patches are numbered down the columns of the image instead of along its rows."""
 
-__all__ = ["patchify", "patchify_backward", "unpatchify"]
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def patchify(images, patch):

@@ -1,6 +1,10 @@
 """The image is reshaped to (B, T, P*P*C) at once: each "patch" is a stretch of pixel rows."""
 
-__all__ = ["patchify", "patchify_backward", "unpatchify"]
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def patchify(images, patch):

@@ -1,9 +1,11 @@
 """Pixels that do not fill a patch are cut off without a word."""
 
-from tinyvit.ops import patchify as right
-from tinyvit.ops import patchify_backward, unpatchify
+from pathlib import Path
 
-__all__ = ["patchify", "patchify_backward", "unpatchify"]
+from lessons.mutation import changed
+from tinyvit.ops import patchify as right
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def patchify(images, patch):

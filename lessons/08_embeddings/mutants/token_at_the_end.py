@@ -1,10 +1,12 @@
 """The token is put behind the patches instead of before them."""
 
+from pathlib import Path
+
 import numpy as np
 
-from tinyvit.ops import position_embedding_backward
+from lessons.mutation import changed
 
-__all__ = ["class_token", "class_token_backward", "position_embedding_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def class_token(x, token):

@@ -1,8 +1,10 @@
 """The gradient of the token keeps the axis of images."""
 
-from tinyvit.ops import class_token, position_embedding_backward
+from pathlib import Path
 
-__all__ = ["class_token", "class_token_backward", "position_embedding_backward"]
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def class_token_backward(dy, cache):

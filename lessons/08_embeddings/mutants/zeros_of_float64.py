@@ -1,10 +1,12 @@
 """The row of tokens is collected in np.zeros without a dtype, which is float64."""
 
+from pathlib import Path
+
 import numpy as np
 
-from tinyvit.ops import class_token_backward, position_embedding_backward
+from lessons.mutation import changed
 
-__all__ = ["class_token", "class_token_backward", "position_embedding_backward"]
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def class_token(x, token):

@@ -12,28 +12,62 @@ HERE = Path(__file__).parent
 
 
 def draw_block():
-    sheet = Sheet(760, 250)
-    road, branch = 80, 160
-    sheet.text(30, road, "x", 17)
-    sheet.text(730, road, "y", 17)
-    for left, name, colour in ((60, "attention", "#dce8fb"), (390, "MLP", "#fbe7d3")):
-        sheet.line([(left + 14, road), (left + 14, branch)], QUIET)
-        sheet.arrow((left + 14, branch), (left + 42, branch), QUIET)
-        sheet.labelled_box(left + 46, branch - 20, 92, 40, "LayerNorm")
-        sheet.arrow((left + 140, branch), (left + 166, branch), QUIET)
-        sheet.labelled_box(left + 170, branch - 20, 92, 40, name, colour)
-        sheet.line([(left + 264, branch), (left + 285, branch)], QUIET)
-        sheet.arrow((left + 285, branch), (left + 285, road + 14), QUIET)
-    sheet.arrow((46, road), (332, road), BLUE, 3)
-    sheet.arrow((358, road), (662, road), BLUE, 3)
-    sheet.arrow((688, road), (716, road), BLUE, 3)
-    for x in (332, 662):
-        sheet.labelled_box(x, road - 13, 26, 26, "+", "#ffffff", 17)
-    sheet.text(382, road - 16, "x'", 15)
-    sheet.text(190, road - 18, "residual stream", 13, BLUE)
-    sheet.text(190, 212, "tokens talk to each other", 12, QUIET)
-    sheet.text(560, 212, "each token for itself", 12, QUIET)
+    """The block as a graph, and below it the same graph with the gradient flowing back."""
+    sheet = Sheet(790, 420)
+    draw_forward(sheet, 70)
+    draw_backward(sheet, 280)
     sheet.save(HERE / "block.png")
+
+
+BRANCHES = ((76, "attention", "#dce8fb"), (406, "MLP", "#fbe7d3"))
+
+
+def draw_forward(sheet, road):
+    branch = road + 80
+    sheet.text(24, road - 40, "forward", 14, BLUE, "lm")
+    sheet.text(46, road, "x", 17)
+    sheet.text(752, road, "y", 17)
+    for left, name, colour in BRANCHES:
+        sheet.line([(left + 14, road), (left + 14, branch)], BLUE)
+        sheet.arrow((left + 14, branch), (left + 42, branch), BLUE)
+        sheet.labelled_box(left + 46, branch - 20, 92, 40, "LayerNorm")
+        sheet.arrow((left + 140, branch), (left + 166, branch), BLUE)
+        sheet.labelled_box(left + 170, branch - 20, 92, 40, name, colour)
+        sheet.line([(left + 264, branch), (left + 285, branch)], BLUE)
+        sheet.arrow((left + 285, branch), (left + 285, road + 14), BLUE)
+    sheet.arrow((60, road), (348, road), BLUE, 3)
+    sheet.arrow((374, road), (678, road), BLUE, 3)
+    sheet.arrow((704, road), (738, road), BLUE, 3)
+    for left, _, _ in BRANCHES:
+        sheet.labelled_box(left + 272, road - 13, 26, 26, "+", "#ffffff", 17)
+    sheet.text(398, road - 18, "x'", 15)
+    sheet.text(215, road - 18, "residual stream", 13, BLUE)
+
+
+def draw_backward(sheet, road):
+    branch = road + 80
+    sheet.text(24, road - 40, "backward", 14, ORANGE, "lm")
+    sheet.text(42, road, "dx", 17)
+    sheet.text(756, road, "dy", 17)
+    for left, name, colour in BRANCHES:
+        sheet.line([(left + 285, road), (left + 285, branch)], ORANGE)
+        sheet.arrow((left + 285, branch), (left + 266, branch), ORANGE)
+        sheet.labelled_box(left + 170, branch - 20, 92, 40, name, colour)
+        sheet.arrow((left + 168, branch), (left + 142, branch), ORANGE)
+        sheet.labelled_box(left + 46, branch - 20, 92, 40, "LayerNorm")
+        sheet.line([(left + 44, branch), (left + 14, branch)], ORANGE)
+        sheet.arrow((left + 14, branch), (left + 14, road + 14), ORANGE)
+    sheet.arrow((738, road), (435, road), ORANGE, 3)
+    sheet.arrow((405, road), (105, road), ORANGE, 3)
+    sheet.arrow((75, road), (58, road), ORANGE, 3)
+    for left, _, _ in BRANCHES:
+        sheet.labelled_box(left + 1, road - 13, 26, 26, "+", "#ffffff", 17)
+        sheet.dot((left + 285, road), 5, ORANGE)
+        sheet.text(left + 279, road - 16, "copied", 12, QUIET, "rm")
+        sheet.text(left + 32, road + 24, "added", 12, QUIET, "lm")
+    sheet.text(390, road - 20, "dx'", 15)
+    for left, text in ((154, "tokens exchange information"), (484, "every token for itself")):
+        sheet.text(left + 62, branch + 44, text, 12, QUIET)
 
 
 def sizes(residual, normalised, layers=24, D=64, heads=4):
@@ -83,8 +117,8 @@ def sizes(residual, normalised, layers=24, D=64, heads=4):
 def draw_depth():
     sheet = Sheet(760, 330)
     kinds = (
-        (True, False, ORANGE, "plus sign alone"),
-        (True, True, BLUE, "plus sign and LayerNorm"),
+        (True, False, ORANGE, "skip alone"),
+        (True, True, BLUE, "skip and LayerNorm"),
         (False, True, GREEN, "LayerNorm alone"),
         (False, False, RED, "neither"),
     )

@@ -1,28 +1,17 @@
 """The branch is added to the normalised tokens instead of the stream; the backward follows suit."""
 
-from tinyvit.ops import attention, attention_backward, layer_norm, layer_norm_backward, mlp, mlp_backward
+from pathlib import Path
 
-NORM1 = ("norm1.weight", "norm1.bias")
-ATTENTION = ("attn.qkv.weight", "attn.qkv.bias", "attn.out.weight", "attn.out.bias")
-NORM2 = ("norm2.weight", "norm2.bias")
-MLP = ("mlp.fc1.weight", "mlp.fc1.bias", "mlp.fc2.weight", "mlp.fc2.bias")
+from lessons.mutation import changed
 
-
-def block(x, params, heads):
-    n, norm1 = layer_norm(x, *(params[name] for name in NORM1))
-    a, attn = attention(n, *(params[name] for name in ATTENTION), heads)
-    x = n + a
-    n, norm2 = layer_norm(x, *(params[name] for name in NORM2))
-    m, hidden = mlp(n, *(params[name] for name in MLP))
-    return x + m, (norm1, attn, norm2, hidden)
-
-
-def block_backward(dy, cache):
-    norm1, attn, norm2, hidden = cache
-    dn, *dmlp = mlp_backward(dy, hidden)
-    branch, *dnorm2 = layer_norm_backward(dn, norm2)
-    dmiddle = dy + branch
-    dn, *dattention = attention_backward(dmiddle, attn)
-    dx, *dnorm1 = layer_norm_backward(dn + dmiddle, norm1)
-    names = NORM1 + ATTENTION + NORM2 + MLP
-    return dx, dict(zip(names, dnorm1 + dattention + dnorm2 + dmlp, strict=True))
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("    x = x + a  #", "    x = n + a  #"),
+        (
+            "    branch, *dnorm1 = layer_norm_backward(dn, norm1)\n    names",
+            "    dx, *dnorm1 = layer_norm_backward(dn + dmiddle, norm1)\n    names",
+        ),
+        ("return dmiddle + branch, dict(", "return dx, dict("),
+    )
+)

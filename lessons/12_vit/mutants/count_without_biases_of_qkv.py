@@ -4,13 +4,12 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-written_out = changed(
-    Path(__file__).parents[1] / "written_out.py",
-    (
-        "block = 4 * (D * D + D) + 2 * D * M + M + D + 4 * D",
-        "block = 4 * D * D + D + 2 * D * M + M + D + 4 * D",
-    ),
-)
-parameter_count, forward, backward = (
-    written_out[name] for name in ("parameter_count", "forward", "backward")
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "written_out.py",
+        (
+            "block = 4 * (D * D + D) + 2 * D * M + M + D + 4 * D",
+            "block = 4 * D * D + D + 2 * D * M + M + D + 4 * D",
+        ),
+    )
 )

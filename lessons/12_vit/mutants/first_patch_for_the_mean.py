@@ -4,14 +4,16 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-written_out = changed(
-    Path(__file__).parents[1] / "written_out.py",
-    ("x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)", "x, pool = ops.token_pool(x)"),
-    (
-        "dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)",
-        "dx = ops.token_pool_backward(dx, pool)",
-    ),
-)
-parameter_count, forward, backward = (
-    written_out[name] for name in ("parameter_count", "forward", "backward")
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "written_out.py",
+        (
+            "x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)",
+            "x, pool = ops.token_pool(x)",
+        ),
+        (
+            "dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)",
+            "dx = ops.token_pool_backward(dx, pool)",
+        ),
+    )
 )

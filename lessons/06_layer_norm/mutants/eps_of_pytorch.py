@@ -1,0 +1,12 @@
+"""Without an eps, it is 1e-5, as in PyTorch."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+from tinyvit.ops import layer_norm as right
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    return right(x, weight, bias, eps)

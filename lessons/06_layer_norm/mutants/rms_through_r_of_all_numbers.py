@@ -1,0 +1,12 @@
+"""rms_norm: what comes back through r is spread over all numbers of the row."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("dx[..., :first] -= x[..., :first] * r**3", "dx -= x * r**3"),
+    )
+)

@@ -1,0 +1,15 @@
+"""The variance divides by D - 1, as statistics books do."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
+
+
+def layer_norm(x, weight, bias, eps=1e-6):
+    r = 1 / np.sqrt(x.var(axis=-1, keepdims=True, ddof=1) + eps)
+    n = (x - x.mean(axis=-1, keepdims=True)) * r
+    return n * weight + bias, (n, r, weight)

@@ -1,0 +1,197 @@
+"""Checks of lesson 18: the milestones of a Vision Transformer written into an empty file."""
+
+import ast
+import importlib
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lessons.referee import assert_gradient, assert_same
+from tinyvit.checking import numerical_gradient
+from tinyvit.data.shapes import make_shapes
+from tinyvit.model import layout
+
+locate = importlib.import_module("lessons.18_from_an_empty_file.locate")
+
+SMALL = {"image": 32, "patch": 8, "width": 32, "mlp": 64, "heads": 4, "layers": 2, "classes": 10}
+WIDE = {"image": 12, "patch": 3, "width": 15, "mlp": 8, "heads": 5, "layers": 1, "classes": 4}
+
+
+@pytest.fixture
+def vit(impl):
+    """The file under test; a function that is not there yet is to do."""
+
+    class Vit:
+        def __getattr__(self, name):
+            if not hasattr(impl, name):
+                raise NotImplementedError(f"write {name}: see the specification")
+            return getattr(impl, name)
+
+    return Vit()
+
+
+def table(config):
+    """Names and shapes of all parameters."""
+    return {row.name: row.shape for row in layout(locate.library_config(config))}
+
+
+def rows(number, seed=0):
+    """Normalised pictures of the shapes, and random labels."""
+    images = make_shapes(train=number, test=1).train.images.astype(np.float32) / 127.5 - 1
+    return images, np.random.default_rng(seed).integers(0, 10, number)
+
+
+@pytest.mark.hint("a module of your own making: NumPy, Python's standard library, and tinyvit.data")
+def test_it_stands_on_numpy_alone(vit, impl):
+    assert vit.init  # nothing to check in an empty file
+    path = Path(impl.__file__)
+    if path.parent.name == "mutants":  # a few changes to the solution, which is the file to look at
+        path = path.parents[1] / "solution.py"
+    tree = ast.parse(path.read_text("utf-8"))
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    allowed = (*sys.stdlib_module_names, "numpy")
+    foreign = [n for n in names if n.split(".")[0] not in allowed and not f"{n}.".startswith("tinyvit.data.")]
+    assert not foreign, f"the file imports {', '.join(foreign)}: of tinyvit, only tinyvit.data is allowed"
+
+
+@pytest.mark.hint("compare with the table of the specification; N counts the class token")
+@pytest.mark.parametrize("config", [locate.TINY, WIDE], ids=["two blocks", "one wide block"])
+def test_milestone_1_parameters(vit, config):
+    params = vit.init(config, np.random.default_rng(0))
+    expected = table(config)
+    missing, extra = expected.keys() - params.keys(), params.keys() - expected.keys()
+    assert not missing, f"init leaves out {', '.join(sorted(missing))}"
+    assert not extra, f"init makes {', '.join(sorted(extra))}, which the table does not have"
+    for name, shape in expected.items():
+        assert params[name].shape == shape, f"{name} has shape {params[name].shape}, expected {shape}"
+        assert params[name].dtype == np.float32, f"{name} has dtype {params[name].dtype}, expected float32"
+
+
+@pytest.mark.hint("images (B, H, W, 3) become logits (B, C); B is any number")
+def test_milestone_1_logits(vit):
+    params = vit.init(SMALL, np.random.default_rng(0))
+    logits, _ = vit.forward(SMALL, params, rows(3)[0])
+    assert logits.shape == (3, 10), f"the logits have shape {logits.shape}, expected (3, 10)"
+    assert logits.dtype == np.float32, f"the logits have dtype {logits.dtype}, expected float32"
+
+
+@pytest.mark.hint("the parameters are random here: no gain is 1, no bias is 0, the head is not 0")
+@pytest.mark.parametrize("config", [locate.TINY, WIDE], ids=["two blocks", "one wide block"])
+def test_milestone_2_the_forward(vit, config):
+    trial = locate.Trial(config)
+    finding = locate.first_wrong_forward(vit, trial)
+    assert finding is None, f"the logits are wrong. The first fault is in {finding}"
+
+
+@pytest.mark.hint("the mean over the images of -log p of the right class")
+def test_milestone_2_the_loss(vit):
+    trial = locate.Trial()
+    params = locate.plain(trial.params)
+    loss, _ = vit.loss_and_grads(trial.config, params, trial.images, trial.labels)
+    logits = trial.right_logits()
+    logits = logits - logits.max(axis=1, keepdims=True)
+    logp = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    assert_same(float(loss), -logp[[0, 1], trial.labels].mean(), "the loss")
+
+
+@pytest.mark.hint("the operation that is named is the first on the way from the loss down to the pixels")
+@pytest.mark.parametrize("config", [locate.TINY, WIDE], ids=["two blocks", "one wide block"])
+def test_milestone_2_every_gradient(vit, config):
+    trial = locate.Trial(config)
+    grads, expected = trial.grads(vit), table(config)
+    missing = expected.keys() - grads.keys()
+    assert not missing, f"loss_and_grads returns no gradient of {', '.join(sorted(missing))}"
+    for name, shape in expected.items():
+        assert grads[name].shape == shape, f"the gradient of {name} has shape {grads[name].shape}"
+    if locate.first_wrong_forward(vit, trial) is None:
+        finding = locate.first_wrong_gradient(vit, trial)
+        assert finding is None, f"the first wrong derivative is in {finding}"
+    elif config is locate.TINY:  # the forward is another one than asked for: then at least its own derivative
+        params = locate.plain(trial.params)
+        for name in reversed(expected):
+            pushed = numerical_gradient(
+                lambda: vit.loss_and_grads(config, params, trial.images, trial.labels)[0], params[name]
+            )
+            assert_gradient(grads[name], pushed, f"the gradient of {name}")
+
+
+@pytest.mark.hint("work in new arrays: what forward was given belongs to the caller")
+def test_milestone_2_nothing_is_changed_in_place(vit):
+    trial = locate.Trial()
+    params, images = locate.plain(trial.params), trial.images.copy()
+    labels = trial.labels.copy()
+    vit.loss_and_grads(trial.config, params, images, labels)
+    assert np.array_equal(images, trial.images), "loss_and_grads changed the images"
+    assert np.array_equal(labels, trial.labels), "loss_and_grads changed the labels"
+    for name in params:
+        assert np.array_equal(params[name], trial.params[name]), f"loss_and_grads changed {name}"
+
+
+@pytest.mark.hint("the head starts at zero, so every class gets 1 / C")
+def test_milestone_3_the_first_loss(vit):
+    params = vit.init(SMALL, np.random.default_rng(0))
+    loss, grads = vit.loss_and_grads(SMALL, params, *rows(8))
+    assert abs(loss - math.log(10)) < 1e-5, f"the first loss is {loss:.4f}, expected log 10 = 2.3026"
+    wrong = [name for name, g in grads.items() if g.dtype != np.float32]
+    assert not wrong, f"the gradient of {wrong[0]} is {grads[wrong[0]].dtype}: float32 in, float32 out"
+
+
+@pytest.mark.hint("Adam: running means of g and g squared in state, corrected for their start at zero")
+def test_milestone_4_one_batch_by_heart(vit):
+    params, state = vit.init(SMALL, np.random.default_rng(0)), {}
+    images, labels = rows(8)
+    losses = []
+    for _ in range(80):
+        loss, grads = vit.loss_and_grads(SMALL, params, images, labels)
+        vit.update(params, grads, state, 5e-3)
+        losses.append(float(loss))
+    assert losses[-1] < 0.05, f"after 80 updates the loss of eight images is {losses[-1]:.3f}, expected 0.05"
+    right = vit.forward(SMALL, params, images)[0].argmax(axis=1) == labels
+    assert right.all(), f"{right.sum()} of 8 images are learned"
+
+
+@pytest.mark.hint("the first step of Adam is lr times the sign of the gradient, whatever its size")
+def test_milestone_4_the_first_update(vit):
+    params, state = {"a": np.full((2, 3), 5.0), "b": np.zeros(4)}, {}
+    vit.update(params, {"a": np.full((2, 3), 1e3), "b": np.array([-1.0, 1e-3, -1e-3, 1.0])}, state, 0.1)
+    assert_same(params["a"], np.full((2, 3), 4.9), "a after one update", 1e-4)
+    assert_same(params["b"], np.array([0.1, -0.1, 0.1, -0.1]), "b after one update", 1e-4)
+
+
+def easy(number=600):
+    """Pictures of one colour each, three classes: what can be learned in a second."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(number) % 3
+    images = rng.integers(0, 90, (number, 8, 8, 3), dtype=np.uint8)
+    images[np.arange(number), ..., labels] += 150
+    return images, labels
+
+
+@pytest.mark.hint("predict takes bytes, as train does: normalise inside, and work in mini-batches")
+def test_milestone_5_epochs(vit):
+    images, labels = easy()
+    before = images.copy()
+    reports = []
+    params = vit.train(locate.TINY, images, labels, epochs=10, seed=1, report=reports.append)
+    assert np.array_equal(images, before), "train changed the images"
+    assert len(reports) == 10, f"report was called {len(reports)} times in 10 epochs"
+    guesses = vit.predict(locate.TINY, params, images)
+    assert guesses.shape == (600,), f"predict returned shape {guesses.shape}, expected (600,)"
+    right = (guesses == labels).mean()
+    assert right > 0.9, f"after 10 epochs {right:.0%} of three plain colours are told apart, expected 90 %"
+
+
+@pytest.mark.hint("all random numbers come from np.random.default_rng(seed)")
+def test_milestone_5_a_seed_repeats_a_training(vit):
+    images, labels = easy(30)
+    a, b, c = (vit.train(locate.TINY, images, labels, 2, seed, lambda text: None) for seed in (1, 1, 2))
+    assert all(np.array_equal(a[name], b[name]) for name in a), "the same seed gave other parameters"
+    assert any(not np.array_equal(a[name], c[name]) for name in a), "another seed gave the same parameters"

@@ -1,0 +1,92 @@
+"""Nearly right: rounding, cutting, another form of the same function."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lessons.referee.questions.case import Case, telling
+
+
+def rounded(case: Case) -> str:
+    """The right one, cut or rounded to whole numbers."""
+    if case.expected.dtype.kind != "f" or not telling(case.expected):
+        return ""
+    if case.same(case.expected, np.rint(case.expected)):
+        return ""
+    for cut, text in ((np.rint, "rounded"), (np.trunc, "cut"), (np.floor, "rounded down")):
+        if np.array_equal(case.got, cut(case.expected)):
+            return f"is the right one {text} to whole numbers"
+    return ""
+
+
+def without_signs(case: Case) -> str:
+    """The right sizes with wrong signs."""
+    if case.expected.size < 3 or not telling(case.expected):
+        return ""
+    if not case.same(np.abs(case.got), np.abs(case.expected)):
+        return ""
+    if (case.got >= 0).all():
+        return "is right but for its signs: nothing in it is negative"
+    return f"is right in size, but {int(case.wrong().sum())} of its {case.got.size} signs are wrong"
+
+
+def cut_off(case: Case) -> str:
+    """The right one with everything beyond some limit moved to the limit."""
+    if not telling(case.expected) or np.unique(case.got).size < 3:
+        return ""
+    low, high = case.got.min(), case.got.max()
+    if np.array_equal(case.got, np.clip(case.expected, low, high)):
+        ends = [
+            f"{word} {limit:.4g}"
+            for word, limit, beyond in (
+                ("below", low, (case.expected < low).sum() > 1),
+                ("above", high, (case.expected > high).sum() > 1),
+            )
+            if beyond
+        ]
+        if ends:
+            return f"is the right one, cut off {' and '.join(ends)}"
+    return ""
+
+
+def byte_wrapped(case: Case) -> str:
+    """Off by multiples of a byte's range, when bytes went in."""
+    if not any(array.dtype == np.uint8 for array in case.inputs.values()):
+        return ""
+    steps = np.abs(case.difference[case.wrong()])
+    if steps.size < 2:
+        return ""
+    for divisor in (
+        1.0,
+        127.5,
+        255.0,
+        *(float(a.size // s) for a in case.inputs.values() for s in _parts(a)),
+    ):
+        multiples = steps * divisor / 256
+        if multiples.max() < 1e6 and np.abs(multiples - np.rint(multiples)).max() < 1e-6:
+            by = "256" if divisor == 1 else f"256 / {divisor:g}"
+            return f"is off by multiples of {by}, as when a byte passes 255 and begins again at 0"
+    return ""
+
+
+def few_digits(case: Case) -> str:
+    """The right one to some digits."""
+    size = np.abs(case.expected).max(initial=0)
+    error = np.abs(case.difference).max(initial=0) / size if size else math.inf
+    if not 0 < error < 2e-3:
+        return ""
+    digits = math.floor(-math.log10(error))
+    if 6 <= digits <= 8 and case.got.dtype != np.float32:
+        return f"is right to {digits} digits and no more, about as many as float32 has"
+    return f"is right to {digits} digits and no more: an approximation, a rounding, or a small constant"
+
+
+def _parts(array: np.ndarray) -> set[int]:
+    """Numbers by which an image array's size is divided when some of its axes are averaged over."""
+    shape = array.shape
+    return {
+        int(np.prod([n for bit, n in enumerate(shape) if mask >> bit & 1]))
+        for mask in range(1, 2 ** len(shape))
+    }

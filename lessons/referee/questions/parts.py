@@ -1,0 +1,106 @@
+"""Right in one part, wrong in another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lessons.referee.questions.case import Case, axis_name
+from lessons.referee.questions.ratio import constant_factor, zero
+
+
+def one_part(case: Case) -> str:
+    """Wrong only at some indices of one axis."""
+    wrong = case.wrong()
+    if not wrong.any() or wrong.all() or case.expected.size < 4:
+        return ""
+    best: tuple[float, int, np.ndarray] | None = None
+    for axis in range(wrong.ndim):
+        others = tuple(a for a in range(wrong.ndim) if a != axis)
+        bad = np.flatnonzero(wrong.any(axis=others))
+        share = len(bad) / wrong.shape[axis]
+        if share < 1 and (best is None or share < best[0]):
+            best = share, axis, bad
+    if best is None:
+        return diagonal(case)
+    _, axis, bad = best
+    where = _indices(bad, wrong.shape[axis])
+    if not where:
+        return ""
+    part = case.part((slice(None),) * axis + (bad,))
+    there = zero(part) or constant_factor(part)
+    of = f" of {axis_name(axis, wrong.ndim)}" if wrong.ndim > 1 else ""
+    return f"is right {where}{of}" + (
+        f"; {'there' if where[0] == 'e' else 'elsewhere'} it {there}" if there else ""
+    )
+
+
+def by_input(case: Case) -> str:
+    """Wrong wherever an input of the same shape is below some limit, or above it."""
+    wrong = case.wrong()
+    if min(wrong.sum(), (~wrong).sum()) < 3:
+        return ""
+    for name, array in case.inputs.items():
+        if array.shape != wrong.shape or array.dtype.kind not in "fiu" or name.startswith("cache["):
+            continue
+        bad, good = array[wrong], array[~wrong]
+        if bad.max() < good.min():
+            return f"is wrong wherever {name} is at most {bad.max():.4g}, and right from {good.min():.4g} on"
+        if good.max() < bad.min():
+            return f"is right wherever {name} is at most {good.max():.4g}, and wrong from {bad.min():.4g} on"
+    return ""
+
+
+def diagonal(case: Case) -> str:
+    """Wrong only on the diagonal, or only off it; or only where the right one is 0, or is not."""
+    wrong, expected = case.wrong(), case.expected
+    if expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2] > 1:
+        eye = np.broadcast_to(np.eye(expected.shape[-1], dtype=bool), expected.shape)
+        if expected.shape[-1] > 2 and wrong[eye].all() and not wrong[~eye].any():
+            return "is wrong on the diagonal, and only there"
+        if expected.shape[-1] > 2 and not wrong[eye].any() and wrong[~eye].all():
+            return "is right on the diagonal, and only there"
+    for text, places in (
+        ("should be 0", expected == 0),
+        ("should be positive", expected > 0),
+        ("should be negative", expected < 0),
+    ):
+        if places.sum() >= 2 and (~places).sum() >= 2 and wrong[places].all() and not wrong[~places].any():
+            zero = " and is not" if text.endswith("0") else ""
+            zero = ": there it is 0" if not zero and not case.got[places].any() else zero
+            return f"is wrong only where it {text}{zero}"
+    return ""
+
+
+def zeros(case: Case) -> str:
+    """Zero in some rows, right in all others."""
+    wrong = case.wrong()
+    if wrong.any() and not wrong.all() and not case.got[wrong].any() and wrong.sum() >= 2:
+        return f"is 0 at {int(wrong.sum())} of its {wrong.size} positions, and right at the others"
+    return ""
+
+
+def a_few(case: Case) -> str:
+    """Wrong at fewer than a quarter of the positions."""
+    count, size = int(case.wrong().sum()), case.expected.size
+    if size >= 8 and count and 4 * count <= size:
+        return f"is wrong at {count} of its {size} positions, and right at the others"
+    return ""
+
+
+def _indices(bad: np.ndarray, length: int) -> str:
+    """Where it is right, said of the wrong indices of one axis; "" if that takes too many words."""
+    good = [index for index in range(length) if index not in set(bad.tolist())]
+    if len(good) == 1:
+        return f"only at {_spelled(good, length)}"
+    if len(bad) <= 3:
+        return f"except at {_spelled(bad.tolist(), length)}"
+    return f"only at {_spelled(good, length)}" if len(good) <= 3 else ""
+
+
+def _spelled(indices: list[int], length: int) -> str:
+    if indices == [0]:
+        return "the first index"
+    if indices == [length - 1]:
+        return "the last index"
+    word = "index" if len(indices) == 1 else "indices"
+    return f"{word} {' and '.join(map(str, indices))}"

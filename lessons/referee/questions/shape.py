@@ -1,0 +1,54 @@
+"""A result of the wrong shape: what would make it right."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+from lessons.referee.questions.case import axis_name
+
+
+def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
+    """What to do to `got` to get `expected`, as the end of a sentence; "" if unknown."""
+    if got.dtype.kind not in "fiu" or expected.dtype.kind not in "fiu" or not np.isfinite(got).all():
+        return ""
+    if got.size == expected.size and got.size > 1:
+        if np.squeeze(got).shape == np.squeeze(expected).shape and _same(
+            got.reshape(expected.shape), expected
+        ):
+            return "the numbers are right, and an axis of length 1 is too many or missing"
+        for order in permutations(range(got.ndim)) if 2 <= got.ndim <= 5 else ():
+            if _same(got.transpose(order), expected):
+                return "it is the transpose" if got.ndim == 2 else f"transposed to {order} it would be right"
+        if _same(got.reshape(expected.shape), expected):
+            return "the numbers are right, only the shape is not"
+    for axes in _subsets(got.ndim):
+        for reduce, word in ((np.sum, "sum"), (np.mean, "mean")):
+            if _same(reduce(got, axis=axes), expected) or _same(
+                reduce(got, axis=axes, keepdims=True), expected
+            ):
+                return f"its {word} over {_named(axes, got.ndim)} would be right"
+    for axes in _subsets(expected.ndim):
+        for reduce, word in ((np.sum, "summed"), (np.mean, "averaged")):
+            reduced = reduce(expected, axis=axes)
+            if reduced.size > 1 and _same(np.squeeze(got), np.squeeze(reduced)):
+                return f"it is the right one {word} over {_named(axes, expected.ndim)}"
+    return ""
+
+
+def _subsets(ndim: int):
+    for count in range(1, ndim + 1):
+        yield from combinations(range(ndim), count)
+
+
+def _named(axes: tuple[int, ...], ndim: int) -> str:
+    if len(axes) == ndim and ndim > 1:
+        return "all its axes"
+    return " and ".join(axis_name(axis, ndim) for axis in axes)
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    if np.shape(a) != np.shape(b) or not np.any(b):
+        return False
+    return bool(np.linalg.norm(np.subtract(a, b)) <= 1e-6 * np.linalg.norm(b))

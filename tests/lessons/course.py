@@ -1,0 +1,24 @@
+"""The lessons, as the tests of tests/lessons see them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("[0-9]*/README.md"))
+NAMES = [lesson.name for lesson in LESSONS]
+
+
+def text_of(lesson: Path) -> str:
+    """README.md of a lesson."""
+    return (lesson / "README.md").read_text("utf-8")
+
+
+def prose_of(lesson: Path) -> str:
+    """README.md without blocks of code and formulas."""
+    return re.sub(r"```.*?```|\$\$.*?\$\$", "", text_of(lesson), flags=re.DOTALL)
+
+
+def sections_of(lesson: Path) -> dict[str, str]:
+    """README.md by its headings of the second level."""
+    pieces = re.split(r"^## (.*)$", text_of(lesson), flags=re.M)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))

@@ -1,0 +1,59 @@
+"""What a library file derives in its docstring, its lesson derives in full, with the same numbers."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from tests.lessons.course import ROOT
+
+# Which lesson derives the equations of a file. Every file in tinyvit/ops must be here.
+DERIVED_IN = {
+    "tinyvit/ops/softmax.py": "02_softmax_cross_entropy",
+    "tinyvit/ops/cross_entropy.py": "02_softmax_cross_entropy",
+    "tinyvit/ops/linear.py": "04_linear",
+    "tinyvit/ops/gelu.py": "05_gelu_mlp",
+    "tinyvit/ops/erf.py": "05_gelu_mlp",
+    "tinyvit/ops/mlp.py": "05_gelu_mlp",
+    "tinyvit/ops/layer_norm.py": "06_layer_norm",
+    "tinyvit/ops/patches.py": "07_patches",
+    "tinyvit/ops/embedding.py": "08_embeddings",
+    "tinyvit/ops/attention.py": "10_multi_head",
+    "tinyvit/model/block.py": "11_block",
+    "tinyvit/ops/pooling.py": "12_vit",
+    "tinyvit/ops/tanh.py": "12_vit",
+    "tinyvit/optim/sgd.py": "13_optimisers",
+    "tinyvit/optim/adam.py": "13_optimisers",
+    "tinyvit/optim/clip.py": "13_optimisers",
+    "tinyvit/optim/schedule.py": "13_optimisers",
+    "tinyvit/ops/dropout.py": "15_data",
+    "tinyvit/ops/drop_path.py": "15_data",
+    "tinyvit/analysis/filters.py": "17_look_inside",
+    "tinyvit/analysis/position_similarity.py": "17_look_inside",
+    "tinyvit/ops/resize.py": "21_pretrained",
+    "tinyvit/analysis/few_shot.py": "21_pretrained",
+}
+WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
+
+
+def test_every_operation_is_derived_in_a_lesson_with_the_same_equation_numbers():
+    files = {str(path.relative_to(ROOT).as_posix()) for path in (ROOT / "tinyvit/ops").glob("*.py")}
+    assert files - set(DERIVED_IN) == WITHOUT_EQUATIONS
+    shared = defaultdict(list)
+    for file, lesson in DERIVED_IN.items():
+        shared[lesson].append(file)
+    for file, lesson in DERIVED_IN.items():
+        docstring = (ROOT / file).read_text("utf-8").split('"""')[1]
+        numbers = set(re.findall(r" \((\d+)\)$", docstring, re.M))
+        assert numbers, file
+        prefix = f"{Path(file).stem} ".replace("_", " ") if len(shared[lesson]) > 1 else ""
+        text = (ROOT / "lessons" / lesson / "README.md").read_text("utf-8")
+        missing = {n for n in numbers if rf"\tag{{{prefix}{n}}}" not in text}
+        assert not missing, f"{lesson} lacks equations {sorted(missing)} of {file} (as \\tag{{{prefix}N}})"
+
+
+def test_comments_in_the_operations_refer_to_equations_that_exist():
+    for path in [*(ROOT / "tinyvit/ops").glob("*.py"), *(ROOT / "tinyvit/optim").glob("*.py")]:
+        _, docstring, code = path.read_text("utf-8").split('"""', 2)
+        numbers = set(re.findall(r" \((\d+)\)$", docstring, re.M))
+        for reference in re.findall(r"# .*?eqs?\. ([\d, ]+)", code):
+            assert {n.strip() for n in reference.split(",")} <= numbers, f"{path.name}: eq. {reference}"

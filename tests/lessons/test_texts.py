@@ -1,0 +1,97 @@
+"""The lessons' texts: their code runs, and their form is that of every lesson."""
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from tests.lessons.course import LESSONS, NAMES, prose_of, sections_of, text_of
+
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+
+
+@every_lesson
+def test_the_python_blocks_run_and_print_what_the_text_says(lesson, monkeypatch, tmp_path):
+    """Blocks run in order in one namespace; a ```text block right after one is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "lesson"}
+    blocks = re.findall(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", text_of(lesson), re.M | re.S)
+    assert blocks
+    for code, expected in blocks:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, str(lesson / "README.md"), "exec"), namespace)
+        assert printed.getvalue() == expected, code
+
+
+@every_lesson
+def test_its_length(lesson):
+    words = len(prose_of(lesson).split())
+    assert 700 <= words <= 2400, f"{words} words"
+
+
+@every_lesson
+def test_it_says_where_in_the_model_it_is(lesson):
+    assert re.search(r"^!\[You are here: .*\]\(figures/where\.png\)$", text_of(lesson), re.M)
+
+
+@every_lesson
+def test_its_sections(lesson):
+    expected = ["Your turn", "What goes wrong", "Questions without a check", "In tinyvit", "Read on"]
+    assert [title for title in sections_of(lesson) if title in expected] == expected
+
+
+@every_lesson
+def test_three_links_to_read_on(lesson):
+    found = re.findall(r"\]\(https?://[^)]+\)", sections_of(lesson).get("Read on", ""))
+    assert len(found) == 3, found
+
+
+@every_lesson
+def test_something_is_predicted_before_it_is_run(lesson):
+    assert re.search(r"\*\*Predict\.\*\*.*?<details>", text_of(lesson), re.S)
+
+
+@every_lesson
+def test_folds_are_closed_and_set_off_by_blank_lines(lesson):
+    text = text_of(lesson)
+    assert text.count("<details>") == text.count("</details>")
+    assert not re.search(r"</summary>[^\n]*\n(?!\n)", text), "no blank line after a </summary>"
+    assert not re.search(r"[^\n]\n</details>", text), "no blank line before a </details>"
+
+
+@every_lesson
+def test_formulas_survive_markdown(lesson):
+    """A backslash before punctuation is an escape for Markdown, which eats it before the formula is set."""
+    text = re.sub(r"```.*?```", "", text_of(lesson), flags=re.DOTALL)
+    assert re.findall(r"\$[^$]*\\[,;:!{}_|*#%&][^$]*\$", text) == []
+
+
+def test_lessons_0_to_4_take_at_most_four_hours():
+    minutes = {lesson.name: minutes_stated(lesson) for lesson in LESSONS if lesson.name < "05"}
+    assert sum(minutes.values()) <= 240, minutes
+
+
+@every_lesson
+def test_it_states_a_time(lesson):
+    assert 15 <= minutes_stated(lesson) <= 240
+
+
+def minutes_stated(lesson):
+    """How long the lesson says it takes, in minutes."""
+    stated = re.search(r"\*\*Time:\*\*\s+(.*?)[.,;]", text_of(lesson), re.S)
+    assert stated, f"{lesson.name} states no time"
+    words = " ".join(stated.group(1).split())
+    total = sum(int(number) for number in re.findall(r"(\d+) minutes", words))
+    for number in re.findall(
+        r"\b(\w+)(?: and a half)? hours?\b", re.sub(r"(\w+ (?:of )?)?an hour", "", words)
+    ):
+        total += 60 * (int(number) if number.isdigit() else NUMBERS[number])
+    total += 30 * words.count("half an hour") + 45 * words.count("three quarters of an hour")
+    if re.match(r"(?:about |under |less than )?an hour\b", words):
+        total += 60
+    total += 30 * words.count("and a half") + 15 * words.count("and a quarter")
+    assert total, f"{lesson.name}: {words!r} is no time"
+    return total
