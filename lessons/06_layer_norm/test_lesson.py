@@ -55,8 +55,8 @@ def test_rows_of_small_numbers(impl):
 
 
 @pytest.mark.hint(
-    "the mean of the squares less the square of the mean cancels in float32: subtract the mean first, then "
-    "square",
+    "the mean of the squares minus the square of the mean loses its digits in float32: subtract the mean "
+    "first, then square",
     dtype="an array made without dtype=x.dtype turns float32 into float64",
 )
 @pytest.mark.parametrize("mean", [1e3, 1e4])
@@ -68,7 +68,7 @@ def test_float32_rows_with_a_large_mean(impl, mean):
 
 @pytest.mark.hint(
     "which of the paths, or which of the sums, is missing or has another factor?",
-    dx="g = dy * weight; its row mean goes, and n times the row mean of g * n goes; everything times r",
+    dx="from g = dy * weight subtract its row mean, and n times the row mean of g * n; multiply all by r",
     dweight="n, before the gain, and summed over every axis but the last",
     dbias="dy summed over every axis but the last",
     shape="dweight and dbias have the shape (D,), however many axes dy has",
@@ -98,7 +98,7 @@ def test_backward_with_a_gain_of_zero(impl, name):
     assert_operation(impl.layer_norm, getattr(impl, name), {"a gain of 0 and one of -1": arrays})
 
 
-@pytest.mark.hint("a row whose x is shifted gives the same y, so dx must add up to 0 along each row")
+@pytest.mark.hint("shifting a row of x does not change y, so dx must add up to 0 along each row")
 @pytest.mark.parametrize("name", BACKWARDS)
 def test_the_gradient_has_no_part_that_the_output_cannot_see(impl, name):
     x, weight, bias = inputs(seed=3).values()
