@@ -18,7 +18,7 @@ def said(out):
     return float(accuracy), int(count), dict(re.findall(r"^(\w+) +([\d.]+)%$", out, re.MULTILINE))
 
 
-def test_evaluate_finds_what_the_metrics_say(go, trained):
+def test_evaluate_agrees_with_the_metrics(go, trained):
     records = metrics(trained)
     status, out, err = go(evaluate, trained, "--split", "validation")
     assert (status, err) == (0, "")

@@ -149,7 +149,6 @@ def test_guilty_gelu(impl):
     dweight_a="a is used twice, as a factor and inside the gate, as in GELU",
     dweight_b="b is multiplied by a * gate",
     dweight_out="the input of the last product is a * gate * b",
-    finite="use the gate from the cache; there is no need for another exp",
 )
 def test_swiglu_backward(impl):
     rng = np.random.default_rng(5)
@@ -160,4 +159,10 @@ def test_swiglu_backward(impl):
         cases[f"x {shapes['x']}, M = {hidden}"] = {
             name: rng.normal(size=shape) for name, shape in shapes.items()
         }
-    assert_operation(impl.swiglu, impl.swiglu_backward, cases)
+    assert_operation(swiglu, lambda dy, cache: impl.swiglu_backward(dy, *cache), cases)
+
+
+def swiglu(x, weight_a, weight_b, weight_out):
+    """The forward of the puzzle, and what its backward is given."""
+    a, b = x @ weight_a, x @ weight_b
+    return (a / (1 + np.exp(-a)) * b) @ weight_out, (x, weight_a, weight_b, weight_out)

@@ -144,11 +144,20 @@ def test_trust_layer_norm(impl):
     "two paths lead from x to y: directly, and through r; is anything subtracted here?",
     dx="r depends on the first numbers only, but every number of the row is multiplied by it",
     dweight="x * r, before the gain, summed over every axis but the last",
-    cache="dx[..., :first] -= ... is fine if dx is a new array",
 )
 def test_rms_norm_backward(impl):
     for shape, first in (((4, 6), 2), ((2, 3, 5), 5), ((2, 3, 5), 1), ((2, 3, 2, 4), 3), ((3, 3), 2)):
         arrays = inputs(shape, seed=5, mean=1.0)
         del arrays["bias"]
-        case = {f"x {shape}, the first {first}": arrays}
-        assert_operation(lambda x, w, k=first: impl.rms_norm(x, w, k, eps=0.3), impl.rms_norm_backward, case)
+        for eps in ({}, {"eps": 0.3}):
+            assert_operation(
+                lambda x, weight, k=first, eps=eps: (rms_norm(x, weight, k, **eps), (x, weight, k, eps)),
+                lambda dy, cache: impl.rms_norm_backward(dy, *cache[:3], **cache[3]),
+                {f"x {shape}, the first {first}, eps {eps.get('eps', 1e-6)}": arrays},
+            )
+
+
+def rms_norm(x, weight, first, eps=1e-6):
+    """The forward of the puzzle."""
+    head = x[..., :first]
+    return x / np.sqrt((head * head).mean(axis=-1, keepdims=True) + x.dtype.type(eps)) * weight
