@@ -144,13 +144,13 @@ def layer_norm_backward(dy, cache):
 
 
 def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(exercises, "SECONDS", 2)
+    monkeypatch.setattr(exercises, "SECONDS", 4)
     endless = LINEAR.replace("    return x @ weight + bias, (x, weight)", "    while True:\n        pass")
     head = (LESSONS / "09_attention/solution.py").read_text("utf-8")
     answers = examine(copy_of_the_lessons(tmp_path, _04=endless, _09=head))
     states = {each.operation.name: each for each in answers.states}
     assert states["linear"].state == WRONG
-    assert "does not come back within 2 seconds" in states["linear"].reason
+    assert "does not come back within 4 seconds" in states["linear"].reason
     assert states["one head"].state == YOURS
 
 
