@@ -6,6 +6,7 @@ from the run, and confusion.png and mistakes.png are drawn.
 """
 
 import json
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import tinyvit
-from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet, plot_losses
+from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
 from tinyvit.analysis.confusion import confusion_counts, worst_mistakes
 from tinyvit.data.cifar import load_cifar
 from tinyvit.pictures.confusion import draw_confusion
@@ -63,21 +64,32 @@ def draw_curve():
 
 
 def draw_four_runs():
-    """Two losses of four runs on the shapes."""
+    """Two losses of four runs on the shapes; the flat ones magnified."""
     runs = json.loads((HERE / "four_runs.json").read_text("utf-8"))
     sheet = Sheet(760, 556)
     panels = (
-        ("Learning", "3,000 images, learning rate 0.002", runs["learning"]),
-        ("Learning rate too low", "the same with 0.00002", runs["too low"]),
-        ("Learning rate too high", "the same with 0.03", runs["too high"]),
-        ("Overfitting", "300 images, 60 epochs, no augmentation", runs["overfitting"]),
+        ("Learning", "3,000 images, learning rate 0.002", runs["learning"], (0, 0.5, 2.5)),
+        ("Learning rate too low", "the same with 0.00002; magnified", runs["too low"], (2.2, 0.05, 2.35)),
+        ("Learning rate too high", "the same with 0.03; magnified", runs["too high"], (2.2, 0.05, 2.35)),
+        ("Overfitting", "300 images, 60 epochs, no augmentation", runs["overfitting"], (0, 1, 5)),
     )
-    for number, (title, meaning, records) in enumerate(panels):
-        losses = np.array([[record["train_loss"], record["val_loss"]] for record in records])
+    for number, (title, meaning, records, (low, step, high)) in enumerate(panels):
+        count, guessing = len(records), math.log(10)
         left, top = 60 + 370 * (number % 2), 70 + 256 * (number // 2)
         sheet.text(left, top - 44, title, 15, INK, "lm")
         sheet.text(left, top - 24, meaning, 12, QUIET, "lm")
-        plot_losses(sheet, left, top, losses, (BLUE, ORANGE), "epoch")
+        axes = Axes(sheet, (left, top, left + 280, top + 140), (1, count), (low, high))
+        axes.curve((1, count), (guessing, guessing), AXIS, 1.2)
+        axes.frame()
+        axes.y_ticks(np.arange(low, high + step / 2, step).tolist(), grid=False)
+        axes.x_ticks((1, count // 2, count))
+        axes.x_name("epoch")
+        ends = [(count, guessing, "log 10", QUIET)]
+        for key, colour in (("train_loss", BLUE), ("val_loss", ORANGE)):
+            losses = [record[key] for record in records]
+            axes.curve(range(1, count + 1), losses, colour)
+            ends.append((count, losses[-1], f"{losses[-1]:.2f}", colour))
+        axes.label_ends(ends)
     sheet.text(60, 536, "loss on the training images", 13, BLUE, "lm")
     sheet.text(280, 536, "loss on 500 images held out", 13, ORANGE, "lm")
     sheet.text(500, 536, "grey: blind guessing, log 10", 13, QUIET, "lm")
