@@ -53,7 +53,7 @@ def test_evaluate_when_something_is_missing(go, photos, tmp_path):
     run = tmp_path / "run"
     assert go(train, *tiny(tmp_path / "photos", run, "--epochs", "1"))[0] == 0
     (run / "best.npz").unlink()
-    assert_one_line(go(evaluate, run), "best.npz, but there is last.npz: add --checkpoint last")
+    assert_one_line(go(evaluate, run), "best.npz, but there is last.npz", "with --checkpoint last")
     shutil.move(tmp_path / "photos", tmp_path / "moved")
     assert_one_line(go(evaluate, run, "--checkpoint", "last"), "no longer in", "--data-dir")
     moved = ("--data-dir", tmp_path / "moved")
