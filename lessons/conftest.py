@@ -13,14 +13,15 @@ many checks it fails. The puzzle and the gradient check of a lesson are counted 
 
 from __future__ import annotations
 
-import importlib.util
+import inspect
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from lessons.referee import calls
+from lessons.referee import Fault, calls
+from lessons.referee.known import known_mistake, load
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
@@ -31,6 +32,7 @@ SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
 def pytest_addoption(parser):
     parser.addoption("--impl", default="exercise", help="exercise, solution, a mutant's name, or mutants")
+    parser.addoption("--known", action="store_true", help="look for planted mistakes in any file's results")
     parser.addoption("--lesson-report", help="write what happened to every check, as JSON, to this file")
 
 
@@ -59,9 +61,7 @@ def impl(request):
     path = folder / f"{name}.py" if name in ("exercise", "solution") else folder / "mutants" / f"{name}.py"
     if not path.is_file():
         pytest.exit(f"{folder.name} has no file {path.relative_to(folder)}", returncode=2)
-    spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(path)
     calls.RECENT.clear()
     request.node.answer = calls.Watched(module)
     return request.node.answer
@@ -80,7 +80,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error = call.excinfo and call.excinfo.value
+    error, mistake = call.excinfo and call.excinfo.value, ""
     if isinstance(error, pytest.skip.Exception):
         return
     if isinstance(error, NotImplementedError):
@@ -92,6 +92,9 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
         where, message = told(item, call)
+        if isinstance(error, Fault) and looks_for_mistakes(item):
+            mistake = known(item, error)
+            message += f'\nThe same numbers come out of this mistake: "{mistake}"' if mistake else ""
         if message:
             report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints_for(item, error))])
         if where and where in item.config.lesson_crashes:
@@ -110,6 +113,7 @@ def pytest_runtest_makereport(item, call):
             "part": part_of(item, used),
             "error": name_of(error),
             "message": str(error) if error else "",
+            "known": mistake,
         }
     )
 
@@ -134,6 +138,21 @@ def told(item, call):
     if isinstance(error, AssertionError) and not from_answer(item, call):
         return None, str(error).split("\nassert ")[0]  # what pytest adds to a plain assert helps nobody here
     return crash_in_answer(item, call)
+
+
+def known(item, fault):
+    """What the planted mistake says that gives the very numbers of this answer, or ""."""
+
+    def check(module):
+        names = inspect.signature(item.obj).parameters
+        arguments = {name: module if name == "impl" else item.funcargs[name] for name in names}
+        item.obj(**arguments)
+
+    return known_mistake(fault, check, item.path.parent)
+
+
+def looks_for_mistakes(item):
+    return item.callspec.params["impl"] == "exercise" or item.config.getoption("known")
 
 
 def hints_for(item, error):

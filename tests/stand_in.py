@@ -6,6 +6,7 @@ where that is installed: it needs no GPU for that. So what runs on it keeps its 
 nothing about speed, and nothing about CuPy's own kernels.
 """
 
+import functools
 import inspect
 import operator
 from types import ModuleType, SimpleNamespace
@@ -17,12 +18,8 @@ try:
 except ImportError:  # no wheel for this system
     cupy = None
 
-SHAPE_FROM_NUMBERS = {
-    "nonzero",
-    "flatnonzero",
-    "argwhere",
-    "unique",
-}  # these wait, to know how many there are
+# These wait, to know how many there are.
+SHAPE_FROM_NUMBERS = {"nonzero", "flatnonzero", "argwhere", "unique"}
 UFUNC_KEYWORDS = {"out", "dtype", "casting"}
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 ARITHMETIC += ("and", "or", "xor", "lshift", "rshift")
@@ -132,11 +129,16 @@ def _check_arguments(original, args, keywords):
     if isinstance(original, cupy.ufunc):
         assert keywords.keys() <= UFUNC_KEYWORDS, f"cupy.{original.name} takes no {keywords.keys()}"
         return
+    if signature := _signature(original):
+        signature.bind(*args, **keywords)
+
+
+@functools.cache
+def _signature(function):
     try:
-        signature = inspect.signature(original)
+        return inspect.signature(function)
     except ValueError:  # compiled, without a signature
-        return
-    signature.bind(*args, **keywords)
+        return None
 
 
 def _forwards(plain):

@@ -107,7 +107,7 @@ def test_asking_for_a_gpu_that_cannot_be_used_says_in_one_line_what_to_do(monkey
 
 
 @every_lack
-def test_auto_takes_the_cpu_without_a_word(monkeypatch, cupy, missing, remedy):
+def test_auto_uses_the_cpu_silently(monkeypatch, cupy, missing, remedy):
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     device = select_device("auto")
     assert (device.xp, device.note) == (np, "")
@@ -192,7 +192,7 @@ def test_a_package_without_its_module_is_broken_not_missing(monkeypatch, install
     assert "pip install --force-reinstall cupy-cuda13x" in select_device("gpu").note
 
 
-def test_two_cupy_packages_that_work_are_no_reason_to_complain(monkeypatch, installed):
+def test_two_working_cupy_packages_are_accepted(monkeypatch, installed):
     installed += ["cupy-cuda11x", "cupy-cuda12x"]
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     assert select_device("gpu").is_gpu

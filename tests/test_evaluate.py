@@ -18,7 +18,7 @@ def said(out):
     return float(accuracy), int(count), dict(re.findall(r"^(\w+) +([\d.]+)%$", out, re.MULTILINE))
 
 
-def test_evaluate_finds_what_the_metrics_say(go, trained):
+def test_evaluate_agrees_with_the_metrics(go, trained):
     records = metrics(trained)
     status, out, err = go(evaluate, trained, "--split", "validation")
     assert (status, err) == (0, "")
@@ -53,7 +53,7 @@ def test_evaluate_when_something_is_missing(go, photos, tmp_path):
     run = tmp_path / "run"
     assert go(train, *tiny(tmp_path / "photos", run, "--epochs", "1"))[0] == 0
     (run / "best.npz").unlink()
-    assert_one_line(go(evaluate, run), "best.npz, but there is last.npz: add --checkpoint last")
+    assert_one_line(go(evaluate, run), "best.npz, but there is last.npz", "with --checkpoint last")
     shutil.move(tmp_path / "photos", tmp_path / "moved")
     assert_one_line(go(evaluate, run, "--checkpoint", "last"), "no longer in", "--data-dir")
     moved = ("--data-dir", tmp_path / "moved")

@@ -52,6 +52,18 @@ def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
     assert stated["id2label"] == {"0": "a", "1": "b", "2": "c", "3": "d", "4": "e"}
 
 
+@pytest.mark.parametrize(("name", "said"), [("out.npz", True), ("folder", False)])
+def test_class_names_that_a_format_cannot_hold_are_mentioned(go, trained, tmp_path, name, said):
+    _, out, _ = go(export, trained, tmp_path / name)
+    assert ("the names of its 2 classes are not included" in out) == said
+
+
+def test_names_of_imagenet_are_known_without_being_written(go, tmp_path):
+    config, params = random_model(classes=1000)
+    save_official(tmp_path / "in.npz", config, params)
+    assert go(export, tmp_path / "in.npz", tmp_path / "out.npz")[1].count("\n") == 1
+
+
 def test_the_names_of_the_classes_go_along(go, trained, photos, tmp_path):
     assert go(export, trained, tmp_path / "folder")[0] == 0
     image = next((photos / "red").iterdir())
@@ -93,5 +105,5 @@ def test_the_ending_may_be_in_capitals(go, trained, tmp_path):
     load_weights(tmp_path / "A.NPZ")
 
 
-def test_a_place_that_is_not_there(go, trained, tmp_path):
+def test_a_folder_that_does_not_exist_is_refused(go, trained, tmp_path):
     assert_one_line(go(export, trained, tmp_path / "no" / "a.npz"), f"there is no folder {tmp_path / 'no'}")

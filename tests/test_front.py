@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_labels_may_be_names():
         by_name.fit(images, ["grey"] * 20)
 
 
-def test_training_tells_of_each_epoch_and_includes_the_last_small_batch(monkeypatch):
+def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypatch):
     images, labels = dark_and_light(25, np.random.default_rng(0))
     told = []
     model = tinyvit.preset("nano/4", 8, 2, threads=1)
@@ -137,6 +138,27 @@ def test_saving_never_overwrites(model, tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == b"precious"
 
 
+@pytest.mark.parametrize(
+    ("name", "layout", "complaint"),
+    [
+        ("m.npz", "torch", "m.npz does not suit the layout torch, which is a file that ends in .safetensors"),
+        ("m.safetensors", "official", "which is a file that ends in .npz: change one of them"),
+        ("m", "tinyvit", "which is a file that ends in .npz"),
+        ("m.npz", "hugging_face", "which is a folder, without an ending"),
+        (
+            "m.npz",
+            "onnx",
+            "there is no layout 'onnx': expected one of tinyvit, official, torch, hugging_face",
+        ),
+        ("m.pt", None, "expected .npz, .safetensors, or no ending"),
+    ],
+)
+def test_a_layout_and_an_ending_that_disagree_are_refused(model, tmp_path, name, layout, complaint):
+    with pytest.raises(UserError, match=complaint):
+        model.save(tmp_path / name, layout)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_run_is_loaded_by_its_folder(trained, photos):
     model = tinyvit.load(trained)
     assert model.classes == ("blue", "red")
@@ -159,7 +181,7 @@ def test_a_run_is_loaded_by_its_folder(trained, photos):
         ("nowhere.png", "nowhere.png does not exist"),
     ],
 )
-def test_what_are_not_images_is_said_clearly(model, images, complaint):
+def test_anything_but_images_is_refused_clearly(model, images, complaint):
     with pytest.raises(UserError, match=complaint):
         model.predict(images)
 
@@ -181,7 +203,7 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
     ],
 )
-def test_labels_that_do_not_fit_the_images_or_the_model_are_said_clearly(model, labels, complaint):
+def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(model, labels, complaint):
     with pytest.raises(UserError, match=complaint):
         model.fit(np.zeros((2, 8, 8, 3), np.uint8), labels)
 
@@ -196,7 +218,7 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_said_clearly(model, 
         ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
     ],
 )
-def test_a_preset_that_cannot_be_is_said_clearly(arguments, complaint):
+def test_an_impossible_preset_is_refused_clearly(arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         tinyvit.preset("nano/4", 8, **({"classes": 2} | arguments))
 
@@ -205,7 +227,7 @@ def test_how_many_classes_there_are_may_be_a_number_of_numpy():
     assert tinyvit.preset("nano/4", 8, np.int64(3)).config.classes == 3
 
 
-def test_words_that_are_not_known_are_said_clearly(model, tmp_path):
+def test_unknown_words_are_refused_clearly(model, tmp_path):
     model.save(tmp_path / "m.npz")
     with pytest.raises(UserError, match="device is 'cuda', expected 'auto', 'cpu' or 'gpu'"):
         tinyvit.load(tmp_path / "m.npz", device="cuda")
@@ -228,7 +250,7 @@ def test_a_gpu_that_cannot_be_used_is_warned_of(model, monkeypatch):
 
 
 @pytest.mark.parametrize("labels", [[0, 2], [-1, 0]])
-def test_labels_out_of_range_are_said_clearly(model, labels):
+def test_labels_out_of_range_are_refused_clearly(model, labels):
     with pytest.raises(UserError, match=r"a label is (2|-1), expected 0 to 1"):
         model.fit(np.zeros((2, 8, 8, 3), np.uint8), labels)
 
@@ -246,7 +268,7 @@ def test_the_functions_below_refuse_what_would_be_silently_wrong(model, images):
         loss_and_grads(model.config, model.params, x, np.array([0, 1]), grads)
 
 
-def test_a_model_copied_or_pickled_is_one_of_its_own(model, images):
+def test_a_copied_or_pickled_model_is_independent(model, images):
     before = model.logits(images)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.logits(images), before)
@@ -255,7 +277,39 @@ def test_a_model_copied_or_pickled_is_one_of_its_own(model, images):
     np.testing.assert_array_equal(model.logits(images), before)
 
 
-def test_repr_tells_what_it_is(model):
+def test_a_model_keeps_its_engine(model, images):
+    model.logits(images)
+    engine = model.engine()
+    model.features(images)
+    assert model.engine() is engine
+
+
+@pytest.mark.parametrize("what", ["threads", "params", "config", "process"])
+def test_a_model_whose_parts_are_replaced_has_another_engine(model, images, monkeypatch, what):
+    before, engine = model.logits(images), model.engine()
+    if what == "threads":
+        model.threads = 2
+    elif what == "params":
+        model.params = model.params.zeros_like()
+    elif what == "config":
+        model.config = replace(model.config, gelu="exact")
+    else:  # as in a forked process, which has none of the threads
+        monkeypatch.setattr("tinyvit.front.os.getpid", lambda: -1)
+    assert model.engine() is not engine
+    assert model.engine().threads == (2 if what == "threads" else 1)
+    same = np.allclose(model.logits(images), before, rtol=1e-5, atol=1e-6)
+    assert same == (what in ("threads", "process"))
+
+
+def test_the_engine_is_not_copied_with_its_model(model, images, gpu):
+    model.logits(images)
+    copies = copy.deepcopy(model), copy.copy(model), pickle.loads(pickle.dumps(model))
+    for twin in (*copies, replace(model, threads=2), model.to(gpu)):
+        assert twin.engine() is not model.engine()
+        np.testing.assert_allclose(twin.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
+
+
+def test_repr_describes_the_model(model):
     assert repr(model) == (
         "Model(4 layers, width 64, 4 heads, patches of 4 x 4, images of 8 x 8, 2 classes, "
         f"{model.params.count:,} parameters)"

@@ -32,7 +32,7 @@ def test_arrays_of_two_devices_do_not_mix(mix):
 
 
 @pytest.mark.skipif(cupy is None, reason="needs CuPy, though no GPU")
-def test_what_cupy_has_not_is_not_there():
+def test_what_cupy_does_not_have_does_not_exist():
     with pytest.raises(AttributeError):
         StandIn().emath  # noqa: B018
     with pytest.raises(AttributeError):

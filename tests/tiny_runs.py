@@ -16,6 +16,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.shell.command import run_command
 
 REPOSITORY = Path(__file__).parents[1]
+STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 MOMENTARY = ("seconds", "images_per_second")  # what no two runs have in common
 
 

@@ -17,6 +17,7 @@ from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.model.cost import multiply_adds
 from tinyvit.shell.command import make_parser, positive_int, run_command, thread_count
+from tinyvit.shell.flags import add_json_flag
 
 _EPILOG = """\
 examples:
@@ -151,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="also time each operation separately, on N images and one thread",
     )
-    p.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_json_flag(p, "the figures as JSON")
     return p
 
 

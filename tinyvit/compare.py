@@ -17,6 +17,8 @@ from tinyvit.pictures.curves import judging_images
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import duration
+from tinyvit.shell.flags import add_json_flag
+from tinyvit.shell.names import short_names
 
 OUT = Path("compare.png")
 LONGEST_NAME = 32  # characters of a run's name in the table
@@ -61,7 +63,7 @@ def main(args: argparse.Namespace) -> None:
     """Read the runs, print how they differ, and draw their curves."""
     if len(args.runs) < 2:
         raise UserError(f"{args.runs[0]} alone cannot be compared: give at least two runs.")
-    runs = [read_run(path, name) for path, name in zip(args.runs, names_of(args.runs), strict=True)]
+    runs = [read_run(path, name) for path, name in zip(args.runs, short_names(args.runs), strict=True)]
     if args.json:
         print(json.dumps(as_json(runs, args.runs), indent=2))
     else:
@@ -73,12 +75,6 @@ def main(args: argparse.Namespace) -> None:
     if out:
         draw_comparison([(run.name, run.records) for run in runs], out)
         print(f"wrote {out}", file=sys.stderr if args.json else sys.stdout)  # the JSON stands alone
-
-
-def names_of(paths: Sequence[Path]) -> list[str]:
-    """The names of the folders if they are all different, otherwise the paths."""
-    names = [path.resolve().name for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
 
 
 def read_run(path: Path, name: str) -> Run:
@@ -221,7 +217,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PNG",
         help=f"where to draw the curves (default: {OUT}; with --json they are drawn only if this is given)",
     )
-    p.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    add_json_flag(p, "the comparison as JSON")
     return p
 
 

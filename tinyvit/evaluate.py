@@ -19,10 +19,10 @@ from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import percent
-from tinyvit.shell.flags import add_compute_flags, add_run_argument, chosen_device
+from tinyvit.shell.flags import add_compute_flags, add_json_flag, add_run_argument, chosen_device
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluate
-from tinyvit.training.session import load_data_of_run
+from tinyvit.training.run_data import load_data_of_run
 
 MISTAKES = 24  # shown by --mistakes
 
@@ -144,11 +144,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PNG",
         help=f"draw the {MISTAKES} mistakes with the highest confidence",
     )
-    p.add_argument(
-        "--json",
-        action="store_true",
-        help="print the result as JSON, with the counts of the confusion matrix",
-    )
+    add_json_flag(p, "the result as JSON, with the counts of the confusion matrix")
     add_compute_flags(p)
     return p
 

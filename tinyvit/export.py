@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tinyvit.front import load
-from tinyvit.pretrained.loading import check_has_head
+from tinyvit.pretrained.loading import check_has_head, class_names
 from tinyvit.pretrained.save import check_free
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_weights_argument, add_weights_flags
@@ -22,7 +22,7 @@ The ending of OUT decides the format:
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
-                    GELU and epsilon
+                    GELU and epsilon; only this format keeps the names of classes
 
 examples:
   python -m tinyvit.export runs/cifar10-1 cifar10.npz
@@ -39,6 +39,11 @@ def main(args: argparse.Namespace) -> None:
     model = model.at_resolution(args.resolution, args.position_resize)
     model.save(args.out, "official" if args.out.suffix.lower() == ".npz" else None)
     print(f"wrote {args.out}: {model.params.count:,} parameters")
+    if model.classes and class_names(str(args.out), model.config.classes) != model.classes:
+        print(
+            f"the names of its {len(model.classes)} classes are not included, since this format has no place "
+            "for them; a folder (OUT without an ending) has"
+        )
 
 
 def parser() -> argparse.ArgumentParser:

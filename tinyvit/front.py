@@ -6,10 +6,12 @@ model.predict("photo.jpg")
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +48,8 @@ class Model(core.Model):
     photo_fit: PhotoFit | None = None
     threads: int | None = None
 
+    _engine: tuple[Any, ReferenceEngine] | None = field(default=None, init=False)  # and what it was made for
+
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
         return np.array(self.names)[self.logits(images).argmax(axis=1)]
@@ -56,13 +60,11 @@ class Model(core.Model):
 
     def logits(self, images: Images) -> np.ndarray:
         """Unnormalised scores of each class: (n, C)."""
-        engine = self.engine()
-        return in_batches(engine.logits, self.config, self.params, self._pixels(images))
+        return in_batches(self.engine().logits, self.config, self.params, self._pixels(images))
 
     def features(self, images: Images) -> np.ndarray:
         """Features, the input of the head: (n, D), where D is the width of the model or of its pre_logits."""
-        engine = self.engine()
-        return in_batches(engine.features, self.config, self.params, self._pixels(images))
+        return in_batches(self.engine().features, self.config, self.params, self._pixels(images))
 
     def attention(self, images: Images) -> np.ndarray:
         """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
@@ -109,9 +111,24 @@ class Model(core.Model):
         return self if xp is array_module(self.params.flat) else replace(self, params=self.params.to(xp))
 
     def engine(self) -> ReferenceEngine:
-        """The fastest engine for this model on the device of its parameters."""
+        """The fastest engine for this model on the device of its parameters.
+
+        It is made on first use and kept, since making it starts threads. Another one is made once the parts
+        of the model have been replaced, or in a forked process, which has none of those threads.
+        """
         check_settings(threads=self.threads)
-        return make_engine(self.config, self.params, threads=self.threads)
+        made_for = self.threads, os.getpid()
+        if self._engine:
+            before, engine = self._engine
+            if before == made_for and engine.config is self.config and engine.params is self.params:
+                return engine
+        engine = make_engine(self.config, self.params, threads=self.threads)
+        self._engine = made_for, engine
+        return engine
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle and deepcopy copy: everything but the engine, whose threads cannot be copied."""
+        return {name: value for name, value in vars(self).items() if name != "_engine"}
 
     def _pixels(self, images: Images) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
@@ -202,8 +219,8 @@ def preset(
     """A new model by name, such as "nano/4" or "B/16", with random parameters that depend on the seed.
 
     classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
-    Raises UserError if there is no such model, its patches do not fit the images, or two classes have one
-    name.
+    Raises UserError if there is no such model or field, its patches do not fit the images, or two classes
+    have one name.
     """
     check_settings(seed=seed, threads=threads)
     names: tuple[str, ...] = ()

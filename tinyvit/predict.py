@@ -18,7 +18,8 @@ from tinyvit.front import Model, load
 from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
-from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_weights_flags
+from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_json_flag, add_weights_flags
+from tinyvit.shell.names import short_names
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 
@@ -185,9 +186,10 @@ def _counted(number: int, noun: str) -> str:
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:
     """Draw the attention sheet, over the whole photos."""
+    names = short_names([one.photo.path for one in seen])
     rows = [
-        (SeenPhoto(one.photo.whole, one.photo.box, one.photo.name), one.attention, one.caption)
-        for one in seen
+        (SeenPhoto(one.photo.whole, one.photo.box, name), one.attention, one.caption)
+        for name, one in zip(names, seen, strict=True)
     ]
     save_overlays(rows, path)
 
@@ -220,7 +222,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
-    p.add_argument("--json", action="store_true", help="print one JSON object for each image, on one line")
+    add_json_flag(p, "one JSON object for each image, on one line")
     p.add_argument(
         "--attention",
         type=png_path,

@@ -15,7 +15,7 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_compute_flags, add_data_of_run_flag, add_run_argument, chosen_device
 from tinyvit.shell.progress import Progress
-from tinyvit.training.session import load_data_of_run
+from tinyvit.training.run_data import load_data_of_run
 
 
 def main(args: argparse.Namespace) -> None:

@@ -113,7 +113,10 @@ def test_the_means_of_classes_that_are_not_equally_frequent(impl):
     assert_same(bias, -0.5 * np.einsum("cd,cd->c", means, means), "bias")
 
 
-@pytest.mark.hint("work out |x - mean|^2 once more: which factor stands before x . mean, and which sign?")
+@pytest.mark.hint(
+    "work out |x - mean|^2 once more: which factor stands before x . mean, and which sign?",
+    shape="the weight is (D, C), one column for each class, and the bias (C,)",
+)
 def test_the_highest_score_is_the_nearest_mean(impl):
     x, labels = rows(3, n=40, width=4, classes=6)
     weight, bias = templates(impl, x, labels, 6)
@@ -123,7 +126,11 @@ def test_the_highest_score_is_the_nearest_mean(impl):
     assert_same(chosen, nearest(new, means), "the class with the highest score")
 
 
-@pytest.mark.hint("the labels may be of any integer type", dtype="weight and bias have the dtype of x")
+@pytest.mark.hint(
+    "the templates of the checks above, now in float32; the labels may be of any integer type",
+    dtype="weight and bias have the dtype of x",
+    shape="the weight is (D, C), one column for each class, and the bias (C,)",
+)
 @pytest.mark.parametrize("label_dtype", [np.int64, np.uint8])
 def test_templates_in_float32(impl, label_dtype):
     x, labels = rows(5, n=11, width=7, classes=4)

@@ -122,6 +122,7 @@ def test_label_smoothing(impl):
 @pytest.mark.hint(
     "take each row's own maximum off first, then log-sum-exp less the target's logit: no log of p",
     finite="an exp has overflowed, or a probability has become 0 and its log infinite",
+    dtype="make the targets in the dtype of the logits",
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_large_logits_do_not_overflow(impl, dtype):
@@ -132,7 +133,10 @@ def test_large_logits_do_not_overflow(impl, dtype):
     assert_same(impl.cross_entropy_backward(cache), expected, "dlogits")
 
 
-@pytest.mark.hint("the row's maximum comes off before anything is multiplied or added: float32 has 7 digits")
+@pytest.mark.hint(
+    "the row's maximum comes off before anything is multiplied or added: float32 has 7 digits",
+    dtype="make the targets in the dtype of the logits",
+)
 def test_a_large_number_common_to_a_row_does_not_matter_in_float32(impl):
     logits = np.array([[2.0, 1.0, 0.0], [-1.0, 3.0, 0.0]])
     expected, (p, t) = cross_entropy(logits, np.array([0, 2]), 0.1)

@@ -110,7 +110,10 @@ def test_any_number_of_axes(impl):
     assert_same(gradient, 3 * deep**2, "the gradient", 1e-8)
 
 
-@pytest.mark.hint("x.reshape(-1) is a copy here, and loss() never sees it move: index x itself, or refuse x")
+@pytest.mark.hint(
+    "x.reshape(-1) is a copy here, and loss() never sees it move: index x itself, or refuse x",
+    restored="remember the number before you move it and write that back: 0.3 + h - h is not always 0.3",
+)
 @pytest.mark.parametrize("view", ["some columns", "transposed"])
 def test_an_array_that_is_not_contiguous(impl, view):
     whole = generator(9).normal(size=(3, 4))
@@ -121,7 +124,8 @@ def test_an_array_that_is_not_contiguous(impl, view):
     except ValueError:  # as tinyvit's own does
         gradient = 3 * x**2
     assert_same(gradient, 3 * x**2, "the gradient", 1e-8)
-    assert_untouched([before], [whole])
+    moved = np.abs(whole - before).max()
+    expect(moved == 0, f"x moved by {moved:.1e}, expected not one bit", "restored")
 
 
 @pytest.mark.hint(REFUSE)
@@ -184,7 +188,8 @@ def test_the_error_of_what_is_not_a_number_is_never_small(impl, value):
 
 @pytest.mark.hint(
     "first make the checks above pass. Then: one random dy a suspect, the same in backward and in the loss, "
-    "and every gradient of the tuple looked at, not only the first"
+    "and every gradient of the tuple looked at, not only the first",
+    innocent="does the loss run the forward again at every call? A y from before does not see x move",
 )
 def test_the_culprits_are_found(impl):
     before = [x.copy() for *_, inputs in suspects.SUSPECTS.values() for x in inputs]
@@ -192,7 +197,8 @@ def test_the_culprits_are_found(impl):
         named = names_of(impl, suspects.SUSPECTS, seed)
         missed = [name for name, wrong in TRUTH.items() if wrong and name not in named]
         innocent = [name for name in named if not TRUTH.get(name)]
-        expect(not innocent, f"{''.join(innocent[:1])} is called wrong, and its backward is right")
+        first = "".join(innocent[:1])
+        expect(not innocent, f"{first} is called wrong, and its backward is right", "innocent")
         expect(not missed, f"{4 - len(missed)} of the 4 wrong backwards are found")
         expect(named == sorted(named, key=list(TRUTH).index), "the names do not come in the order given")
     assert_untouched(before, [x for *_, inputs in suspects.SUSPECTS.values() for x in inputs])

@@ -32,7 +32,7 @@ def test_the_forward_of_the_worked_example(impl):
 
 @pytest.mark.hint(
     "compare with the worked example, number by number",
-    dx="x occurs along a row of y: dy times the transpose of W; a reshape is not a transpose",
+    dx="each number of x occurs in one row of y: dy times the transpose of W; a reshape is not a transpose",
     dweight="W_02 meets the first column of x and the last of dy: 1 * 2 + 3 * 1",
     dbias="each number of b is added to a whole column of y, with the factor 1",
 )
@@ -45,7 +45,7 @@ def test_the_backward_of_the_worked_example(impl):
 
 
 @pytest.mark.hint(
-    "every token is a row of its own: lay all axes but the last out as one, and at the end restore them",
+    "every token is a row of its own: merge all axes but the last into one, and restore them at the end",
     dtype="a float32 array times a float32 array stays float32: where does a float64 come in?",
 )
 @pytest.mark.parametrize("before", [(3,), (1,), (2, 3), (2, 1, 3), (2, 3, 2)], ids=str)
@@ -76,7 +76,7 @@ def test_gradients(impl, before):
 
 
 @pytest.mark.hint(
-    "with as many inputs as outputs, W and its transpose have the same shape: only values tell them apart"
+    "with as many inputs as outputs, W and its transpose have the same shape: only their values differ"
 )
 @pytest.mark.parametrize(("before", "size"), [((2, 3), 4), ((3,), 3), ((2, 2), 2), ((2, 3), 1)], ids=str)
 def test_gradients_where_sizes_coincide(impl, before, size):
@@ -152,7 +152,7 @@ def check_unbroadcast(impl, large, shape):
 
 
 @pytest.mark.hint(
-    "each of the three is right for most sizes: read what happens when I, O or the number of rows coincide",
+    "each of the three is right for most sizes: what happens where two of I, O and the number of rows agree?",
     inputs="x (..., I), weight (I, O), bias (O,), random float64 numbers: which sizes have you not tried?",
 )
 def test_guilty_linear(impl):
@@ -171,4 +171,9 @@ def test_tied_backward(impl):
     for before, ins, outs in (((3,), 4, 2), ((2, 3), 4, 5), ((2, 3, 2), 5, 4), ((2,), 3, 3)):
         arrays = {"x": rng.normal(size=(*before, ins)), "weight": rng.normal(size=(ins, outs))}
         cases[f"x {arrays['x'].shape}, weight {(ins, outs)}"] = arrays
-    assert_operation(impl.tied, impl.tied_backward, cases)
+    assert_operation(tied, lambda dy, cache: impl.tied_backward(dy, *cache), cases)
+
+
+def tied(x, weight):
+    """The forward of the puzzle, and what its backward is given."""
+    return (x @ weight) @ weight.T, (x, weight)

@@ -1,6 +1,6 @@
 """Lesson 6: LayerNorm. Fill in the functions, then run: pytest lessons/06_layer_norm"""
 
-import numpy as np
+import numpy as np  # noqa: F401 - you will want it
 
 from tinyvit.checking import check_gradients  # noqa: F401 - the tool of lesson 3, for trust_layer_norm
 
@@ -34,13 +34,9 @@ def trust_layer_norm(forward, backward):
 # The puzzle: no mean is subtracted, and r is measured on the first numbers of each row only.
 
 
-def rms_norm(x, weight, first, eps=1e-6):
-    """Given: rows of x (..., D) over the root mean square of their first numbers, times weight (D,)."""
-    head = x[..., :first]  # (..., first)
-    r = 1 / np.sqrt((head * head).mean(axis=-1, keepdims=True) + eps)  # (..., 1)
-    return x * r * weight, (x, r, weight, first)
+def rms_norm_backward(dy, x, weight, first, eps=1e-6):
+    """dx (..., D) and dweight (D,) of y = x * r * weight, from dy (..., D); there is no cache.
 
-
-def rms_norm_backward(dy, cache):
-    """dx (..., D) and dweight (D,) from dy (..., D)."""
+    r (..., 1) is 1 over the root of (eps plus the mean square of each row's first numbers, x[..., :first]).
+    """
     raise NotImplementedError("write rms_norm_backward: which numbers of x does r depend on?")

@@ -5,7 +5,7 @@ import numpy as np
 from tinyvit.checking import check_gradients
 from tinyvit.ops import layer_norm, layer_norm_backward
 
-__all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph", "rms_norm", "rms_norm_backward"]
+__all__ = ["layer_norm", "layer_norm_backward", "layer_norm_backward_graph", "rms_norm_backward"]
 __all__ += ["trust_layer_norm"]
 
 
@@ -31,17 +31,11 @@ def trust_layer_norm(forward, backward):
     return True
 
 
-def rms_norm(x, weight, first, eps=1e-6):
-    """Rows over the root mean square of their first numbers, times a gain."""
+def rms_norm_backward(dy, x, weight, first, eps=1e-6):
+    """Directly, and through r, which depends on the first numbers of the row and on no others."""
     head = x[..., :first]  # (..., first)
     r = 1 / np.sqrt((head * head).mean(axis=-1, keepdims=True) + eps)  # (..., 1)
-    return x * r * weight, (x, r, weight, first)
-
-
-def rms_norm_backward(dy, cache):
-    """Directly, and through r, which depends on the first numbers of the row and on no others."""
-    x, r, weight, first = cache
     g = dy * weight  # (..., D)
     dx = r * g
-    dx[..., :first] -= x[..., :first] * r**3 * (g * x).sum(axis=-1, keepdims=True) / first
+    dx[..., :first] -= head * r**3 * (g * x).sum(axis=-1, keepdims=True) / first
     return dx, (dy * x * r).sum(axis=tuple(range(dy.ndim - 1)))

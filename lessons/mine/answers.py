@@ -1,4 +1,4 @@
-"""Where a learner's functions are found: which lesson asks for each, whether it is written, what stands in for it."""
+"""Where a learner's functions are found: which lesson asks for each, and whether it is written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,15 @@ def yours(*names: str) -> Callable | tuple[Callable, ...]:
     With one name, the function itself. A function counts as written as soon as its NotImplementedError is
     gone, right or wrong: `python -m lessons.mine` tells which. Raises KeyError if no lesson asks for a name.
     """
-    found = tuple(_function(name) for name in names)
-    return found[0] if len(found) == 1 else found
+    modules: dict[Path, ModuleType] = {}
+    found = []
+    for name in names:
+        lesson = asked_in(name)
+        file = lesson / ("exercise.py" if is_written(lesson, name) else "solution.py")
+        if file not in modules:
+            modules[file] = load(file)
+        found.append(getattr(modules[file], name))
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def asked_in(name: str) -> Path:
@@ -31,9 +38,12 @@ def asked_in(name: str) -> Path:
 
 
 def is_written(lesson: Path, name: str) -> bool:
-    """Whether the function of this name in the lesson's exercise.py no longer raises NotImplementedError."""
-    function = _functions(lesson / "exercise.py")[name]
-    return not any(isinstance(node, ast.Raise) and _is_to_do(node) for node in ast.walk(function))
+    """Whether the function of this name in the lesson's exercise.py no longer raises NotImplementedError.
+
+    Raises SyntaxError if the file is not Python.
+    """
+    node = _named(lesson / "exercise.py").get(name)
+    return node is not None and not any(map(_is_to_do, ast.walk(node)))
 
 
 def load(path: Path) -> ModuleType:
@@ -44,27 +54,35 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def _function(name: str) -> Callable:
-    lesson = asked_in(name)
-    file = "exercise.py" if is_written(lesson, name) else "solution.py"
-    return getattr(load(lesson / file), name)
-
-
 @cache
 def _asked() -> dict[str, Path]:
     """Every function that an exercise asks for, and its lesson; a later lesson never asks for the same."""
     asked: dict[str, Path] = {}
     for exercise in sorted(LESSONS.glob("[0-9]*/exercise.py")):
-        for name in _functions(exercise):
+        try:
+            named = _named(exercise)
+        except SyntaxError:  # someone is in the middle of writing it
+            named = _named(exercise.with_name("solution.py"))
+        for name in named:
             asked.setdefault(name, exercise.parent)
     return asked
 
 
-def _functions(path: Path) -> dict[str, ast.FunctionDef]:
-    body = ast.parse(path.read_text("utf-8")).body
-    return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+def _named(path: Path) -> dict[str, ast.stmt]:
+    """The statements at the top of a file that define a function or give something a name."""
+    named: dict[str, ast.stmt] = {}
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign):
+            named |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.ImportFrom) and path.stem == "solution":
+            named |= {alias.asname or alias.name: node for alias in node.names}
+    return named
 
 
-def _is_to_do(node: ast.Raise) -> bool:
+def _is_to_do(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Raise):
+        return False
     error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     return isinstance(error, ast.Name) and error.id == "NotImplementedError"

@@ -10,12 +10,13 @@ class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the
 
     `kind` is one of values, shape, dtype, finite, inplace, cache, count.
 
-    The hint of a check that is shown is the one given for this name, or else for this kind.
+    The hint of a check that is shown is the one given for this name, or else for this kind. `got` is the
+    wrong result, where it is the values that are wrong.
     """
 
-    def __init__(self, message: str, name: str = "", kind: str = "values"):
+    def __init__(self, message: str, name: str = "", kind: str = "values", got=None):
         super().__init__(message)
-        self.name, self.kind = name, kind
+        self.name, self.kind, self.got = name, kind, got
 
 
 def ordinal(index: tuple) -> str:

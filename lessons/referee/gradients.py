@@ -49,6 +49,7 @@ def compare(by_hand, numerical, name: str, others: dict[str, np.ndarray]) -> Non
         f"{said(name, reason)}\n    most of all{ordinal(where)}: a small push of the input says {wanted}, "
         f"your backward says {came} (relative error of the whole {error:.1e})",
         name,
+        got=by_hand,
     )
 
 
@@ -62,9 +63,9 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
     y, cache = outcome(forward(*arrays.values()))
     for name, array in inputs.items():
         assert_unchanged(array, arrays[name], name, " by the forward")
-    dy = rng.standard_normal(np.shape(y))
+    dy = rng.standard_normal()  # a plain number, so that it leaves float32 as it is
     if np.shape(y):
-        dy = dy.astype(np.result_type(*inputs.values()))
+        dy = rng.standard_normal(np.shape(y)).astype(np.result_type(*inputs.values()))
 
     @once
     def numerical(name: str) -> np.ndarray:

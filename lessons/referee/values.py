@@ -33,8 +33,8 @@ def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9
     detail = f"expected {shown[0]}, got {shown[1]}"
     if reason := diagnose(got, expected, name, returned=returned_with(got)):
         most = f"most of all{ordinal(where)}: " if where else ""
-        raise Fault(f"{said(name, reason)}\n    {most}{detail}", name)
-    raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name)
+        raise Fault(f"{said(name, reason)}\n    {most}{detail}", name, got=got)
+    raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name, got=got)
 
 
 def returned_with(got) -> dict[int, np.ndarray]:
@@ -80,7 +80,7 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
         raise Fault(f"{name} is a {type(got).__name__}, expected an array", name, "shape")
     if np.shape(got) != shape:
         right = expected() if callable(expected) else expected
-        reason = "" if right is None else diagnose(np.asarray(got), right, name)
+        reason = "" if right is None else diagnose(np.asarray(got), right, name, returned=returned_with(got))
         message = f"{said(name, 'has shape')} {np.shape(got)}, expected {shape}"
         raise Fault(f"{message}: {reason}" if reason else message, name, "shape")
     got_dtype = np.asarray(got).dtype

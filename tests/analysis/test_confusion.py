@@ -5,7 +5,7 @@ import numpy as np
 from tinyvit.analysis.confusion import confusion_counts, worst_mistakes
 
 
-def test_rows_are_what_an_image_is_and_columns_what_is_said():
+def test_rows_are_true_classes_and_columns_predicted_ones():
     labels, said = np.array([0, 0, 0, 2, 2]), np.array([0, 1, 1, 2, 0])
     assert confusion_counts(labels, said, 3).tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
 

@@ -189,7 +189,7 @@ def test_a_model_can_be_asked_at_another_resolution(go, photos, weights):
     status, out, _ = go(weights, *folder(photos, "--resolution", "16", "--shots", "5"))
     assert status == 0
     assert list(rows(out)) == [5]
-    assert_one_line(go(weights, *folder(photos, "--resolution", "18")), "--resolution 16 or 20")
+    assert_one_line(go(weights, *folder(photos, "--resolution", "18")), "(--resolution) of 16 or 20")
 
 
 def test_mistakes_are_one_line(go, photos, weights, tmp_path):

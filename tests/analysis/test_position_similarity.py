@@ -20,7 +20,7 @@ def test_every_cosine_by_hand(pool):
         assert similarity[r, c, s, d] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def test_lengths_do_not_matter_and_each_place_is_like_itself():
+def test_lengths_do_not_matter_and_each_position_is_most_similar_to_itself():
     config = tiny_config()
     params = initialise(config, dtype="float64")
     before = position_similarity(config, params)
@@ -30,7 +30,7 @@ def test_lengths_do_not_matter_and_each_place_is_like_itself():
     np.testing.assert_allclose(np.einsum("rcrc->rc", after), 1)
 
 
-def test_a_place_of_zeros_is_like_nothing():
+def test_a_position_of_zeros_is_similar_to_no_other():
     config = tiny_config()
     params = initialise(config)
     params["position"] = np.zeros_like(params["position"])

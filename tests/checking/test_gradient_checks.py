@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.helpers import random_batch
 from tinyvit import gradcheck, ops
 from tinyvit.backend import to_numpy
 from tinyvit.checking import (
@@ -17,8 +18,11 @@ from tinyvit.checking import (
     check_gradients,
     gradient_error,
     numerical_gradient,
+    random_params,
 )
 from tinyvit.errors import UserError
+from tinyvit.objectives import loss_and_grads
+from tinyvit.ops import Noise
 from tinyvit.ops.gelu import _tanh_slope
 from tinyvit.ops.layer_norm import row_means
 
@@ -193,7 +197,7 @@ def test_the_command_can_be_asked_for_some_checks_alone(capsys):
     assert "all 1 are right" in capsys.readouterr().out
 
 
-def test_asking_for_a_check_that_is_not_there_names_those_that_are():
+def test_asking_for_an_unknown_check_lists_the_existing_ones():
     with pytest.raises(UserError, match=r"no check has 'conv'.*layer norm"):
         run_main("--only", "conv")
 
@@ -201,6 +205,21 @@ def test_asking_for_a_check_that_is_not_there_names_those_that_are():
 @pytest.mark.parametrize("check", (*OPERATION_CHECKS, *MODEL_CHECKS[:1]), ids=lambda check: check.name)
 def test_every_gradient_is_right_on_the_gpu(gpu, check):
     assert max(check.errors(seed=3, xp=gpu.xp).values()) < TOLERANCE
+
+
+@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.name)
+def test_every_gradient_of_a_model_on_the_gpu_is_that_on_the_cpu_which_differences_confirm(gpu, check):
+    found = []
+    for xp in (np, gpu.xp):
+        rng = np.random.default_rng(3)
+        params, (images, labels) = random_params(check.config, rng), random_batch(check.config, 2, rng)
+        params, noise = params.to(xp), Noise(seed=3, step=4) if check.training else None
+        grads, arrays = params.zeros_like(), (xp.asarray(images), xp.asarray(labels))
+        loss = loss_and_grads(check.config, params, *arrays, grads, noise=noise)
+        found.append((float(loss), to_numpy(grads.flat)))
+    (loss, grads), (loss_there, grads_there) = found
+    assert loss_there == pytest.approx(loss, rel=1e-12)
+    np.testing.assert_allclose(grads_there, grads, rtol=1e-9, atol=1e-12)
 
 
 def test_a_numerical_gradient_is_taken_on_the_gpu(gpu):

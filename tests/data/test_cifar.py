@@ -87,7 +87,7 @@ def test_an_official_archive_is_unpacked(tmp_path, name, layout, write):
     assert_same(load_cifar(name, tmp_path / "data"), load_cifar(name, tmp_path / layout.folder))
 
 
-def test_what_is_not_there_is_downloaded(tmp_path, name, monkeypatch):
+def test_a_missing_data_set_is_downloaded(tmp_path, name, monkeypatch):
     layout = SOURCES[name].binary
     write_binary(name, tmp_path / layout.folder)
 

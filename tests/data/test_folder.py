@@ -140,7 +140,7 @@ def told(folder):
     return lines
 
 
-def test_what_was_found_is_told(tmp_path):
+def test_findings_are_reported(tmp_path):
     make_classes(tmp_path)
     assert told(tmp_path) == [f"{tmp_path}: 20 images of 2 classes, 16 to train on and 4 to test on"]
 

@@ -216,7 +216,7 @@ def test_the_engine_really_works_on_several_threads():
     assert np.isfinite(engine.loss_and_grads(images, labels))
 
 
-def test_the_fastest_engine_of_the_cpu_uses_all_cores_unless_told():
+def test_the_fastest_engine_on_the_cpu_uses_all_cores_by_default():
     config = tiny_config()
     params = initialise(config)
     engine = make_engine(config, params)
@@ -232,7 +232,7 @@ def test_micro_batches_are_smaller_for_larger_models_and_never_empty():
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])
-def test_the_engine_of_the_gpu_gives_what_numpy_gives(gpu, pool):
+def test_the_engine_on_the_gpu_agrees_with_numpy(gpu, pool):
     config = tiny_config(pool=pool, pre_logits=7, dropout=0.2, attention_dropout=0.2, drop_path=0.3)
     params, images, labels = draw(config, 1, 9, "float32")
     smoothed = partial(loss_and_grads, smoothing=0.1)

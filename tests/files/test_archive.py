@@ -45,7 +45,7 @@ def test_wanted_files_are_unpacked_and_others_are_not(tmp_path):
         assert (tmp_path / "out" / name).read_bytes() == content
 
 
-def test_a_file_that_is_there_already_is_replaced(tmp_path):
+def test_an_existing_file_is_replaced(tmp_path):
     (tmp_path / "out/set").mkdir(parents=True)
     (tmp_path / "out/set/one.bin").write_bytes(b"half of i")
     unpack(make_archive(tmp_path / "a.tar.gz", CONTENT), CONTENT.keys(), tmp_path / "out")

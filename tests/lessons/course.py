@@ -3,9 +3,16 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("[0-9]*/README.md"))
 NAMES = [lesson.name for lesson in LESSONS]
+CAPSTONE = "18_from_an_empty_file"  # its exercise is an empty file
+GUIDED = [lesson for lesson in LESSONS if lesson.name != CAPSTONE]
+
+every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+every_guided_lesson = pytest.mark.parametrize("lesson", GUIDED, ids=[lesson.name for lesson in GUIDED])
 
 
 def text_of(lesson: Path) -> str:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lessons.referee.share import asked_for
-from tests.lessons.course import LESSONS, NAMES, ROOT
+from tests.lessons.course import CAPSTONE, LESSONS, NAMES, ROOT
 
 
 def run_lessons(impl, folder):
@@ -67,6 +67,8 @@ def test_every_wrong_answer_is_caught_by_an_assertion(mutants):
 
 def test_no_check_takes_a_function_that_the_exercise_does_not_ask_for(solved):
     for result in solved[0]:
+        if result["lesson"] == CAPSTONE:
+            continue  # its functions are named by its specification
         asked = set(asked_for(ROOT / "lessons" / result["lesson"]))
         assert set(result["functions"]) <= asked, result["check"]
 

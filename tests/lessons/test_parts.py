@@ -2,16 +2,8 @@
 
 import importlib
 
-import pytest
-
 from lessons.referee.share import BOUND, asked_for, statements
-from tests.lessons.course import LESSONS, NAMES, text_of
-
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-
-CAPSTONE = "18_from_an_empty_file"  # its exercise is an empty file
-GUIDED = [lesson for lesson in LESSONS if lesson.name != CAPSTONE]
-every_guided_lesson = pytest.mark.parametrize("lesson", GUIDED, ids=[lesson.name for lesson in GUIDED])
+from tests.lessons.course import LESSONS, every_guided_lesson, every_lesson, text_of
 
 
 @every_lesson

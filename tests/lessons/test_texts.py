@@ -6,10 +6,16 @@ import re
 
 import pytest
 
-from tests.lessons.course import LESSONS, NAMES, prose_of, sections_of, text_of
+from tests.lessons.course import (
+    LESSONS,
+    every_guided_lesson,
+    every_lesson,
+    prose_of,
+    sections_of,
+    text_of,
+)
 
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 
 
 @every_lesson
@@ -32,12 +38,12 @@ def test_its_length(lesson):
     assert 700 <= words <= 2400, f"{words} words"
 
 
-@every_lesson
+@every_guided_lesson
 def test_it_says_where_in_the_model_it_is(lesson):
     assert re.search(r"^!\[You are here: .*\]\(figures/where\.png\)$", text_of(lesson), re.M)
 
 
-@every_lesson
+@every_guided_lesson
 def test_its_sections(lesson):
     expected = ["Your turn", "What goes wrong", "Questions without a check", "In tinyvit", "Read on"]
     assert [title for title in sections_of(lesson) if title in expected] == expected
@@ -49,7 +55,7 @@ def test_three_links_to_read_on(lesson):
     assert len(found) == 3, found
 
 
-@every_lesson
+@every_guided_lesson
 def test_something_is_predicted_before_it_is_run(lesson):
     assert re.search(r"\*\*Predict\.\*\*.*?<details>", text_of(lesson), re.S)
 
@@ -74,24 +80,44 @@ def test_lessons_0_to_4_take_at_most_four_hours():
     assert sum(minutes.values()) <= 240, minutes
 
 
-@every_lesson
+@every_guided_lesson
 def test_it_states_a_time(lesson):
     assert 15 <= minutes_stated(lesson) <= 240
 
 
+@pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ("about an hour", 60),
+        ("an hour and a half", 90),
+        ("about two and a half hours", 150),
+        ("half an hour", 30),
+        ("three quarters of an hour", 45),
+        ("45 minutes", 45),
+        ("an hour and a quarter", 75),
+        ("an hour of your time", 60),
+        ("two hours, half an hour of them the computer's", 120),
+    ],
+)
+def test_times_are_read_as_one_says_them(words, minutes):
+    assert minutes_in(words) == minutes
+
+
 def minutes_stated(lesson):
     """How long the lesson says it takes, in minutes."""
-    stated = re.search(r"\*\*Time:\*\*\s+(.*?)[.,;]", text_of(lesson), re.S)
+    stated = re.search(r"\*\*Time:\*\*\s+(.*?)[.;]", text_of(lesson), re.S)
     assert stated, f"{lesson.name} states no time"
-    words = " ".join(stated.group(1).split())
-    total = sum(int(number) for number in re.findall(r"(\d+) minutes", words))
-    for number in re.findall(
-        r"\b(\w+)(?: and a half)? hours?\b", re.sub(r"(\w+ (?:of )?)?an hour", "", words)
-    ):
-        total += 60 * (int(number) if number.isdigit() else NUMBERS[number])
-    total += 30 * words.count("half an hour") + 45 * words.count("three quarters of an hour")
-    if re.match(r"(?:about |under |less than )?an hour\b", words):
-        total += 60
-    total += 30 * words.count("and a half") + 15 * words.count("and a quarter")
-    assert total, f"{lesson.name}: {words!r} is no time"
-    return total
+    return minutes_in(" ".join(stated.group(1).split()))
+
+
+def minutes_in(words):
+    """The minutes in "about two and a half hours", up to the first comma."""
+    plain = words.split(",")[0].removeprefix("about ").removeprefix("under ")
+    fixed = {"half an hour": 30, "three quarters of an hour": 45, "a quarter of an hour": 15}
+    if plain in fixed:
+        return fixed[plain]
+    stated = re.match(r"(\w+)(?: and a (half))? (hour|minute)s?(?: and a (half|quarter))?\b", plain)
+    assert stated, f"{words!r} is no time"
+    number = int(stated[1]) if stated[1].isdigit() else NUMBERS[stated[1]]
+    more = {"half": 30, "quarter": 15, None: 0}[stated[2] or stated[4]]
+    return number * (60 if stated[3] == "hour" else 1) + more

@@ -100,7 +100,7 @@ def test_block_1_does_not_take_in_block_10():
     assert len(params.group("blocks.1")) == len(params.group("blocks.10")) == 12
 
 
-def test_a_part_that_is_not_there_is_a_key_error():
+def test_a_missing_part_is_a_key_error():
     params = initialise(tiny_config())
     for name in ("blocks.2", "block", "norm.weigh", ""):
         with pytest.raises(KeyError):

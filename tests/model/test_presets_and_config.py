@@ -30,7 +30,7 @@ def test_a_preset_has_exactly_the_parameters_of_the_official_model(name):
     assert count(preset(name, 224, 1000)) == PARAMETERS[name]
 
 
-def test_the_mean_pooled_base_model_has_no_class_token_and_no_place_for_it():
+def test_the_mean_pooled_base_model_has_no_class_token_and_no_position_for_it():
     assert count(preset("B/16", 224, 1000, pool="mean")) == 86_566_120
 
 
@@ -62,7 +62,9 @@ def test_further_arguments_replace_fields():
     assert config.image_size == (32, 48) and config.grid == (8, 12) and config.tokens == 96
 
 
-@pytest.mark.parametrize("name", ["", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"])
+@pytest.mark.parametrize(
+    "name", [None, 4, "", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"]
+)
 def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
     with pytest.raises(UserError, match=r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h"):
         preset(name, 224, 1000)
@@ -80,12 +82,18 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"dropout": 1.0}, "dropout is 1.0, expected a rate"),
         ({"attention_dropout": -0.1}, "attention_dropout is -0.1"),
         ({"drop_path": 1.5}, "drop_path is 1.5"),
-        ({"layers": 0}, "layers is 0, expected 1 or more"),
+        ({"layers": 0}, "layers is 0, expected a whole number, 1 or more"),
         ({"patch_size": 0}, "patch_size is 0"),
         ({"classes": 0}, "classes is 0"),
+        ({"width": "12"}, "width is '12', expected a whole number"),
+        ({"layers": 2.0}, "layers is 2.0, expected a whole number"),
+        ({"image_size": "8"}, r"image_size is '8', expected a whole number of pixels, or \(height, width\)"),
+        ({"image_size": 8.0}, "image_size is 8.0, expected"),
+        ({"image_size": (8, 8, 3)}, r"image_size is \(8, 8, 3\), expected"),
+        ({"image_size": ("8", 8)}, r"image_size is \('8', 8\), expected whole numbers"),
     ],
 )
-def test_numbers_that_do_not_fit_together_are_refused_in_one_line(changes, message):
+def test_numbers_that_cannot_be_or_do_not_fit_together_are_refused_in_one_line(changes, message):
     good = {
         "image_size": (32, 48),
         "patch_size": 4,
@@ -99,6 +107,17 @@ def test_numbers_that_do_not_fit_together_are_refused_in_one_line(changes, messa
     with pytest.raises(UserError, match=message) as caught:
         ViTConfig(**(good | changes))
     assert "\n" not in str(caught.value) and "  " not in str(caught.value)
+
+
+def test_a_field_that_a_model_does_not_have_is_refused():
+    with pytest.raises(UserError, match=r"a model has no depth: expected some of image_size, .*layers"):
+        preset("nano/4", 32, 10, depth=3)
+
+
+def test_sizes_may_be_numbers_of_numpy():
+    config = preset("nano/4", np.int64(8), np.int64(10), layers=np.int64(2))
+    assert (config.image_size, config.layers) == ((8, 8), 2)
+    assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
 
 
 def test_a_configuration_survives_a_json_file():

@@ -36,7 +36,7 @@ def test_every_gradient_of_a_whole_model_matches_finite_differences(check):
 
 
 @every_kind
-def test_a_batch_gives_what_its_images_give_one_by_one(config):
+def test_a_batch_gives_the_results_of_its_images_one_by_one(config):
     params, images, _ = draw(config)
     together, _ = forward(config, params, images)
     assert together.shape == (3, 5)
@@ -163,7 +163,7 @@ def test_dropout_acts_in_training_only_and_differently_at_every_step(rate):
     assert distance(steps[0], plain) > 1e-3 and distance(steps[0], steps[1]) > 1e-3
 
 
-def test_every_place_of_dropout_draws_noise():
+def test_dropout_draws_noise_wherever_it_acts():
     config = tiny_config(dropout=0.4)  # on the embedding; in a block: attention out, GELU, MLP out
     params, images, _ = draw(config)
     noise = Noise(1, 2)

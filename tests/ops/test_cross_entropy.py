@@ -45,7 +45,7 @@ def test_a_label_means_one_at_its_class_and_zero_elsewhere(B, C, smoothing, seed
     np.testing.assert_allclose(cross_entropy_backward(cache).sum(axis=1), 0, atol=1e-15)
 
 
-def test_there_is_no_smoothing_unless_asked_for():
+def test_there_is_no_smoothing_by_default():
     logits, labels = np.array([[1.0, 2.0, 0.5]]), np.array([2])
     assert cross_entropy(logits, labels)[0] == cross_entropy(logits, labels, 0.0)[0]
     assert cross_entropy(logits, labels)[0] != cross_entropy(logits, labels, 0.1)[0]

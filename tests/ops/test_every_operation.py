@@ -272,7 +272,7 @@ def test_the_memory_layout_of_the_arrays_does_not_matter(name, sizes, seed, layo
 
 @every_operation
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float64", 1e-12)])
-def test_cupy_gives_what_numpy_gives(gpu, name, dtype, tolerance):
+def test_cupy_agrees_with_numpy(gpu, name, dtype, tolerance):
     sizes = Sizes(B=4, N=6, H=3, K=5, M=17, C=4, P=3, rows=2, columns=4)
     forward, backward, inputs, rng = draw_inputs(name, sizes, 1, dtype)
     y, cache = forward(*inputs)

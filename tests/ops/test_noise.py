@@ -65,6 +65,6 @@ def test_the_same_sequence_of_calls_gives_the_same_numbers():
         np.testing.assert_array_equal(first.uniform(shape, np), again.uniform(shape, np))
 
 
-def test_the_numbers_of_an_image_depend_on_its_place_in_the_batch_alone():
+def test_the_random_numbers_of_an_image_depend_only_on_its_index_in_the_batch():
     whole = Noise(7, 8).uniform((10, 6), np)
     np.testing.assert_array_equal(Noise(7, 8, first=4).uniform((3, 6), np), whole[4:7])

@@ -121,7 +121,7 @@ def test_gradients_are_not_modified_and_the_dtype_stays(name, seed, dtype):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_state_is_all_that_has_to_be_carried_over_to_go_on(name):
+def test_the_state_is_all_that_is_needed_to_continue(name):
     (whole, steps), (cut, _) = draw(1), draw(1)
     run(make_optimizer(name, whole, weight_decay=0.1), steps)
     first = make_optimizer(name, cut, weight_decay=0.1)
@@ -135,7 +135,7 @@ def test_the_state_is_all_that_has_to_be_carried_over_to_go_on(name):
     np.testing.assert_array_equal(whole.flat, cut.flat)
 
 
-def test_names_make_the_optimisers_they_say():
+def test_each_name_makes_its_optimiser():
     params, _ = draw(1)
     assert type(make_optimizer("adamw", params, 0.1)) is AdamW
     assert type(make_optimizer("adam", params, 0.1)) is Adam
@@ -145,7 +145,7 @@ def test_names_make_the_optimisers_they_say():
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_an_optimiser_on_the_gpu_gives_what_numpy_gives(gpu, name):
+def test_an_optimiser_on_the_gpu_agrees_with_numpy(gpu, name):
     params, steps = draw(1)
     there = params.to(gpu.xp)
     run(make_optimizer(name, params, weight_decay=0.1), steps)

@@ -82,7 +82,7 @@ def test_runs_of_different_lengths_end_where_they_end(tmp_path):
         assert where(picture, RIGHT, colour)[1].max() == pytest.approx(8 + 452 * share, abs=6)
 
 
-def test_what_was_not_measured_is_left_out(tmp_path, drawn):
+def test_what_was_not_measured_is_omitted(tmp_path, drawn):
     old = [{"epoch": e, "step": e, "train_loss": math.nan, "test_accuracy": 0.25} for e in (1, 2)]
     draw_comparison([("a", old), ("b", [])], tmp_path / "c.png")
     assert drawn.words().count("not measured yet") == 1

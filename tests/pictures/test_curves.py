@@ -53,7 +53,7 @@ def test_one_epoch_is_a_dot_in_each_panel(tmp_path):
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, math.inf])
-def test_values_not_measured_are_left_out(missing, tmp_path, drawn):
+def test_values_that_were_not_measured_are_omitted(missing, tmp_path, drawn):
     losses = [3.0, missing, 1.0, missing]
     draw_curves(
         [record(e, loss, loss and loss / 4) for e, loss in enumerate(losses, 1)], tmp_path / "c.png", "run"
@@ -70,7 +70,7 @@ def test_accuracy_axis_ends_at_a_hundred_percent(tmp_path, drawn):
     assert max(ticks) == 100
 
 
-def test_accuracy_never_measured_says_so(tmp_path, drawn):
+def test_accuracy_that_was_never_measured_is_mentioned(tmp_path, drawn):
     draw_curves([record(e, accuracy=None) for e in (1, 2)], tmp_path / "c.png", "run")
     assert drawn.words().count("not measured yet") == 1
 

@@ -25,7 +25,7 @@ def test_positions_and_sizes_are_in_points(pixels_a_point, smooth):
     assert np.abs(np.array(inked(sheet)) - expected).max() <= 1
 
 
-def test_images_on_paper_that_is_not_smoothed_are_saved_as_they_are(tmp_path):
+def test_images_on_a_sheet_without_smoothing_are_saved_unchanged(tmp_path):
     image = np.random.default_rng(0).integers(0, 256, (7, 9, 3), dtype=np.uint8)
     sheet = Sheet(30, 20, smooth=1)
     sheet.image(3, 5, image)

@@ -49,6 +49,6 @@ def test_what_is_cut_away_is_the_end_or_the_middle():
 
 
 @pytest.mark.parametrize("shorten", [cut, cut_middle])
-def test_no_text_and_no_room_are_no_obstacle(shorten):
+def test_empty_text_and_missing_room_do_no_harm(shorten):
     assert shorten("", 0, 14) == ""
     assert shorten("word", 0, 14) == "…"

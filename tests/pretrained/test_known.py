@@ -89,7 +89,7 @@ def test_the_known_names_are_of_different_files():
     assert len({name.lower() for name in KNOWN}) == len(KNOWN)
 
 
-def test_the_cache_is_in_the_home_folder_unless_told_otherwise(tmp_path, monkeypatch):
+def test_the_cache_is_in_the_home_folder_by_default(tmp_path, monkeypatch):
     monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
     monkeypatch.setenv("TINYVIT_CACHE", "")

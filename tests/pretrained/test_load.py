@@ -16,7 +16,7 @@ from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     assert "there are no weights" in complaint(load_weights, tmp_path / "model.npz")
     (tmp_path / "folder.npz").mkdir()
     assert "there are no weights" in complaint(load_weights, tmp_path / "folder.npz")
@@ -101,7 +101,7 @@ def test_a_timm_description_is_followed(folder):
 @pytest.mark.parametrize(
     ("kind", "eps"), [("vit", 1e-12), ("deit", 1e-12), ("dinov2", 1e-6), ("vit_msn", 1e-6)]
 )
-def test_what_hugging_face_leaves_unsaid_is_as_in_its_code(folder, kind, eps):
+def test_what_hugging_face_leaves_unstated_has_the_default_of_its_code(folder, kind, eps):
     config, _ = load_weights(describe(folder, {"model_type": kind, "image_size": [8, 12]}))
     assert (config.heads, config.eps, config.gelu) == (12, eps, "exact")
 
@@ -114,7 +114,7 @@ def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("stated", "remedy"), [(None, "put the config.json"), ({}, "Nor does its config.json")]
+    ("stated", "remedy"), [(None, "Put the config.json"), ({}, "Nor does its config.json")]
 )
 def test_where_heads_are_nowhere_stated_the_remedy_is_one_that_helps(tmp_path, stated, remedy):
     write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**HUGGING_FACE)))

@@ -42,7 +42,7 @@ def test_a_run_folder_gives_its_best_epoch_and_a_checkpoint_itself(tmp_path):
     assert_same_model(load_any(str(run.last_path)), config, last)
 
 
-def test_an_official_file_is_told_from_a_checkpoint(tmp_path):
+def test_an_official_file_is_distinguished_from_a_checkpoint(tmp_path):
     config = tiny_config()
     params = initialise(config)
     save_official(tmp_path / "a.npz", config, params)
@@ -72,7 +72,16 @@ def test_a_resolution_makes_a_model_for_square_images(image_size):
 @pytest.mark.parametrize(("resolution", "advice"), [(18, "16 or 20"), (3, "4"), (5, "4 or 8")])
 def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(resolution, advice):
     config = tiny_config()
-    with pytest.raises(UserError, match=f"--resolution {advice}\\."):
+    with pytest.raises(UserError, match=f"--resolution\\) of {advice}\\."):
+        at_resolution(Model(config, initialise(config)), resolution)
+
+
+@pytest.mark.parametrize("resolution", ["16", 16.0, 0, -16])
+def test_a_resolution_that_is_not_a_number_of_pixels_is_refused(resolution):
+    config = tiny_config()
+    with pytest.raises(
+        UserError, match=f"the resolution is {resolution!r}, expected a whole number of pixels"
+    ):
         at_resolution(Model(config, initialise(config)), resolution)
 
 

@@ -67,7 +67,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("change", [{}, {"pool": "mean"}, {"pre_logits": 7}])
-def test_every_array_goes_where_an_independent_list_says(change):
+def test_every_array_is_where_an_independent_list_has_it(change):
     config = tiny_config(**change)
     expected, _ = official(config)
     rng, arrays = np.random.default_rng(2010_11929), {}

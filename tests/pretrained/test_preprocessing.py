@@ -84,7 +84,7 @@ def test_what_timm_states(tmp_path, stated, expected):
     assert read_preprocessing(timm(tmp_path, **stated)) == expected
 
 
-def test_hugging_faces_own_file_comes_first_and_no_file_says_nothing(tmp_path):
+def test_the_file_of_hugging_face_comes_first_and_without_files_nothing_is_known(tmp_path):
     assert read_preprocessing(tmp_path) is None
     timm(tmp_path, input_size=[3, 8, 8], crop_pct=1.0)
     hugging_face(tmp_path, size=SQUARE)

@@ -129,7 +129,8 @@ def test_of_a_class_token_it_is_the_same_whether_it_is_normalised_before_or_afte
 def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
     arrays = to_torch_names(*random_model(width=192, heads=3, mlp_width=1, layers=1, pool="mean", **EXACT))
     message = complaint(from_torch_names, arrays, "file")
-    assert "share its width of 192 where there is no class token. Give --heads" in message
+    assert "share its width of 192 where there is no class token. Put the config.json" in message
+    assert "heads=... or on the command line as --heads" in message
 
 
 def test_images_that_patches_do_not_divide_are_refused():
@@ -181,7 +182,7 @@ def test_heads_that_cannot_be_inferred_are_requested():
         assert f"file does not state how many heads share its width of {width}" in message
 
 
-def test_a_file_of_our_own_tells_its_heads(tmp_path):
+def test_a_file_written_by_tinyvit_states_its_heads(tmp_path):
     model = random_model(width=192, heads=6, mlp_width=1, layers=1, **EXACT)
     save_safetensors(tmp_path / "model.safetensors", *model)
     assert_same(load_weights(tmp_path / "model.safetensors"), model)
@@ -223,7 +224,7 @@ def test_dinov2_is_read_with_its_own_names_and_epsilon():
         np.testing.assert_array_equal(params[name], other[name])
 
 
-def test_the_pooler_of_hugging_face_is_left_out():
+def test_the_pooler_of_hugging_face_is_omitted():
     pooler = {
         "pooler.dense.weight": np.ones((12, 12), "float32"),
         "pooler.dense.bias": np.ones(12, "float32"),
@@ -322,7 +323,7 @@ def test_an_array_that_is_missing_misshapen_or_not_numeric_is_a_users_error(data
     "change",
     [{}, {"gelu": "exact", "eps": 1e-5}, HUGGING_FACE | {"pool": "mean"}, HUGGING_FACE | {"pre_logits": 3}],
 )
-def test_an_arithmetic_that_is_neithers_is_not_written(tmp_path, change):
+def test_arithmetic_of_neither_library_is_not_written(tmp_path, change):
     message = complaint(save_safetensors, tmp_path / "model.safetensors", *random_model(**change))
     assert "are neither timm's" in message and "write an .npz file" in message
     assert list(tmp_path.iterdir()) == []

@@ -37,6 +37,20 @@ def test_a_number_that_is_not_finite_has_diverged(guard, value):
     guard.check_finite("the gradient", 1e300, 7)
 
 
+def test_one_bad_number_among_many_has_diverged(guard):
+    guard.check_arrays("a parameter", [np.zeros(3), np.full(2, 1e30)], 7)
+    for bad in (math.nan, math.inf, -math.inf):
+        with pytest.raises(UserError, match="after step 7 a parameter is not finite"):
+            guard.check_arrays("a parameter", [np.zeros(3), np.array([0, bad, 1])], 7)
+
+
+def test_what_is_saved_after_an_epoch_is_checked_once(go, photos, tmp_path, monkeypatch):
+    checks, check = [], Guard.check_arrays
+    monkeypatch.setattr(Guard, "check_arrays", lambda *args: checks.append(args[-1]) or check(*args))
+    assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0
+    assert checks == [4, 8, 12]
+
+
 def test_the_message_says_what_is_kept_and_what_to_try(guard):
     with pytest.raises(UserError, match=r"No checkpoint was kept\. Try a lower --lr than 0\.5"):
         guard.check_loss(math.nan, 1)

@@ -68,7 +68,7 @@ def config(run):
     return json.loads((run / "config.json").read_text("utf-8"))
 
 
-def test_config_json_says_what_it_was(tuned, base):
+def test_config_json_records_the_settings(tuned, base):
     settings, model = config(tuned)["settings"], config(tuned)["model"]
     assert settings["weights"] == str(base)
     assert settings["model"] == "base"
@@ -203,7 +203,7 @@ def test_it_starts_from_files_of_weights(go, others, tmp_path, monkeypatch, pool
     )
 
 
-def test_a_file_that_does_not_tell_its_heads_is_told(go, others, tmp_path):
+def test_the_number_of_heads_can_be_given_for_a_file_that_does_not_state_it(go, others, tmp_path):
     given = ViTConfig(8, 4, width=12, mlp_width=24, heads=3, layers=1, classes=7, gelu="exact")
     path = tmp_path / "timm.safetensors"
     write_safetensors(path, to_torch_names(given, initialise(given)))
@@ -264,8 +264,8 @@ def test_wrong_weights_are_one_line(refused, tmp_path, others):
 
 def test_settings_that_do_not_fit_are_one_line(refused, tmp_path):
     base = tmp_path / "base"
-    refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "--resolution 16 or 20")
-    refused(base, ("--resolution", "3"), "--resolution 4")
+    refused(base, ("--resolution", "18"), "18 x 18", "4 x 4", "(--resolution) of 16 or 20")
+    refused(base, ("--resolution", "3"), "(--resolution) of 4")
     refused(base, ("--resolution", "0"), "--resolution")
     refused(base, ("--position-resize", "nearest"), "--position-resize", "corners")
     refused(base, ("--heads", "7"), "base itself states that it has 4 heads", "--heads")

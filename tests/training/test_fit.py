@@ -72,7 +72,7 @@ def test_a_clip_of_0_is_no_clip():
     assert results[0] == results[1]
 
 
-def test_it_computes_on_as_many_threads_as_it_is_told(monkeypatch):
+def test_it_computes_on_the_given_number_of_threads(monkeypatch):
     seen, take_step = set(), CpuEngine.step
 
     def watched(self, plan, lr):
@@ -95,7 +95,7 @@ def test_no_images_and_labels_out_of_range_are_refused():
             fit(CONFIG, params, data)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("error")
 def test_a_loss_that_is_not_finite_ends_it():
     params = initialise(CONFIG)
     with pytest.raises(UserError, match="diverged in epoch 1: try a lower lr than"):
@@ -145,8 +145,9 @@ def test_numbers_of_numpy_are_numbers():
     assert means[0] == means[1]
 
 
+@pytest.mark.filterwarnings("error")
 def test_an_update_that_ruins_the_parameters_is_seen_even_if_it_is_the_last():
     params = initialise(CONFIG)
     params["head.bias"] = np.array([0, 1, 2], dtype=np.float32)
-    with np.errstate(all="ignore"), pytest.raises(UserError, match="diverged in epoch 1: try a lower lr"):
+    with pytest.raises(UserError, match="diverged in epoch 1: try a lower lr"):
         fit(CONFIG, params, colours(), epochs=1, batch_size=20, lr=1e39, optimizer="sgd", warmup_epochs=0)

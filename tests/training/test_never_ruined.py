@@ -10,39 +10,22 @@ import pytest
 
 from tests.tiny_runs import (
     MOMENTARY,
+    STOPPING,
     arrays,
     assert_one_line,
     assert_same_bits,
     assert_same_run,
-    enter,
     interrupted_after,
     metrics,
     spawn,
     tiny,
 )
-from tinyvit import train
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
 from tinyvit.training import loop, session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
-
-MESSAGE = "stopping after this step; press Ctrl-C again to stop at once"
-
-
-@pytest.fixture
-def command(capsys, monkeypatch):
-    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
-    return lambda *argv: enter(train, capsys, monkeypatch, *argv)
-
-
-@pytest.fixture
-def alone(command, photos, tmp_path):
-    """A run of 3 epochs that was left alone."""
-    assert command(*tiny(photos, tmp_path / "alone"))[0] == 0
-    return tmp_path / "alone"
-
 
 # Several at once.
 
@@ -80,7 +63,7 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
     def failing(*args, **kwargs):
         raise UserError("cannot write it: No space left on device.")
 
-    where = {"draw_curves": "report.draw_curves", "write_metrics": "report.RunFolder.write_metrics"}
+    where = {"draw_curves": "epoch_files.draw_curves", "write_metrics": "epoch_files.RunFolder.write_metrics"}
     with monkeypatch.context() as patch:
         patch.setattr(f"tinyvit.training.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
@@ -96,7 +79,7 @@ def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tm
     def looks(run, records):
         saved.append(json.loads(str(arrays(run.last_path)["progress"]))["step"])
 
-    monkeypatch.setattr("tinyvit.training.report.RunFolder.write_metrics", looks)
+    monkeypatch.setattr("tinyvit.training.epoch_files.RunFolder.write_metrics", looks)
     assert command(*tiny(photos, tmp_path / "run"))[0] == 0
     assert saved == [4, 8, 12]
 
@@ -116,15 +99,24 @@ def test_closing_the_terminal_stops_the_run_resumably(command, photos, alone, tm
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
 @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", 1)])
 def test_a_request_to_end_before_training_leaves_no_folder(command, photos, tmp_path, monkeypatch, number):
-    monkeypatch.setattr("tinyvit.training.session.load_dataset", lambda *args: signal.raise_signal(number))
+    monkeypatch.setattr("tinyvit.training.run_data.load_dataset", lambda *args: signal.raise_signal(number))
     assert command(*tiny(photos, tmp_path / "run"))[0] == 128 + number
     assert not (tmp_path / "run").exists()
 
 
-def test_the_first_ctrl_c_says_what_happens_next(command, photos, tmp_path, monkeypatch):
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")
+def test_a_run_under_nohup_outlives_its_terminal(command, photos, alone, tmp_path, monkeypatch):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    with interrupted_after(monkeypatch, 5, signal.SIGHUP):
+        assert command(*tiny(photos, tmp_path / "run"))[0] == 0
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    assert_same_run(tmp_path / "run", alone)
+
+
+def test_the_first_ctrl_c_explains_what_happens_next(command, photos, tmp_path, monkeypatch):
     with interrupted_after(monkeypatch, 2):
         _, _, err = command(*tiny(photos, tmp_path / "run"))
-    assert err == f"\n{MESSAGE}\n"
+    assert err == STOPPING
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closed pipes are another error there")

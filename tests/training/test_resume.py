@@ -11,35 +11,26 @@ from itertools import count
 import pytest
 
 from tests.tiny_runs import (
+    STOPPING,
     arrays,
     assert_one_line,
     assert_same_run,
-    enter,
     interrupted_after,
     metrics,
     spawn,
     tiny,
 )
-from tinyvit import train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
 from tinyvit.training import loop, session
 
 STEPS = 12  # 3 epochs of 4
-STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-STOPPING = "\nstopping after this step; press Ctrl-C again to stop at once\n"
 
 
 class PowerCut(BaseException):
     """Nothing can catch it, as nothing can catch a power cut."""
-
-
-@pytest.fixture
-def command(capsys, monkeypatch):
-    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
-    return lambda *argv: enter(train, capsys, monkeypatch, *argv)
 
 
 @pytest.fixture
@@ -73,9 +64,9 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_a_power_cut_around_any_write_is_made_good(command, photos, alone, tmp_path, monkeypatch, moved):
+def test_a_run_survives_a_power_cut_around_any_write(command, photos, alone, tmp_path, monkeypatch, moved):
     """Every step is saved; power fails just before, or just after, the n-th file is moved into place."""
-    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
     monkeypatch.setattr(loop, "SAVE_SECONDS", -1)
     replace = os.replace
     (alone / "curves.png").unlink()
@@ -164,6 +155,16 @@ def test_a_run_by_steps_is_resumed_too(command, photos, tmp_path, monkeypatch):
     assert "is finished" in command("--resume", tmp_path / "run")[1]
 
 
+def test_a_run_by_steps_that_was_stopped_after_its_last_step_is_evaluated_when_resumed(
+    command, photos, tmp_path, monkeypatch
+):
+    assert command(*tiny(photos, tmp_path / "alone", "--steps", "6"))[0] == 0
+    with interrupted_after(monkeypatch, 6):
+        assert command(*tiny(photos, tmp_path / "run", "--steps", "6"))[0] == 130
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+
+
 def contents(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
@@ -195,7 +196,7 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
     assert_same_run(run, alone)
 
 
-def test_out_and_resume_go_on_with_that_run(command, photos, alone, tmp_path, monkeypatch):
+def test_out_and_resume_continue_that_run(command, photos, alone, tmp_path, monkeypatch):
     stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
     assert command("--out", tmp_path / "run", "--resume")[0] == 0
     assert_same_run(tmp_path / "run", alone)
@@ -278,7 +279,7 @@ def test_torn_metrics_are_written_again(command, photos, alone, tmp_path, monkey
     assert_same_run(run, alone)
 
 
-def test_seconds_count_all_sittings(command, photos, tmp_path, monkeypatch):
+def test_seconds_include_the_time_before_a_run_was_resumed(command, photos, tmp_path, monkeypatch):
     run = tmp_path / "run"
     stop_at(6, command, monkeypatch, *tiny(photos, run))
     before = json.loads(str(arrays(run / "last.npz")["progress"]))["seconds"]

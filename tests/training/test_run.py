@@ -133,14 +133,14 @@ def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(
     ids=" ".join,
 )
 def test_every_choice_trains(run, monkeypatch, more):
-    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
     folder, _ = run("a", "--epochs", "2", *more)
     assert all(np.isfinite(array).all() for array in numbers(folder / "last.npz").values())
     assert len(metrics(folder)) == 2
 
 
 def test_a_choice_is_respected(run, monkeypatch):
-    monkeypatch.setattr("tinyvit.training.report.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
     plain = arrays(run("plain")[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
     choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]

@@ -17,13 +17,13 @@ def matmul_rate(threads: int, seconds: float = 1.0) -> float:
     """
     side = 512
 
-    def products(_: int) -> None:
-        a, b, c = pairs[_]
+    def products(thread: int) -> None:
+        a, b, c = triples[thread]
         for _ in range(20):
             np.matmul(a, b, out=c)
 
     rng = np.random.default_rng(0)
-    pairs = [tuple(rng.standard_normal((3, side, side), dtype=np.float32)) for _ in range(threads)]
+    triples = [tuple(rng.standard_normal((3, side, side), dtype=np.float32)) for _ in range(threads)]
     rates = []
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(products, range(threads)))  # warm-up

@@ -17,7 +17,7 @@ from tinyvit.data.dataset import Dataset, ImageSet
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.errors import UserError
 from tinyvit.files.archive import unpack
-from tinyvit.files.download import ANEW, Report, download
+from tinyvit.files.download import REDOWNLOAD, Report, download
 
 PIXELS = 3 * 32 * 32
 Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # returns a file's pixels and labels
@@ -143,7 +143,7 @@ def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     expected, found = source.images_per_file[path.stem] * record, path.stat().st_size
     if found != expected:
         wrong = "the file is truncated" if found < expected else "the file is too long"
-        raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {ANEW}")
+        raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
     records = np.fromfile(path, dtype=np.uint8).reshape(-1, record)
     labels = records[:, source.label_bytes - 1].astype(np.int64)
     return records[:, source.label_bytes :], _checked_labels(source, path, labels)
@@ -158,7 +158,7 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise UserError(
             f"{path} contains arrays of shape {np.shape(pixels)} and {np.shape(labels)}, expected "
             f"{(expected, PIXELS)} pixels and {(expected,)} labels: it is not the file that its name "
-            f"says. {ANEW}"
+            f"says. {REDOWNLOAD}"
         )
     return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
 
@@ -167,5 +167,7 @@ def _checked_labels(source: Source, path: Path, labels: np.ndarray) -> np.ndarra
     last = len(source.classes) - 1
     if labels.min() < 0 or labels.max() > last:
         wrong = labels[(labels < 0) | (labels > last)][0]
-        raise UserError(f"{path} has the label {wrong}, expected 0 to {last}: the file is damaged. {ANEW}")
+        raise UserError(
+            f"{path} has the label {wrong}, expected 0 to {last}: the file is damaged. {REDOWNLOAD}"
+        )
     return labels

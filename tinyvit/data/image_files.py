@@ -44,9 +44,9 @@ def visible_files(folder: Path, onerror: Callable[[OSError], None] | None = None
     A folder that cannot be read is skipped, and onerror is called with the error.
     """
     found = []
-    for place, folders, names in os.walk(folder, onerror=onerror):
+    for here, folders, names in os.walk(folder, onerror=onerror):
         folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk enters only these
-        found += [Path(place, name) for name in names if not is_hidden(Path(name))]
+        found += [Path(here, name) for name in names if not is_hidden(Path(name))]
     return found
 
 

@@ -27,13 +27,13 @@ _MOST_THREADS = 8
 class Photo:
     """A photo and what a model sees of it.
 
-    name: the file name without its folder. view: uint8 (h, w, 3), what the model sees. whole: the upright
+    path: the image file. view: uint8 (h, w, 3), what the model sees. whole: the upright
     photo, uint8 (H, W, 3), neither side longer than LONGEST pixels; None if it was not requested. box: (left,
     top, right, bottom) of what the model sees, in fractional pixels of the whole; with padding it extends
     beyond the whole. lost: the share of the photo's area, 0..1, that is outside the box.
     """
 
-    name: str
+    path: Path
     view: np.ndarray
     whole: np.ndarray | None
     box: Box
@@ -93,7 +93,7 @@ def _read(fitting: Fitting, with_whole: bool, path: Path) -> Photo:
     lost = max(0.0, 1 - area(intersection(box, frame)) / area(frame))
     size = _whole_size(frame)
     whole = np.array(image.resize(size, Image.Resampling.BICUBIC, frame)) if with_whole else None
-    return Photo(Path(path).name, view, whole, in_pixels_of(size, frame, box), lost)
+    return Photo(Path(path), view, whole, in_pixels_of(size, frame, box), lost)
 
 
 def _read_or_error(fitting: Fitting, with_whole: bool, path: Path) -> Photo | UserError:

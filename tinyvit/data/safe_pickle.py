@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.files.download import ANEW
+from tinyvit.files.download import REDOWNLOAD
 
 
 def load_pickle(path: Path) -> dict[bytes, Any]:
@@ -31,7 +31,7 @@ def load_pickle(path: Path) -> dict[bytes, Any]:
     except Exception as error:  # a damaged pickle may fail in any way at all
         raise UserError(
             f"{path} cannot be read ({error}), expected a pickled dictionary: "
-            f"it is truncated or damaged. {ANEW}"
+            f"it is truncated or damaged. {REDOWNLOAD}"
         ) from error
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder
-from tinyvit.files.download import ANEW
+from tinyvit.files.download import REDOWNLOAD
 from tinyvit.files.locks import Taken, lock_folder
 from tinyvit.files.temporary import clear_abandoned, temporary_path
 
@@ -34,12 +34,12 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise UserError(
                 f"{archive} cannot be unpacked ({error}), expected a complete .tar.gz: "
-                f"it is truncated or damaged. {ANEW}"
+                f"it is truncated or damaged. {REDOWNLOAD}"
             ) from error
         if missing:
             raise UserError(
                 f"{archive} does not contain {sorted(missing)[0]}: it is not the archive that its name says. "
-                f"{ANEW}"
+                f"{REDOWNLOAD}"
             )
         for name in wanted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

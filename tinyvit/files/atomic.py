@@ -28,9 +28,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
-                if (
-                    os.name == "nt"
-                ):  # Windows cannot move an open file; elsewhere it stays open, and so locked, until moved
+                if os.name == "nt":  # elsewhere it stays open, and so locked, until it has been moved
                     file.close()
                 os.replace(beside, path)
         except BaseException:

@@ -25,7 +25,7 @@ TIMEOUT = 30  # seconds without a single byte
 CHUNK = 1 << 18  # bytes between reports
 PATIENCE = 4 * TIMEOUT  # seconds without a single byte from another process that downloads the same file
 POLL = 0.5  # seconds between checks on that process
-ANEW = "Delete it and run the command again to download it, or point --data-dir at a complete copy."
+REDOWNLOAD = "Delete it and run the command again to download it, or point --data-dir at a complete copy."
 OTHERWISE = (
     "Download it by other means and point --data-dir at its folder, or give another address with --data-url."
 )
@@ -61,6 +61,8 @@ def download(
             _check(url, part, size, checksum, otherwise)
             os.replace(part, target)
             flush_folder(target.parent)
+    except UserError:
+        raise
     except (OSError, http.client.HTTPException, ValueError) as error:
         # OSError covers URLError and time-outs; ValueError is what urllib raises for a malformed address
         raise UserError(f"cannot download {url}: {_reason(error)}. {otherwise}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any
 
 from tinyvit.errors import UserError
@@ -38,12 +39,19 @@ class ViTConfig:
     def __post_init__(self) -> None:
         """Normalise the image size; raise UserError if the numbers are inconsistent."""
         size = self.image_size
-        object.__setattr__(self, "image_size", (size, size) if isinstance(size, int) else tuple(size))
+        sides = (size, size) if isinstance(size, Integral) else size
+        if not (isinstance(sides, tuple | list) and len(sides) == 2):
+            raise UserError(f"image_size is {size!r}, expected a whole number of pixels, or (height, width).")
+        if not all(isinstance(side, Integral) for side in sides):
+            raise UserError(f"image_size is {size!r}, expected whole numbers of pixels.")
+        object.__setattr__(self, "image_size", tuple(map(int, sides)))
         H, W = self.image_size
         P = self.patch_size
         for name in ("patch_size", "width", "mlp_width", "heads", "layers", "classes", "channels"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}, expected 1 or more.")
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise UserError(f"{name} is {value!r}, expected a whole number, 1 or more.")
+            object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
         if H < P or W < P:

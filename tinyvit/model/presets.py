@@ -30,13 +30,18 @@ SMALL = ("nano/4", "micro/4", "milli/4", "mini/4")
 def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes) -> ViTConfig:
     """The model called `name`, such as 'nano/4', 'Ti/16', 'vit-b/16' or 'ViT-B_16'; case does not matter.
 
-    Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model.
+    Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model,
+    or no such field.
     """
     match = _match(name)
     if match is None:
         raise UserError(
             f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
             f"{', '.join(SIZES)}."
+        )
+    if unknown := changes.keys() - ViTConfig.__dataclass_fields__.keys():
+        raise UserError(
+            f"a model has no {min(unknown)}: expected some of {', '.join(ViTConfig.__dataclass_fields__)}."
         )
     width, mlp_width, heads, layers = SIZES[match[1]]
     config = ViTConfig(image_size, int(match[2]), width, mlp_width, heads, layers, classes)
@@ -56,5 +61,5 @@ def usual_name(name: str) -> str:
 
 def _match(name: str) -> re.Match[str] | None:
     """A match with the size and the patch size as groups 1 and 2; None for an unknown name."""
-    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", name.strip().lower())
+    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", str(name).strip().lower())
     return match if match and match[1] in SIZES else None

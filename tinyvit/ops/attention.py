@@ -14,8 +14,8 @@ v, head, K). Every head reads the whole token, not a slice of it; only (5) mixes
 
 Backward: the same five lines in reverse order. Each product C = A B gives dA = dC B^T and dB = A^T dC.
 
-    do = dy Wo^T, cut into heads         (and dWo, dbo as in linear)                       (6)
-    dA = do v^T        dv = A^T do                                                         (7)
+    dO = dy Wo^T, cut into heads         (and dWo, dbo as in linear)                       (6)
+    dA = dO v^T        dv = A^T dO                                                         (7)
     dS = A * (dA - row sums of dA * A)             as in softmax                           (8)
     dq = dS k / sqrt(K)        dk = dS^T q / sqrt(K)                                       (9)
     dx = [dq dk dv] [Wq Wk Wv]^T         (and dW, db as in linear)                        (10)
@@ -70,12 +70,12 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array, Ar
     """Gradients of attention: dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias."""
     q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache = cache
     (B, H, N, K), Q = k.shape, q.shape[2]
-    do, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
-    do = do.reshape(B, Q, H, K).transpose(0, 2, 1, 3)  # (B, H, Q, K)
+    dO, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
+    dO = dO.reshape(B, Q, H, K).transpose(0, 2, 1, 3)  # (B, H, Q, K)
     dqkv = array_module(dy).empty((B, N, 3, H, K), dtype=dy.dtype)
     dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views: writing to them fills dqkv
-    dA = dropout_backward(do @ v.transpose(0, 1, 3, 2), dropout_cache)  # (B, H, Q, N)       eq. 7
-    dv[...] = dropped.transpose(0, 1, 3, 2) @ do  #                                          eq. 7
+    dA = dropout_backward(dO @ v.transpose(0, 1, 3, 2), dropout_cache)  # (B, H, Q, N)       eq. 7
+    dv[...] = dropped.transpose(0, 1, 3, 2) @ dO  #                                          eq. 7
     dS = softmax_backward(dA, softmax_cache)  # (B, H, Q, N)                                 eq. 8
     dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
     dq[:, :, Q:] = 0  # these tokens were not queries

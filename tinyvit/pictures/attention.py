@@ -14,10 +14,7 @@ from tinyvit.pictures.colours import FAINT, INK, PAPER, QUIET, heat_colours
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut, cut_middle, text_width
 
-PANEL = (
-    384,
-    256,
-)  # largest width and height of a photo, in pixels: smaller ones are enlarged, larger ones reduced
+PANEL = (384, 256)  # width and height that a photo is enlarged or reduced to fit into, in pixels
 GAP = 8  # between photo and heat map, in pixels
 HEAT_SHARE = 0.7  # opacity of the heat map over the photo
 PAPER_SHARE = 0.65  # opacity of white over what the model did not see

@@ -65,7 +65,8 @@ def described_architecture(name: str) -> dict[str, int | str | float]:
         raise ValueError(f"which {why}: choose another checkpoint")
     raise ValueError(
         "which tinyvit does not know: choose another checkpoint; or, if you know it to be a plain ViT with "
-        "exact GELU, move config.json elsewhere and give --heads"
+        "exact GELU, move config.json elsewhere and give "
+        "the number of heads, as heads=... or on the command line as --heads"
     )
 
 

@@ -98,9 +98,9 @@ def square_image_size(
     not correspond to a square grid of patches.
     """
     rows, has_token = table.shape(name, 3)[1], class_token in table
-    for places in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
-        if _is_square(places):
-            return isqrt(places) * patch_size, isqrt(places) * patch_size
+    for patches in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
+        if _is_square(patches):
+            return isqrt(patches) * patch_size, isqrt(patches) * patch_size
     missing = (
         f" Or the array {class_token} is missing: the class token has a row." if _is_square(rows - 1) else ""
     )

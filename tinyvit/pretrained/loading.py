@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def load_any(
     model = _load(_weights_within(source), report, heads, checkpoint)
     config = model.config
     if heads not in (None, config.heads):
-        raise UserError(f"{source} itself states that it has {config.heads} heads: omit --heads.")
+        raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")
     if config.channels not in (1, 3):
         raise UserError(
             f"{source} is for {config.channels}-channel images, expected 3 channels, or 1 for grey: tinyvit "
@@ -111,12 +112,17 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
         raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
     if resolution is None:
         if position_resize:
-            raise UserError("--position-resize has no effect without --resolution: add one.")
+            raise UserError(
+                "position_resize (--position-resize) has no effect without a resolution (--resolution): give "
+                "one."
+            )
         return model
+    if not isinstance(resolution, Integral) or resolution < 1:
+        raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
     if resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P
         raise UserError(
             f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
-            f"{P}: choose --resolution {f'{below} or {above}' if below else above}."
+            f"{P}: choose a resolution (--resolution) of {f'{below} or {above}' if below else above}."
         )
     return at_image_size(model, resolution, position_resize or model.position_resize)

@@ -25,10 +25,10 @@ def resize_positions(
     method: str = "corners",
 ) -> np.ndarray:
     """Resize the position embedding (N, D) of one grid of patches to another grid, keeping its dtype."""
-    token, places = position[:has_token], position[has_token:]
-    table = places.reshape(1, *grid, -1).astype(np.float64)  # (1, gh, gw, D)
-    places = resize_images(table, new_grid, method).reshape(-1, position.shape[1])
-    return np.concatenate([token, places.astype(position.dtype)])
+    token, patches = position[:has_token], position[has_token:]
+    table = patches.reshape(1, *grid, -1).astype(np.float64)  # (1, gh, gw, D)
+    patches = resize_images(table, new_grid, method).reshape(-1, position.shape[1])
+    return np.concatenate([token, patches.astype(position.dtype)])
 
 
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:

@@ -11,8 +11,8 @@ from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
+LAYOUTS = {"tinyvit": ".npz", "official": ".npz", "torch": ".safetensors", "hugging_face": ""}  # and endings
 _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", "": "hugging_face"}
-LAYOUTS = ("tinyvit", "official", "torch", "hugging_face")
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
@@ -21,13 +21,16 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
     model has their epsilon; 'hugging_face' is a folder that from_pretrained opens, in which fit describes how
-    photos become images for the model. Raises UserError if path exists or has another ending, or if the
-    layout cannot represent the model.
+    photos become images for the model. Raises UserError if path exists or does not have the ending of the
+    layout, or if the layout cannot represent the model.
     """
     check_free(path)
     layout = layout or _BY_ENDING[path.suffix.lower()]
     if layout not in LAYOUTS:
         raise UserError(f"there is no layout {layout!r}: expected one of {', '.join(LAYOUTS)}.")
+    if path.suffix.lower() != LAYOUTS[layout]:
+        kind = f"a file that ends in {LAYOUTS[layout]}" if LAYOUTS[layout] else "a folder, without an ending"
+        raise UserError(f"{path} does not suit the layout {layout}, which is {kind}: change one of them.")
     config, params = model.config, model.params
     if layout == "tinyvit":
         save_checkpoint(path, Checkpoint(config, params, classes=model.classes))

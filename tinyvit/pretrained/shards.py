@@ -22,10 +22,10 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
     Every file must be in the folder of the index and contain exactly the arrays that the index lists for it.
     Raises UserError if that is not so, if a file is damaged, or if the index is unreadable.
     """
-    places = read_index(index)
+    file_of = read_index(index)
     arrays: dict[str, np.ndarray] = {}
-    for file in sorted(set(places.values())):
-        expected = {name for name, place in places.items() if place == file}
+    for file in sorted(set(file_of.values())):
+        expected = {name for name, listed in file_of.items() if listed == file}
         found = read_safetensors(index.with_name(file))
         if odd := sorted(expected ^ found.keys()):
             has = "lacks" if odd[0] in expected else "also contains"
@@ -37,8 +37,8 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
 def read_index(index: Path) -> dict[str, str]:
     """The file that contains each array, by the array's name. Raises UserError like read_shards."""
     try:
-        places = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-        pairs = list(places.items())
+        file_of = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+        pairs = list(file_of.items())
     except OSError as error:
         raise UserError(f"cannot read {index}: {error.strerror or error}.") from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -50,7 +50,7 @@ def read_index(index: Path) -> dict[str, str]:
             raise _bad(index, f"{file!r} is not the name of a .safetensors file beside it", "Do not trust it")
         if not index.with_name(file).is_file():
             raise _bad(index, f"{file} is missing", "Download it too, into the same folder")
-    return places
+    return file_of
 
 
 def _is_plain_name(file: object) -> bool:

@@ -248,8 +248,11 @@ def _in_any_block(names: Naming, name: str) -> str:
 def _usual_heads(width: int, source: str, has_token: bool, described: bool) -> int:
     if has_token and width in _USUAL_HEADS:
         return _USUAL_HEADS[width]
-    remedy = "Nor does its config.json: give --heads"
+    remedy = "Nor does its config.json: give their number, as heads=... or on the command line as --heads"
     if not described:
-        remedy = "Give --heads, or put the config.json that was published with it in the same folder"
+        remedy = (
+            "Put the config.json that was published with it in the same folder, or give their number, as "
+            "heads=... or on the command line as --heads"
+        )
     kind = "" if has_token else " where there is no class token"
     raise UserError(f"{source} does not state how many heads share its width of {width}{kind}. {remedy}.")

@@ -64,14 +64,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
             f"there is no checkpoint {path}: expected a run folder made by tinyvit.train, with a "
             "checkpoint in it."
         )
-    arrays = read_npz(
-        path, "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
-    )
+    arrays = read_npz(path, _REMEDY)
     try:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
         classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
-    except (KeyError, TypeError, ValueError, UserError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz from a run folder."

@@ -149,7 +149,8 @@ class RunFolder:
         path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
         if other.exists() and not path.exists():
             raise UserError(
-                f"there is no checkpoint {path}, but there is {other.name}: add --checkpoint {other.stem}."
+                f"there is no checkpoint {path}, but there is {other.name}: choose it with "
+                f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
             )
         checkpoint, described = load_checkpoint(path), self._model()
         if checkpoint.config != described or described.classes != len(self.classes()):

@@ -65,6 +65,11 @@ def add_data_of_run_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json_flag(parser: argparse.ArgumentParser, what: str) -> None:
+    """--json, with which a command prints `what` and nothing else to standard output."""
+    parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
 def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """WEIGHTS."""
     parser.add_argument(

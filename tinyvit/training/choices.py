@@ -55,13 +55,22 @@ def fitted_to_data(settings: Settings, images: int, settled: dict[str, Any]) -> 
     """Settings in which whatever is not settled suits this number of training images."""
     if settings.weights:
         settings = replace(settings, **fitted_fine_tuning(images, settled))
-    length: float = settings.epochs
-    if settings.steps:
-        length = settings.steps / max(1, images // settings.batch_size)  # in epochs
-        settings = replace(settings, epochs=math.ceil(length))
+    length = _length_in_epochs(settings, images)
     if "warmup_epochs" not in settled:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
-    return settings
+    return with_whole_epochs(settings, images)
+
+
+def with_whole_epochs(settings: Settings, images: int) -> Settings:
+    """Settings whose epochs are as many as their steps, if given, take on this number of training images."""
+    return replace(settings, epochs=math.ceil(_length_in_epochs(settings, images)))
+
+
+def _length_in_epochs(settings: Settings, images: int) -> float:
+    """The length of a run, not a whole number if its steps end within an epoch."""
+    if not settings.steps:
+        return settings.epochs
+    return settings.steps / max(1, images // settings.batch_size)
 
 
 def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:

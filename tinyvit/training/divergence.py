@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tinyvit.backend import Array
 from tinyvit.errors import UserError
 
 _WORST = 20  # a loss this many times that of blind guessing is beyond recovery
@@ -30,6 +34,12 @@ class Guard:
         if not math.isfinite(value):
             raise self._diverged(f"{what} is not finite", step)
 
+    def check_arrays(self, what: str, arrays: Iterable[Array], step: int) -> None:
+        """Check that every number in some arrays, which the message calls `what`, is finite."""
+        for array in arrays:
+            ends = float(array.max()) - float(array.min())  # not finite if any number is not
+            self.check_finite(what, ends, step)
+
     def _diverged(self, symptom: str, step: int) -> UserError:
         kept = "No checkpoint was kept."
         if self.checkpoint.exists():
@@ -38,3 +48,14 @@ class Guard:
             f"training has diverged: after step {step:,} {symptom}. {kept} "
             f"Try a lower --lr than {self.lr:g}, or more --warmup-epochs."
         )
+
+
+@contextlib.contextmanager
+def without_overflow_warnings() -> Iterator[None]:
+    """Within this context NumPy does not warn of overflow: training detects it and has a better message.
+
+    np.errstate would not do: it holds for one thread, and the CPU engine computes on several.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield

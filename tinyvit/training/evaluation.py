@@ -45,3 +45,11 @@ def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
+
+
+def figures_of_epoch(held_out: Evaluation | None, test: Evaluation | None) -> dict[str, float | None]:
+    """The losses and accuracies in an epoch's record: on the test images, and on any held out images."""
+    record: dict[str, float | None] = {}
+    if held_out:
+        record |= {"val_loss": held_out.loss, "val_accuracy": held_out.accuracy}
+    return record | {"test_loss": test and test.loss, "test_accuracy": test and test.accuracy}

@@ -23,6 +23,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import learning_rate, make_optimizer
 from tinyvit.runs.settings import what_is_expected
+from tinyvit.training.divergence import without_overflow_warnings
 
 
 def fit(
@@ -91,12 +92,13 @@ def fit(
     step, means = 0, []
     for epoch in range(epochs):
         order, loss_sum = epoch_order(seed, epoch, count), 0.0
-        for k in range(steps):
-            step += 1
-            indices = order[k * batch_size : (k + 1) * batch_size]
-            plan = plan_batch(seed, step, indices, crop_padding, flip)
-            loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
-            loss_sum = loss_sum + loss * len(indices)
+        with without_overflow_warnings():
+            for k in range(steps):
+                step += 1
+                indices = order[k * batch_size : (k + 1) * batch_size]
+                plan = plan_batch(seed, step, indices, crop_padding, flip)
+                loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
+                loss_sum = loss_sum + loss * len(indices)
         means.append(float(loss_sum) / count)
         # the loss is that before each update: whether the last one went well, only the parameters tell
         if not (math.isfinite(means[-1]) and bool(xp.isfinite(params.flat).all())):

@@ -10,12 +10,11 @@ There is no random state (see data.plan), so a run resumed from a checkpoint con
 from __future__ import annotations
 
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 
-from tinyvit.backend import Array, array_module
+from tinyvit.backend import array_module
 from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import learning_rate
@@ -23,10 +22,10 @@ from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
-from tinyvit.training.divergence import Guard
-from tinyvit.training.evaluation import Evaluation, evaluate
+from tinyvit.training.divergence import Guard, without_overflow_warnings
+from tinyvit.training.epoch_files import EpochFiles
+from tinyvit.training.evaluation import Evaluation, evaluate, figures_of_epoch
 from tinyvit.training.meter import Meter
-from tinyvit.training.report import Report, accuracies
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import State, restored
 
@@ -48,7 +47,7 @@ class Trainer:
         self.run, self.settings, self.dataset = run, settings, dataset
         self.engine, self.progress = engine, progress
         self.guard = Guard(engine.config.classes, run.last_path, settings.lr)
-        self.report = Report(run, f"{settings.dataset}, {settings.model}", progress.note)
+        self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
         self.state = State()
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
@@ -61,8 +60,7 @@ class Trainer:
 
     def fit(self) -> None:
         """Train to the last epoch."""
-        with stop_signals() as stop, warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # overflow: the guard gives a better message
+        with stop_signals() as stop, without_overflow_warnings():
             for epoch in range(len(self.state.records), self.settings.epochs):
                 meter = Meter(self.reads_every, self.guard)
                 self._train_epoch(epoch, meter, stop)
@@ -70,14 +68,14 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint from which the run can be resumed."""
-        self._save(self.run.last_path)
+        self._check_finite()
+        self._write(self.run.last_path)
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
         s = self.settings
-        return learning_rate(
-            step, self.total_steps, s.lr, round(s.warmup_epochs * self.steps_per_epoch), s.decay
-        )
+        warmup = round(s.warmup_epochs * self.steps_per_epoch)
+        return learning_rate(step, self.total_steps, s.lr, warmup, s.decay)
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: list[int]) -> None:
         """Take the remaining steps of an epoch."""
@@ -115,17 +113,18 @@ class Trainer:
         state.seconds += time.perf_counter() - started
         took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
         loss, judged = state.loss_sum / steps, held_out or test
+        self._check_finite()
         state.records.append(
             {"epoch": epoch + 1, "step": state.step, "lr": self.learning_rate(state.step)}
             | {"grad_norm": state.norm_sum / steps, "train_loss": loss}
-            | accuracies(held_out, test)
+            | figures_of_epoch(held_out, test)
             | {"images_per_second": rate, "seconds": state.seconds}
         )
         if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
             state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
-            self._save(self.run.best_path, optimizer={})  # never resumed
-        self.save()
-        self.report.write(state.records, state.best_epoch)
+            self._write(self.run.best_path, resumable=False)
+        self._write(self.run.last_path)
+        self.files.write(state.records, state.best_epoch)
         label = "validation" if held_out else "test"
         self.progress.epoch(epoch + 1, s.epochs, loss, judged.accuracy, state.best, rate, took, label)
 
@@ -138,11 +137,13 @@ class Trainer:
         self.guard.check_loss(result.loss, self.state.step)
         return result
 
-    def _save(self, path: Path, optimizer: dict[str, Array] | None = None) -> None:
-        """Write a checkpoint of the current state; raise UserError if it is not finite."""
-        engine = self.engine
-        kept = engine.training.optimizer.state if optimizer is None else optimizer
-        for array in (engine.params.flat, *kept.values()):
-            ends = float(array.max()) - float(array.min())  # not finite if any number is not
-            self.guard.check_finite("a parameter or the optimiser's state", ends, self.state.step)
-        save_checkpoint(path, Checkpoint(engine.config, engine.params, kept, vars(self.state)))
+    def _check_finite(self) -> None:
+        """Raise UserError if the current state must not be saved."""
+        arrays = (self.engine.params.flat, *self.engine.training.optimizer.state.values())
+        self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
+
+    def _write(self, path: Path, resumable: bool = True) -> None:
+        """Write a checkpoint of the current state, which has been checked."""
+        config, params, training = self.engine.config, self.engine.params, self.engine.training
+        optimizer = training.optimizer.state if resumable else {}
+        save_checkpoint(path, Checkpoint(config, params, optimizer, vars(self.state)))

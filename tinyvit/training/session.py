@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from tinyvit.backend import Device, select_device, training_note
-from tinyvit.data import Dataset, hold_out, load_dataset
+from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, usual_name
@@ -24,8 +23,16 @@ from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
-from tinyvit.training.choices import fitted_to_data, fitted_to_model, new_settings, resumed_settings, settled
+from tinyvit.training.choices import (
+    fitted_to_data,
+    fitted_to_model,
+    new_settings,
+    resumed_settings,
+    settled,
+    with_whole_epochs,
+)
 from tinyvit.training.loop import Trainer
+from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
 from tinyvit.training.starting_point import starting_model
 
@@ -86,7 +93,7 @@ def _new_trainer(
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
     starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
-    dataset = _load(settings, data_url, progress)
+    dataset = load_data(settings, data_url, progress)
     settings = fitted_to_data(settings, len(dataset.train), fixed)
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
@@ -122,11 +129,9 @@ def _resumed_trainer(
     progress: Progress,
 ) -> Trainer:
     """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
-    dataset, before = _load(settings, data_url, progress), run.settings()
-    _check_classes(run, dataset)
-    if settings.steps:
-        steps_per_epoch = max(1, len(dataset.train) // settings.batch_size)
-        settings = replace(settings, epochs=math.ceil(settings.steps / steps_per_epoch))
+    dataset, before = load_data(settings, data_url, progress), run.settings()
+    check_classes(run, dataset)
+    settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
         weights = Model(checkpoint.config, checkpoint.params)
@@ -149,7 +154,7 @@ def _trainer(
     run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, progress: Progress
 ) -> Trainer:
     """A trainer with its parameters, optimiser and training set on the device."""
-    _check_fit(settings, dataset)
+    check_fit(settings, dataset)
     params = model.params.to(device.xp)
     training = Training(
         device.xp.asarray(dataset.train.images),
@@ -202,42 +207,6 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
     return 0
 
 
-def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
-    """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
-
-    Raises UserError if its classes are not those of the run.
-    """
-    settings = run.settings()
-    if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
-        raise UserError(
-            f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
-        )
-    where = replace(settings, data_dir=data_dir or settings.data_dir)
-    dataset = _load(where, None, progress, in_detail=False)
-    _check_classes(run, dataset)
-    return dataset
-
-
-def _load(settings: Settings, data_url: str | None, progress: Progress, in_detail: bool = True) -> Dataset:
-    """The data set of some settings; in_detail, lines that stay say what a folder contains."""
-    count = progress.count("images")
-
-    def passing(done: int, total: int) -> None:
-        count(done, total) if done < total else progress.clear()
-
-    dataset = load_dataset(
-        settings.dataset,
-        settings.data_dir,
-        settings.image_size,
-        data_url,
-        settings.seed,
-        progress.download(settings.dataset),
-        count if in_detail else passing,
-        progress.note if in_detail else None,
-    )
-    return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
-
-
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
     if not isinstance(resume, Path):
         return out or latest_run()
@@ -247,10 +216,10 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
-    progress = checkpoint.progress
+    records = checkpoint.progress.get("records", ())  # of epochs that have been evaluated, too
     if settings.steps:
-        return progress.get("step", 0) >= settings.steps
-    return len(progress.get("records", ())) >= settings.epochs
+        return bool(records) and records[-1]["step"] >= settings.steps
+    return len(records) >= settings.epochs
 
 
 def _length(settings: Settings) -> str:
@@ -259,31 +228,3 @@ def _length(settings: Settings) -> str:
 
 def _model_name(settings: Settings) -> str:
     return settings.model if settings.weights else f"vit-{usual_name(settings.model)}"
-
-
-def _check_classes(run: RunFolder, dataset: Dataset) -> None:
-    if dataset.classes != run.classes():
-        raise UserError(
-            f"the classes of the data ({len(dataset.classes)}) are not those {run.path} was trained on "
-            f"({len(run.classes())}): point --data-dir at the data of the run."
-        )
-
-
-def _check_fit(settings: Settings, dataset: Dataset) -> None:
-    """Raise UserError if the settings do not suit the data."""
-    count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
-    if settings.batch_size > count:
-        raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
-            "--batch-size."
-        )
-    if settings.accumulate > settings.batch_size:
-        raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot be computed in {settings.accumulate:,} parts: "
-            "give a smaller --accumulate."
-        )
-    if settings.crop_padding >= min(H, W):
-        raise UserError(
-            f"crops cannot move by {settings.crop_padding:,} pixels on images of {H} x {W}: give a "
-            f"--crop-padding below {min(H, W)}."
-        )

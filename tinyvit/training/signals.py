@@ -24,7 +24,8 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 def stop_signals() -> Iterator[list[int]]:
     """Within this context, the first stop signal is appended to the yielded list; the second stops at once.
 
-    Only the main thread of a program may handle signals; in any other thread the list stays empty.
+    A SIGHUP that is ignored stays ignored, since that is how nohup keeps a program running. Only the main
+    thread of a program may handle signals; in any other thread the list stays empty.
     """
     received: list[int] = []
 
@@ -57,10 +58,14 @@ def _handled(names: Sequence[str], handler: Callable[[int, Any], None]) -> Itera
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name) and not _left_to_nohup(name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
         for number, handler_before in before.items():
             signal.signal(number, handler_before)
+
+
+def _left_to_nohup(name: str) -> bool:
+    return name == "SIGHUP" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

@@ -116,7 +116,7 @@ def draw_minus_log():
     axes.curve(p, -np.log(p), BLUE, 2.5)
     points = (
         (0.001, "0.001 costs 6.91: sure, and wrong", RED, 14, 0),
-        (0.1, "0.1 costs 2.30: one guess among ten classes", INK, 14, -8),
+        (0.1, "0.1 costs 2.30: a blind guess among ten classes", INK, 14, -8),
         (0.5, "0.5 costs 0.69", INK, 8, -14),
         (0.9, "0.9 costs 0.11", GREEN, -20, -22),
     )

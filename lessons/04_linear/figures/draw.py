@@ -86,7 +86,9 @@ def draw_wall(data, models):
             bar = top + 18 + index * thick
             sheet.rectangle(left, bar, full * accuracies[number], thick - 2, colour, colour)
             accuracy = (
-                f"{accuracies[number]:.0%}" if accuracies[number] < 0.99 else f"{accuracies[number]:.1%}"
+                f"{accuracies[number]:.0%}"
+                if accuracies[number] < 0.99 or accuracies[number] == 1
+                else f"{accuracies[number]:.1%}"
             )
             sheet.text(left + full + 8, bar + thick / 2 - 1, accuracy, 12, colour, "lm")
         top += 96

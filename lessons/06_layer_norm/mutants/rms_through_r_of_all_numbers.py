@@ -7,6 +7,6 @@ from lessons.mutation import changed
 globals().update(
     changed(
         Path(__file__).parents[1] / "solution.py",
-        ("dx[..., :first] -= x[..., :first] * r**3", "dx -= x * r**3"),
+        ("dx[..., :first] -= head * r**3", "dx -= x * r**3"),
     )
 )

@@ -57,7 +57,7 @@ def draw_embeddings():
 
 
 def draw_set():
-    """The star and its shuffled patches, and what the class token learns of each, without and with a table."""
+    """The stars and their shuffled patches, and the class token after attention, without and with a table."""
     rng = np.random.default_rng(0)
     order = rng.permutation(16)
     patches = patchify(star()[None], 8)[0]

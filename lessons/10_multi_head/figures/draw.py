@@ -1,8 +1,19 @@
-"""Draw this lesson's figure: python -m lessons.10_multi_head.figures.draw"""
+"""Draw this lesson's figures. The last one needs a trained run of the built-in shapes:
 
+python -m tinyvit.train --threads 1 --out RUN
+python -m lessons.10_multi_head.figures.draw RUN
+"""
+
+import sys
 from pathlib import Path
 
+import numpy as np
+
+import tinyvit
 from lessons.drawing import FAINT, INK, PAPER, QUIET, Sheet
+from lessons.star import star
+
+HERE = Path(__file__).parent
 
 HEADS = ("#8db3f0", "#f0b987")  # head 1, head 2
 
@@ -19,7 +30,13 @@ def weights(sheet, left, top, cell, sliced):
                 sheet.box(start + column * cell, top + row * cell, cell, cell, fill, FAINT)
 
 
-def main():
+def main(runs):
+    draw_slices()
+    for run in runs:
+        draw_heads(tinyvit.load(run))
+
+
+def draw_slices():
     sheet = Sheet(760, 400)
     cell, top = 22, 96
     for left, title, sliced in (
@@ -54,8 +71,35 @@ def main():
         13,
         QUIET,
     )
-    sheet.save(Path(__file__).parent / "multi_head.png")
+    sheet.save(HERE / "multi_head.png")
+
+
+def draw_heads(model):
+    """Where one patch of the green star looks, in the four heads of the first and of the third block."""
+    picture, side, full, patch = star(), 132, 6, 45
+    A = np.asarray(model.attention(picture[None]))[0, :, :, patch + 1, 1:]  # (blocks, heads, T)
+    sheet = Sheet(760, 366)
+    sheet.text(24 + side / 2, 22, "the patch that asks", 13, INK)
+    row, column = divmod(patch, 8)
+    for line, block in enumerate((0, 2)):
+        top = 40 + line * (side + 18)
+        sheet.image(24, top, picture, side)
+        x, y, step = 24 + column * side / 8, top + row * side / 8, side / 8
+        for colour, width in ((PAPER, 5), (INK, 2.5)):
+            corners = [(x, y), (x + step, y), (x + step, y + step), (x, y + step), (x, y), (x + step, y)]
+            sheet.line(corners, colour, width)
+        for head in range(4):
+            left = 176 + head * (side + 12)
+            share = np.clip(A[block, head] * A.shape[-1] / full, 0, 1)
+            share = share.reshape(8, 8).repeat(4, axis=0).repeat(4, axis=1)
+            sheet.rectangle(left - 1, top - 1, side + 2, side + 2, PAPER, QUIET)
+            sheet.image(left, top, (255 - (255 - 0.5 * picture) * share[..., None]).astype(np.uint8), side)
+            if line == 0:
+                sheet.text(left + side / 2, 22, f"head {head + 1}", 13, INK)
+    note = "First block above, third block below. White: no attention; dark: 6 times an even share or more."
+    sheet.text(380, 348, note, 13, QUIET)
+    sheet.save(HERE / "heads.png")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

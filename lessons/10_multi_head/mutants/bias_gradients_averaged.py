@@ -1,14 +1,11 @@
 """The gradients of the biases are averaged over images and tokens instead of summed."""
 
-from tinyvit.ops import attention
+from pathlib import Path
+
+from lessons.mutation import changed
 from tinyvit.ops import attention_backward as right_backward
 
-__all__ = ["attention", "attention_backward", "split_heads"]
-
-
-def split_heads(qkv, heads):
-    B, N, columns = qkv.shape
-    return tuple(qkv.reshape(B, N, 3, heads, columns // (3 * heads)).transpose(2, 0, 3, 1, 4))
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def attention_backward(dy, cache):

@@ -1,9 +1,14 @@
 """The columns of qkv_weight are taken in the order (head, q k v, K)."""
 
+from pathlib import Path
+
 import numpy as np
 
+from lessons.mutation import changed
 from tinyvit.ops import attention as right
 from tinyvit.ops import attention_backward as right_backward
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def split_heads(qkv, heads):

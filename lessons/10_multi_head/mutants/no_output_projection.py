@@ -1,14 +1,14 @@
 """The heads are joined and returned as they are."""
 
+from pathlib import Path
+
 import numpy as np
 
+from lessons.mutation import changed
 from tinyvit.ops import attention as right
 from tinyvit.ops import attention_backward as right_backward
 
-
-def split_heads(qkv, heads):
-    B, N, columns = qkv.shape
-    return tuple(qkv.reshape(B, N, 3, heads, columns // (3 * heads)).transpose(2, 0, 3, 1, 4))
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):

@@ -1,10 +1,14 @@
 """Heads are cut and joined by a reshape alone: a head gets pieces of one token instead of a piece of each."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
+from lessons.mutation import changed
 from tinyvit.ops import linear, linear_backward, softmax, softmax_backward
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def split_heads(qkv, heads):
@@ -23,9 +27,9 @@ def attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
 
 def attention_backward(dy, cache):
     q, k, v, A, qkv_cache, softmax_cache, out_cache = cache
-    do, dout_weight, dout_bias = linear_backward(dy, out_cache)
-    do = do.reshape(q.shape)
-    dS = softmax_backward(do @ v.swapaxes(-1, -2), softmax_cache) * (1 / math.sqrt(k.shape[-1]))
-    parts = (dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ do)
+    dO, dout_weight, dout_bias = linear_backward(dy, out_cache)
+    dO = dO.reshape(q.shape)
+    dS = softmax_backward(dO @ v.swapaxes(-1, -2), softmax_cache) * (1 / math.sqrt(k.shape[-1]))
+    parts = (dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ dO)
     dqkv = np.concatenate([part.reshape(dy.shape) for part in parts], axis=-1)
     return *linear_backward(dqkv, qkv_cache), dout_weight, dout_bias

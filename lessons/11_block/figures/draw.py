@@ -117,8 +117,8 @@ def sizes(residual, normalised, layers=24, D=64, heads=4):
 def draw_depth():
     sheet = Sheet(760, 330)
     kinds = (
-        (True, False, ORANGE, "skip alone"),
-        (True, True, BLUE, "skip and LayerNorm"),
+        (True, False, ORANGE, "plus sign alone"),
+        (True, True, BLUE, "plus sign and LayerNorm"),
         (False, True, GREEN, "LayerNorm alone"),
         (False, False, RED, "neither"),
     )

@@ -7,15 +7,16 @@ import numpy as np
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 
 STEEPNESS = np.array([1.0, 25.0])
-START, STEPS = (-4.0, 1.0), 60
+START, STEPS = (-4.0, 1.0), 60  # as in the text
 VALLEY = (400, 70, 790, 270)
 X, Y = (-4.5, 1.7), (-1.45, 1.45)
 
 
 def main():
-    sheet = Sheet(830, 330)
+    sheet = Sheet(830, 590)
     draw_sizes(sheet)
     draw_valley(sheet)
+    draw_heights(sheet)
     sheet.save(Path(__file__).parent / "optimisers.png")
 
 
@@ -49,17 +50,35 @@ def draw_valley(sheet):
     grey = np.where(bands == 0, 255, 244).astype(np.uint8)
     sheet.image(left, top, grey, right - left)
     sheet.text(left, 30, "A valley 25 times steeper across than along", 15, INK, "lm")
-    for number, (kind, colour, name) in enumerate(
-        ((sgd, BLUE, "SGD"), (momentum, ORANGE, "SGD with momentum"), (adam, GREEN, "Adam"))
-    ):
+    ends = []
+    for kind, colour, name in KINDS:
         path = descend(kind)
         axes.curve(*np.transpose(path), colour, 1.8)
-        sheet.dot(axes.place(*path[-1]), 4, colour)
+        ends.append((axes.place(*path[-1]), colour, name))
+    for number, (end, colour, name) in enumerate(ends):
+        radius = (5, 6.5, 3)[number]  # the ends of momentum and Adam lie one upon the other
+        sheet.dot(end, radius, colour)
         sheet.text(left + (0, 62, 230)[number], bottom + 18, name, 13, colour, "lm")
     sheet.text(right, bottom + 18, f"{STEPS} steps each", 12, QUIET, "rm")
     across, down = axes.place(*START)
     sheet.dot((across, down), 4, INK)
     sheet.text(across + 9, down - 9, "start", 12, QUIET, "lm")
+
+
+def draw_heights(sheet):
+    """How high above the bottom each of the three is after every step."""
+    sheet.text(60, 360, "Height above the bottom of the valley", 15, INK, "lm")
+    axes = Axes(sheet, (60, 390, 690, 540), (0, STEPS), (1e-3, 100), "y")
+    axes.frame()
+    axes.y_ticks((0.001, 0.01, 0.1, 1, 10, 100), ("0.001", "0.01", "0.1", "1", "10", "100"), grid=False)
+    axes.x_ticks((0, 10, 20, 30, 40, 50, 60))
+    axes.x_name("step")
+    ends = []
+    for kind, colour, name in KINDS:
+        heights = (np.square(descend(kind)) * STEEPNESS).sum(axis=1) / 2
+        axes.curve(range(STEPS + 1), np.maximum(heights, 1e-3), colour)
+        ends.append((STEPS, max(float(heights[-1]), 1e-3), name, colour))
+    axes.label_ends(ends, 13)
 
 
 def descend(kind):
@@ -86,6 +105,8 @@ def adam(g, t, m, v):
     v[:] = 0.999 * v + 0.001 * g * g
     return 0.3 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
 
+
+KINDS = ((sgd, BLUE, "SGD"), (momentum, ORANGE, "SGD with momentum"), (adam, GREEN, "Adam"))
 
 if __name__ == "__main__":
     main()

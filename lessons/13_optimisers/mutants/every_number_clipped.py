@@ -6,6 +6,7 @@ import numpy as np
 
 solution = importlib.import_module("lessons.13_optimisers.solution")
 adamw_step, learning_rate = solution.adamw_step, solution.learning_rate
+trust_adamw, largest_rate = solution.trust_adamw, solution.largest_rate
 
 
 def clip_norm(g, largest):

@@ -4,6 +4,7 @@ import importlib
 
 solution = importlib.import_module("lessons.13_optimisers.solution")
 adamw_step, clip_norm = solution.adamw_step, solution.clip_norm
+trust_adamw, largest_rate = solution.trust_adamw, solution.largest_rate
 
 
 def learning_rate(step, total, peak, warmup, decay="cosine"):

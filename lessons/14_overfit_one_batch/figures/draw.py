@@ -17,7 +17,7 @@ STEPS = 120
 
 def main():
     sheet = Sheet(760, 516)
-    images = normalise(make_shapes(train=8, test=1).train.images, "float32")
+    images = normalise(make_shapes(train=8, test=1).train.images, "float64")
     panels = (
         ("Sound", "down to zero", GREEN, train(images)),
         ("Blind", "grey images: down to the entropy of the labels", ORANGE, train(0 * images)),
@@ -33,9 +33,9 @@ def main():
 
 
 def train(images, lr=1e-2, clear=True):
-    """The losses of the model on eight images with labels drawn by dice, perhaps with a mistake."""
+    """The losses of the model on eight images with random labels, perhaps with a mistake."""
     labels = np.random.default_rng(0).integers(0, 10, 8)
-    params = initialise(CONFIG)
+    params = initialise(CONFIG, 0, "float64")
     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
     for step in range(1, STEPS + 1):
         if clear:

@@ -6,6 +6,7 @@ import numpy as np
 
 solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
 train_on_batch, diagnose = solution.train_on_batch, solution.diagnose
+trust_loop, what_went_wrong = solution.trust_loop, solution.what_went_wrong
 
 
 def silent_parameters(before, after):

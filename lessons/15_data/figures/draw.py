@@ -36,7 +36,7 @@ def draw_many_ways():
 
 
 def draw_drawn_again():
-    """A mask in the forward, from the cache, and drawn a second time: kept images blue, dropped ones white."""
+    """A mask in the forward, from the cache, and drawn a second time: blue is kept, white is dropped."""
     images, rate, noise = 8, 0.4, Noise(seed=2, step=1)
     first, second = (noise.uniform((images, 1), np)[:, 0] >= rate for _ in range(2))
     rows = (

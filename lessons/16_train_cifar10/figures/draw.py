@@ -1,63 +1,134 @@
-"""Draw this lesson's figure: python -m lessons.16_train_cifar10.figures.draw (trains for about a minute)"""
+"""Draw this lesson's figures: python -m lessons.16_train_cifar10.figures.draw [RUN DATA_DIR]
 
+four_runs.png and ablation.png are drawn from the numbers beside this file, which short_runs.py and ablate.py
+write; curve.png from metrics.jsonl. With a run folder and the folder of CIFAR-10, metrics.jsonl is copied
+from the run, and confusion.png and mistakes.png are drawn.
+"""
+
+import json
+import math
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, INK, ORANGE, QUIET, Sheet, plot_losses
-from tinyvit.data import crop_and_flip, draw_augmentation, normalise
-from tinyvit.data.shapes import make_shapes
-from tinyvit.model import infer, initialise, preset
-from tinyvit.objectives import loss_and_grads
-from tinyvit.ops import cross_entropy
-from tinyvit.optim import AdamW, clip_norm, learning_rate
+import tinyvit
+from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
+from tinyvit.analysis.confusion import confusion_counts, worst_mistakes
+from tinyvit.data.cifar import load_cifar
+from tinyvit.pictures.confusion import draw_confusion
+from tinyvit.pictures.curves import draw_curves
+from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 
-CONFIG = preset("nano/8", 32, 10)
-BATCH = 50
+HERE = Path(__file__).parent
+SOURCE = "CIFAR-10, JPEG copy"
 
 
-def main():
+def main(run=None, data_dir=None):
+    if run:
+        shutil.copy(Path(run) / "metrics.jsonl", HERE / "metrics.jsonl")
+        draw_evaluation(run, data_dir)
+    draw_curve()
+    draw_four_runs()
+    draw_ablation()
+
+
+def draw_evaluation(run, data_dir):
+    """The confusion of the best epoch on the test images, and twelve confident mistakes."""
+    model, test = tinyvit.load(run), load_cifar("cifar10", Path(data_dir)).test
+    probabilities = model.probabilities(test.images)
+    said = probabilities.argmax(axis=1)
+    counts = confusion_counts(test.labels, said, 10)
+    title = f"{SOURCE}  ·  10,000 test images  ·  {100 * (said == test.labels).mean():.1f}% right"
+    draw_confusion(counts, model.names, HERE / "confusion.png", title)
+    wrong = counts - np.diag(np.diag(counts))
+    for place in np.argsort(-wrong.ravel())[:6]:
+        is_a, called = divmod(int(place), 10)
+        print(f"{wrong[is_a, called]} of {model.names[is_a]} called {model.names[called]}")
+    print("by class", dict(zip(model.names, (np.diag(counts) / counts.sum(axis=1)).round(3), strict=True)))
+    worst = worst_mistakes(test.labels, probabilities, 12)
+    mistakes = [
+        Mistake(test.images[i], model.names[said[i]], float(probabilities[i, said[i]]), model.names[label])
+        for i, label in zip(worst, test.labels[worst], strict=True)
+    ]
+    draw_mistakes(mistakes, HERE / "mistakes.png", f"{SOURCE}  ·  the twelve most confident mistakes")
+
+
+def draw_curve():
+    """The whole curve of the run on CIFAR-10."""
+    lines = (HERE / "metrics.jsonl").read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    best = max(records, key=lambda record: record["val_accuracy"])["epoch"]
+    draw_curves(records, HERE / "curve.png", f"{SOURCE}, micro/8", best)
+
+
+def draw_four_runs():
+    """Two losses of four runs on the shapes; the flat ones magnified."""
+    runs = json.loads((HERE / "four_runs.json").read_text("utf-8"))
     sheet = Sheet(760, 556)
-    data = make_shapes(train=3000, test=500)
     panels = (
-        ("Learning", "3,000 images, learning rate 0.002", train(data, 3000, 10, 2e-3)),
-        ("Learning rate too low", "the same with 0.00002", train(data, 3000, 10, 2e-5)),
-        ("Learning rate too high", "the same with 0.03", train(data, 3000, 10, 3e-2)),
-        ("Overfitting", "300 images, 60 epochs, no augmentation", train(data, 300, 60, 2e-3, augment=False)),
+        ("Learning", "3,000 images, learning rate 0.002", runs["learning"], (0, 0.5, 2.5)),
+        ("Learning rate too low", "the same with 0.00002; magnified", runs["too low"], (2.2, 0.05, 2.35)),
+        ("Learning rate too high", "the same with 0.03; magnified", runs["too high"], (2.2, 0.05, 2.35)),
+        ("Overfitting", "300 images, 60 epochs, no augmentation", runs["overfitting"], (0, 1, 5)),
     )
-    for number, (title, meaning, losses) in enumerate(panels):
-        print(title, losses[-1].round(2), "lowest", losses.min(axis=0).round(2), losses[:, 1].argmin() + 1)
+    for number, (title, meaning, records, (low, step, high)) in enumerate(panels):
+        count, guessing = len(records), math.log(10)
         left, top = 60 + 370 * (number % 2), 70 + 256 * (number // 2)
         sheet.text(left, top - 44, title, 15, INK, "lm")
         sheet.text(left, top - 24, meaning, 12, QUIET, "lm")
-        plot_losses(sheet, left, top, losses, (BLUE, ORANGE), "epoch")
+        axes = Axes(sheet, (left, top, left + 280, top + 140), (1, count), (low, high))
+        axes.curve((1, count), (guessing, guessing), AXIS, 1.2)
+        axes.frame()
+        axes.y_ticks(np.arange(low, high + step / 2, step).tolist(), grid=False)
+        axes.x_ticks((1, count // 2, count))
+        axes.x_name("epoch")
+        ends = [(count, guessing, "log 10", QUIET)]
+        for key, colour in (("train_loss", BLUE), ("val_loss", ORANGE)):
+            losses = [record[key] for record in records]
+            axes.curve(range(1, count + 1), losses, colour)
+            ends.append((count, losses[-1], f"{losses[-1]:.2f}", colour))
+        axes.label_ends(ends)
     sheet.text(60, 536, "loss on the training images", 13, BLUE, "lm")
     sheet.text(280, 536, "loss on 500 images held out", 13, ORANGE, "lm")
     sheet.text(500, 536, "grey: blind guessing, log 10", 13, QUIET, "lm")
-    sheet.save(Path(__file__).parent / "four_runs.png")
+    sheet.save(HERE / "four_runs.png")
 
 
-def train(data, count, epochs, lr, augment=True):
-    """Mean training loss and held-out loss of every epoch, (epochs, 2), of a small model on the shapes."""
-    params = initialise(CONFIG)
-    grads, optimizer, rng = params.zeros_like(), AdamW(params, weight_decay=0.05), np.random.default_rng(0)
-    held_out = normalise(data.test.images, "float32")
-    steps, step, losses = count // BATCH, 0, []
-    for _ in range(epochs):
-        total = 0.0
-        for chosen in rng.permutation(count).reshape(steps, BATCH):
-            step += 1
-            down, right, flip = draw_augmentation(rng, BATCH, 4 if augment else 0)
-            batch = crop_and_flip(data.train.images, chosen, down, right, flip & augment)
-            grads.flat.fill(0)
-            images = normalise(batch, "float32")
-            total += float(loss_and_grads(CONFIG, params, images, data.train.labels[chosen], grads))
-            clip_norm(grads, 1.0)
-            optimizer.step(grads, learning_rate(step, epochs * steps, lr, steps), step)
-        logits = infer(CONFIG, params, held_out)
-        losses.append((total / steps, float(cross_entropy(logits, data.test.labels)[0])))
-    return np.array(losses)
+def draw_ablation():
+    """Training loss and held-out accuracy of four runs: with and without crops and flips, two seeds each."""
+    runs = json.loads((HERE / "ablation.json").read_text("utf-8"))
+    sheet = Sheet(780, 320)
+    sheet.text(50, 24, f"{SOURCE}: 3,000 training images, 2,000 held out, nano/8", 15, INK, "lm")
+    for number, (title, column, scale, high, step) in enumerate(
+        (
+            ("loss on the training images", 0, 1, 2.5, 0.5),
+            ("accuracy on the held-out images, %", 2, 100, 50, 10),
+        )
+    ):
+        left = 50 + 375 * number
+        epochs = len(runs[0]["epochs"])
+        axes = Axes(sheet, (left, 84, left + 255, 244), (1, epochs), (0, high))
+        axes.y_ticks(np.arange(0, high + step / 2, step).tolist())
+        axes.frame(AXIS)
+        axes.x_ticks((1, 5, 10, 15, 20, 25))
+        axes.x_name("epoch")
+        sheet.text(left, 58, title, 13, INK, "lm")
+        ends = []
+        for run in runs:
+            values = scale * np.array(run["epochs"])[:, column]
+            colour = BLUE if run["augment"] else ORANGE
+            axes.curve(range(1, epochs + 1), values.tolist(), colour, 2 if run["seed"] == 0 else 1.2)
+            form = "{:.2f}" if column == 0 else "{:.1f}"
+            ends.append((epochs, float(values[-1]), f"{form.format(values[-1])}  seed {run['seed']}", colour))
+        axes.label_ends(ends)
+    sheet.text(50, 302, "with crops and flips", 13, BLUE, "lm")
+    sheet.text(220, 302, "without", 13, ORANGE, "lm")
+    sheet.save(HERE / "ablation.png")
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) not in (1, 3):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -3,9 +3,11 @@
 import importlib
 
 solution = importlib.import_module("lessons.16_train_cifar10.solution")
-smooth, verdict = solution.smooth, solution.verdict
+smooth = solution.smooth
+verdict = solution.verdict
+faults_found = solution.faults_found
 
 
 def best_epoch(records):
     measured = [record for record in records if record["test_accuracy"] is not None]
-    return max(measured, key=lambda record: record["test_accuracy"])["epoch"]
+    return max(measured or records, key=lambda record: record["test_accuracy"] or 0)["epoch"]

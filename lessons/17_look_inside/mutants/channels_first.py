@@ -3,7 +3,9 @@
 import importlib
 
 solution = importlib.import_module("lessons.17_look_inside.solution")
-position_similarity, class_token_attention = solution.position_similarity, solution.class_token_attention
+position_similarity = solution.position_similarity
+class_token_attention = solution.class_token_attention
+attention_rollout = solution.attention_rollout
 
 
 def embedding_filters(config, params, count=28):

@@ -5,7 +5,9 @@ import importlib
 from tinyvit.model import attention_maps, forward
 
 solution = importlib.import_module("lessons.17_look_inside.solution")
-embedding_filters, position_similarity = solution.embedding_filters, solution.position_similarity
+embedding_filters = solution.embedding_filters
+position_similarity = solution.position_similarity
+attention_rollout = solution.attention_rollout
 
 
 def class_token_attention(config, params, images):

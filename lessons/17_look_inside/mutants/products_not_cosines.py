@@ -3,7 +3,9 @@
 import importlib
 
 solution = importlib.import_module("lessons.17_look_inside.solution")
-embedding_filters, class_token_attention = solution.embedding_filters, solution.class_token_attention
+embedding_filters = solution.embedding_filters
+class_token_attention = solution.class_token_attention
+attention_rollout = solution.attention_rollout
 
 
 def position_similarity(config, params):

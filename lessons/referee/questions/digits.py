@@ -25,11 +25,11 @@ def without_signs(case: Case) -> str:
     """The right sizes with wrong signs."""
     if case.expected.size < 3 or not telling(case.expected):
         return ""
-    if not case.same(np.abs(case.got), np.abs(case.expected)):
+    if not case.same(np.abs(case.got), np.abs(case.expected)) or not case.wrong().any():
         return ""
     if (case.got >= 0).all():
-        return "is right but for its signs: nothing in it is negative"
-    return f"is right in size, but {int(case.wrong().sum())} of its {case.got.size} signs are wrong"
+        return "is right but for the signs: none is negative"
+    return f"is right but for the signs: {int(case.wrong().sum())} of {case.got.size} are wrong"
 
 
 def cut_off(case: Case) -> str:
@@ -41,8 +41,8 @@ def cut_off(case: Case) -> str:
         ends = [
             f"{word} {limit:.4g}"
             for word, limit, beyond in (
-                ("below", low, (case.expected < low).sum() > 1),
-                ("above", high, (case.expected > high).sum() > 1),
+                ("below", low, np.unique(case.expected[case.expected < low]).size > 2),
+                ("above", high, np.unique(case.expected[case.expected > high]).size > 2),
             )
             if beyond
         ]

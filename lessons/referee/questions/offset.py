@@ -15,7 +15,9 @@ def constant_offset(case: Case) -> str:
     shift = difference.mean()
     if not shift or not case.same(case.got - shift, case.expected):
         return ""
-    return f"is {abs(shift):.4g} too {'large' if shift > 0 else 'small'} everywhere"
+    zero = abs(case.expected.mean()) < 1e-6 * np.abs(case.expected).max()
+    kept = ", and should add up to 0" if zero else ""
+    return f"is {abs(shift):.4g} too {'large' if shift > 0 else 'small'} everywhere{kept}"
 
 
 def offset_of_each_row(case: Case) -> str:
@@ -27,7 +29,7 @@ def offset_of_each_row(case: Case) -> str:
             mean = case.expected.mean(axis=axis)
             size = np.abs(case.expected).max()
             if np.abs(mean).max() <= 1e-6 * size:
-                return f"should have mean 0 along {along}, and has not: the mean is not taken out"
+                return f"should have mean 0 along {along}, and has not"
             return f"is right but for a number that is the same all along {along}"
     return ""
 

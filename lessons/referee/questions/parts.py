@@ -103,4 +103,4 @@ def _spelled(indices: list[int], length: int) -> str:
     if indices == [length - 1]:
         return "the last index"
     word = "index" if len(indices) == 1 else "indices"
-    return f"{word} {' and '.join(map(str, indices))}"
+    return f"{word} {', '.join(map(str, indices[:-1]))}{' and ' if indices[1:] else ''}{indices[-1]}"

@@ -17,14 +17,14 @@ def zero(case: Case) -> str:
 
 def constant_factor(case: Case) -> str:
     """The right one times a constant."""
+    if case.same(case.got, -case.expected) and np.any(case.expected):
+        return "has the wrong sign everywhere"
     if np.count_nonzero(case.expected) < 2:
         return ""
     factor = float(np.vdot(case.expected, case.got) / np.vdot(case.expected, case.expected))
     if factor == 0 or not case.same(case.got / factor, case.expected) or abs(factor - 1) < case.tolerance:
         return ""
     size = abs(factor)
-    if abs(size - 1) < case.tolerance:
-        return "has the wrong sign everywhere"
     sign = " and has the wrong sign" if factor < 0 else ""
     large, by = ("large", size) if size > 1 else ("small", 1 / size)
     reason = explained(by, case) if telling(case.expected) else ""

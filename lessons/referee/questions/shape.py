@@ -14,25 +14,26 @@ def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
     if got.dtype.kind not in "fiu" or expected.dtype.kind not in "fiu" or not np.isfinite(got).all():
         return ""
     if got.size == expected.size and got.size > 1:
-        if np.squeeze(got).shape == np.squeeze(expected).shape and _same(
+        if np.squeeze(got).shape == np.squeeze(expected).shape and same(
             got.reshape(expected.shape), expected
         ):
             return "the numbers are right, and an axis of length 1 is too many or missing"
         for order in permutations(range(got.ndim)) if 2 <= got.ndim <= 5 else ():
-            if _same(got.transpose(order), expected):
+            if same(got.transpose(order), expected):
                 return "it is the transpose" if got.ndim == 2 else f"transposed to {order} it would be right"
-        if _same(got.reshape(expected.shape), expected):
+        if same(got.reshape(expected.shape), expected):
             return "the numbers are right, only the shape is not"
-    for axes in _subsets(got.ndim):
+    by_hand = expected.size == 1 and abs(expected.item() * 100 - round(expected.item() * 100)) < 1e-9
+    for axes in () if by_hand else _subsets(got.ndim):
         for reduce, word in ((np.sum, "sum"), (np.mean, "mean")):
-            if _same(reduce(got, axis=axes), expected) or _same(
+            if same(reduce(got, axis=axes), expected) or same(
                 reduce(got, axis=axes, keepdims=True), expected
             ):
                 return f"its {word} over {_named(axes, got.ndim)} would be right"
     for axes in _subsets(expected.ndim):
         for reduce, word in ((np.sum, "summed"), (np.mean, "averaged")):
             reduced = reduce(expected, axis=axes)
-            if reduced.size > 1 and _same(np.squeeze(got), np.squeeze(reduced)):
+            if reduced.size > 1 and same(np.squeeze(got), np.squeeze(reduced)):
                 return f"it is the right one {word} over {_named(axes, expected.ndim)}"
     return ""
 
@@ -48,7 +49,8 @@ def _named(axes: tuple[int, ...], ndim: int) -> str:
     return " and ".join(axis_name(axis, ndim) for axis in axes)
 
 
-def _same(a: np.ndarray, b: np.ndarray) -> bool:
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are of one shape and the same to six digits, and not all zero."""
     if np.shape(a) != np.shape(b) or not np.any(b):
         return False
     return bool(np.linalg.norm(np.subtract(a, b)) <= 1e-6 * np.linalg.norm(b))

@@ -1,28 +1,18 @@
-"""What a run reports after each epoch: its record, metrics.jsonl and curves.png."""
+"""The files of a run that are rewritten after each epoch: metrics.jsonl and curves.png."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinyvit.errors import UserError
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
-from tinyvit.training.evaluation import Evaluation
 
 
-def accuracies(held_out: Evaluation | None, test: Evaluation | None) -> dict[str, float | None]:
-    """The losses and accuracies in an epoch's record: on the test images, and on any held out images."""
-    record: dict[str, float | None] = {}
-    if held_out:
-        record |= {"val_loss": held_out.loss, "val_accuracy": held_out.accuracy}
-    return record | {"test_loss": test and test.loss, "test_accuracy": test and test.accuracy}
-
-
-class Report:
+class EpochFiles:
     """Rewrites both files after each epoch.
 
-    A file that cannot be written is reported once, through note(text), and does not stop the run.
+    A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """
 
     def __init__(self, run: RunFolder, title: str, note: Callable[[str], None]):
@@ -38,7 +28,7 @@ class Report:
         try:
             write()
             self._failed.discard(name)
-        except (UserError, OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # a UserError is a ValueError
             if name not in self._failed:
                 self._failed.add(name)
                 self.note(f"{name} was not written, but training continues: {error}")

@@ -7,6 +7,7 @@ from tinyvit.optim import AdamW
 
 solution = importlib.import_module("lessons.14_overfit_one_batch.solution")
 diagnose, silent_parameters = solution.diagnose, solution.silent_parameters
+trust_loop, what_went_wrong = solution.trust_loop, solution.what_went_wrong
 
 
 def train_on_batch(config, params, images, labels, steps, lr):

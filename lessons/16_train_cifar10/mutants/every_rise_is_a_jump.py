@@ -1,0 +1,13 @@
+"""Every rise of the loss counts as a jump, however small."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+answer = changed(
+    Path(__file__).parents[1] / "solution.py",
+    ("after > 1.01 * before", "after > before"),
+)
+smooth, best_epoch, verdict, faults_found = (
+    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+)

@@ -1,0 +1,27 @@
+"""Pictures for the tests of photos."""
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+RED, BLUE, GREY, WHITE = (255, 0, 0), (0, 0, 255), (128, 128, 128), (255, 255, 255)
+
+
+def scene(width, height, seed=0):
+    """An image with soft and sharp parts, nothing of which is symmetrical."""
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 256, (max(2, height // 40), max(2, width // 40), 3), dtype=np.uint8)
+    image = Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
+    draw = ImageDraw.Draw(image)
+    for _ in range(12):
+        x, y = (int(rng.integers(side)) for side in image.size)
+        radius = int(rng.integers(2, max(3, width // 9)))
+        colour = tuple(rng.integers(0, 256, 3).tolist())
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
+    return image
+
+
+def taken(image, orientation):
+    """EXIF data of an image that was taken with the camera held in this way."""
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    return exif

@@ -1,0 +1,199 @@
+"""What the referee says of a wrong array: for every diagnosis an example, and a near miss."""
+
+import numpy as np
+import pytest
+
+from lessons.referee import calls
+from lessons.referee.diagnosis import diagnose
+
+RNG = np.random.default_rng(0)
+E = RNG.normal(size=(3, 4, 5))  # what is expected
+SQUARE = RNG.normal(size=(4, 4))
+POSITIVE = np.abs(E) + 0.1
+CENTRED = E - E.mean(axis=-1, keepdims=True)
+SHARES = POSITIVE / POSITIVE.sum(axis=-1, keepdims=True)
+X, BIAS, GAIN = RNG.normal(size=(3, 4, 5)), RNG.normal(size=5), RNG.normal(1, 0.5, 5)
+BYTES = RNG.integers(0, 256, (3, 4, 5)).astype(np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def no_calls():
+    calls.RECENT.clear()
+
+
+def slight(array):
+    """The array with a tenth added to one number: no longer what the diagnosis says."""
+    array = np.array(array, float)
+    array.flat[-1] += 0.1
+    return array
+
+
+def changed(array, index, value):
+    array = np.array(array, float)
+    array[index] = value
+    return array
+
+
+EXAMPLES = [
+    # said, got, expected, inputs
+    ("is zero everywhere", 0 * E, E, {}),
+    ("is 1.732 times too large everywhere", 3**0.5 * E, E, {}),
+    (
+        "is 1.732 times too large everywhere: that is the square root of 3, the length of the first axis",
+        3**0.5 * E,
+        E,
+        {"x": X},
+    ),
+    ("is 4 times too small everywhere: that is 4, the length of axis 1 of x", E / 4, E, {"x": X}),
+    ("is 12 times too small everywhere: that is 12, the number of rows of x", E / 12, E, {"x": X}),
+    (
+        "is 16 times too large everywhere: that is the square of 4, the length of axis 1 of x",
+        16 * E,
+        E,
+        {"x": X},
+    ),
+    (
+        "is 1.25 times too large everywhere: that is 5 / 4, with 5, the length of the last",
+        1.25 * E,
+        E,
+        {"x": X},
+    ),
+    ("is 3 times too large everywhere and has the wrong sign", -3 * E, E, {}),
+    ("has the wrong sign everywhere", -E, E, {}),
+    ("is the same as x", X, E, {"x": X}),
+    ("is the transpose of what it should be", SQUARE.T, SQUARE, {}),
+    ("is the right one in reversed order along the first axis", E[::-1], E, {}),
+    ("is the right one shifted by +1 along axis 1", np.roll(E, 1, axis=1), E, {}),
+    ("has the right parts along axis 1 in the wrong order: 0, 2, 1, 3", E[:, [0, 2, 1, 3]], E, {}),
+    ("has, all along the first axis, what is right for index 0 alone", np.repeat(E[:1], 3, axis=0), E, {}),
+    ("holds the right numbers, but not at the right positions", E.reshape(4, 15).T.reshape(E.shape), E, {}),
+    ("is the right one minus bias: is that missing?", E - BIAS, E, {"bias": BIAS}),
+    ("is the right one plus 2 times bias: is that too much?", E + 2 * BIAS, E, {"bias": BIAS}),
+    ("is the right one divided by gain: is a factor missing?", E / GAIN, E, {"gain": GAIN}),
+    ("is the right one times gain: is that a factor too many?", E * GAIN, E, {"gain": GAIN}),
+    ("is the right one times the square of gain", E * GAIN**2, E, {"gain": GAIN}),
+    ("is the right one rounded to whole numbers", np.rint(9 * E), 9 * E, {}),
+    ("is the right one cut to whole numbers", np.trunc(9 * E), 9 * E, {}),
+    ("is right but for the signs: none is negative", np.abs(E), E, {}),
+    ("is the right one, cut off below 0", np.clip(E, 0, None), E, {}),
+    ("is off by multiples of 256,", (BYTES.astype(float) * 3) % 256, BYTES * 3.0, {"images": BYTES}),
+    ("is 0.5 too large everywhere", E + 0.5, E, {}),
+    ("is 0.5 too small everywhere, and should add up to 0", CENTRED - 0.5, CENTRED, {}),
+    ("is right only at the first index of the first axis", np.concatenate([E[:1], X[1:]]), E, {}),
+    ("is right except at the last index of axis 1", changed(E, (slice(None), -1), X[:, -1]), E, {}),
+    (
+        "is right except at index 1 of the last axis; there it is zero everywhere",
+        changed(E, (..., 1), 0),
+        E,
+        {},
+    ),
+    (
+        "is right only at the last index of the first axis; elsewhere it is 3 times too large",
+        E * np.array([3, 3, 1])[:, None, None],
+        E,
+        {},
+    ),
+    ("is wrong wherever x is at most", np.where(X < 0, 2 + E * E, E), E, {"x": X}),
+    ("is right to 4 digits and no more", E * (1 + 3e-5 * np.sign(X)), E, {}),
+    (
+        "is right to 7 digits and no more, about as many as float32 has",
+        E.astype(np.float32).astype(float),
+        E,
+        {},
+    ),
+    ("should have mean 0 along the last axis, and has not", CENTRED + X[..., :1], CENTRED, {}),
+    ("is right but for a number that is the same all along the last axis", E + X[..., :1], E, {}),
+    ("is right but for a factor that is constant along the last axis", E * POSITIVE[..., :1], E, {}),
+    ("should add up to 0 along the last axis, and adds up to", CENTRED * POSITIVE, CENTRED, {}),
+    ("should add up to 1 along the last axis, and adds up to", SHARES * POSITIVE, SHARES, {}),
+    (
+        "adds up to 1 along axis 1, and should along the last axis",
+        POSITIVE / POSITIVE.sum(axis=1, keepdims=True),
+        SHARES,
+        {},
+    ),
+    ("is off, in each row, by a multiple of that row of x", E + X * POSITIVE[..., :1], E, {"x": X}),
+    ("should be symmetric, and is not", SQUARE, SQUARE + SQUARE.T, {}),
+    ("is the same all along axis 1, and should not be", np.repeat(X[:, :1], 4, axis=1), E, {}),
+    ("has shape", E.sum(axis=0), E, {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "expected", "inputs"), EXAMPLES, ids=[each[0][:60] for each in EXAMPLES]
+)
+def test_what_is_said(said, got, expected, inputs):
+    if said == "has shape":
+        assert diagnose(got, expected, inputs=inputs) == "it is the right one summed over the first axis"
+    else:
+        assert diagnose(got, expected, inputs=inputs).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "got", "expected", "inputs"), EXAMPLES, ids=[each[0][:60] for each in EXAMPLES]
+)
+def test_a_near_miss_is_not_called_so(said, got, expected, inputs):
+    if said.startswith(("is wrong wherever", "is right to 4", "is right only", "is right except")):
+        got = slight(np.flip(got))  # these speak of a part: spoil another
+    if said.startswith("should be symmetric") or said.startswith("should add up"):
+        expected = changed(expected, (0, 1), 0.7)  # these speak of what the right one keeps
+    answer = diagnose(slight(got), expected, inputs=inputs)
+    assert not answer.startswith(said[:30]), answer
+
+
+SHAPES = [
+    ("its sum over the first axis would be right", RNG.normal(size=(3, 4)), lambda a: a.sum(axis=0)),
+    ("its mean over the last axis would be right", RNG.normal(size=(3, 4)), lambda a: a.mean(axis=-1)),
+    ("its sum over the first axis and axis 1 would be right", E, lambda a: a.sum(axis=(0, 1))),
+    ("it is the transpose", E[0], lambda a: a.T),
+    ("the numbers are right, and an axis of length 1 is too many or missing", E[:1], lambda a: a[0]),
+    ("the numbers are right, only the shape is not", E, lambda a: a.reshape(12, 5)),
+]
+
+
+@pytest.mark.parametrize(("said", "got", "right"), SHAPES, ids=[each[0] for each in SHAPES])
+def test_what_is_said_of_a_shape(said, got, right):
+    assert diagnose(got, right(got), inputs={}) == said
+    assert diagnose(slight(got), right(got), inputs={}) != said
+
+
+def test_nothing_is_said_of_a_shape_that_has_nothing_in_common():
+    assert diagnose(E, BIAS, inputs={}) == ""
+
+
+def test_two_results_exchanged():
+    assert diagnose(X, E, "dq", others={"dk": X}, inputs={}) == "is what dk should be: are the two exchanged?"
+    assert diagnose(X, E, "dq", others={"dk": slight(X)}, inputs={}) == ""
+
+
+def test_two_results_returned_in_the_wrong_order():
+    said = "is returned as number 2, and expected as number 1: are two exchanged?"
+    assert diagnose(X, E, returned={0: X, 1: E}, inputs={}) == said
+    assert diagnose(X, E, returned={0: X, 1: slight(E)}, inputs={}) == ""
+
+
+def test_of_two_arrays_that_have_nothing_in_common_nothing_is_said():
+    assert diagnose(X, E, inputs={"x": POSITIVE, "bias": BIAS, "gain": GAIN}) == ""
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_of_random_arrays_nothing_is_said(seed):
+    rng = np.random.default_rng(seed)
+    got, expected, x, w = (rng.normal(size=(2, 3)) for _ in range(4))
+    assert diagnose(got, expected, inputs={"x": x, "w": w}) == ""
+
+
+def test_a_size_that_two_axes_share_is_not_given_as_the_reason():
+    twice = {"x": RNG.normal(size=(2, 7)), "w": RNG.normal(size=(4, 7))}
+    assert "7, the length of the last axis of x" in diagnose(7 * E, E, inputs=twice)
+    assert (
+        diagnose(2 * E, E, inputs=twice) == "is 2 times too large everywhere"
+    )  # two is the size of too much
+
+
+def test_a_single_number_is_blamed_on_a_size_only_if_it_is_not_a_round_one():
+    inputs = {"logits": RNG.normal(size=(5, 3))}
+    said = diagnose(5 * 1.234567, 1.234567, inputs=inputs)
+    assert said == "is 5 times too large: that is 5, the length of the first axis of logits"
+    assert diagnose(5.0, 1.0, inputs=inputs) == ""
+    assert diagnose(5.1 * 1.234567, 1.234567, inputs=inputs) == ""

@@ -1,0 +1,115 @@
+"""What `pytest lessons/NN_topic` shows: hints that fit, a crash once, the puzzle apart, known mistakes."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.lessons.course import ROOT
+
+CHECKS = """
+import numpy as np
+import pytest
+from lessons.referee import assert_same, assert_trust
+
+X = np.random.default_rng(0).normal(size=(2, 3))
+
+@pytest.mark.hint("in general", dq="of dq", shape="of a shape", crash="of a crash")
+def test_first(impl):
+    dq, dk = impl.both(X)
+    assert_same(dk, 3 * X, "dk")
+    assert_same(dq, 2 * X, "dq")
+
+@pytest.mark.hint("in general", crash="of a crash")
+def test_second(impl):
+    assert_same(impl.both(X)[0], 2 * X, "dq")
+
+def test_own_check(impl):
+    assert_trust(impl.trust_both, right=(1, 1), wrong={"it": (2, 2)})
+
+@pytest.mark.puzzle
+def test_riddle(impl):
+    assert impl.riddle() == 7
+"""
+ANSWER = """
+def both(x):
+    return {both}
+
+def trust_both(forward, backward):
+    {trust}
+
+def riddle():
+    {riddle}
+"""
+MISTAKE = '"""The first is divided by three."""\n\ndef both(x):\n    return x / 3, 3 * x\n'
+TO_DO = 'raise NotImplementedError("write it")'
+
+
+@pytest.fixture
+def checked(tmp_path):
+    """A course of one lesson; a function that checks an answer there: what is printed, and the report."""
+    lesson = tmp_path / "lessons" / "01_both"
+    (lesson / "mutants").mkdir(parents=True)
+    for name in ("__init__.py", "conftest.py"):
+        if (ROOT / "lessons" / name).exists():
+            shutil.copy(ROOT / "lessons" / name, tmp_path / "lessons" / name)
+    shutil.copytree(ROOT / "lessons" / "referee", tmp_path / "lessons" / "referee")
+    (tmp_path / "tinyvit").symlink_to(ROOT / "tinyvit")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (lesson / "test_lesson.py").write_text(CHECKS)
+    (lesson / "mutants" / "third.py").write_text(MISTAKE)
+
+    def check(both="2 * x, 3 * x", trust=TO_DO, riddle=TO_DO):
+        (lesson / "exercise.py").write_text(ANSWER.format(both=both, trust=trust, riddle=riddle))
+        command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            [*command, "--lesson-report", "report.json"], cwd=tmp_path, capture_output=True, text=True
+        )
+        return done.stdout, json.loads((tmp_path / "report.json").read_text())
+
+    return check
+
+
+def test_the_puzzle_and_the_gradient_check_are_counted_apart(checked):
+    printed, _ = checked()
+    assert "2 of  2 checks, gradient check open, puzzle open" in printed
+    printed, report = checked(trust="return forward == 1", riddle="return 7")
+    assert "2 of  2 checks, gradient check solved, puzzle solved" in printed
+    assert [result["part"] for result in report] == ["main", "main", "gradient check", "puzzle"]
+    assert "puzzle wrong" in checked(riddle="return 8")[0]
+
+
+def test_the_report_names_the_functions_that_a_check_used(checked):
+    _, report = checked()
+    assert [result["functions"] for result in report] == [["both"], ["both"], ["trust_both"], ["riddle"]]
+
+
+@pytest.mark.parametrize(
+    ("both", "hint", "others"),
+    [
+        ("x, 3 * x", "hint: of dq", ["in general", "of a shape"]),
+        ("2 * x, x", "hint: in general", ["of dq", "of a shape"]),
+        ("2 * x, 3 * x[0]", "hint: of a shape", ["of dq"]),
+        ("2 @ x, x", "hint: of a crash", ["in general", "of dq"]),
+    ],
+)
+def test_a_hint_belongs_to_a_fault(checked, both, hint, others):
+    printed = checked(both)[0].split("_ test_second")[0]
+    assert hint in printed
+    assert [other for other in others if other in printed] == []
+
+
+def test_a_crash_is_shown_once(checked):
+    printed, report = checked("2 @ x, x")
+    assert printed.count("ValueError") == 1
+    assert "(one more check fails at the same line)" in printed
+    assert "0 of  2 checks, 2 wrong" in printed
+    assert [result["state"] for result in report[:2]] == ["wrong", "wrong"]
+
+
+def test_a_known_mistake_is_named(checked):
+    said = 'The same numbers come out of this mistake: "The first is divided by three."'
+    assert said in checked("x / 3, 3 * x")[0]
+    assert "this mistake" not in checked("x / 3.1, 3 * x")[0]

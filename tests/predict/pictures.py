@@ -1,0 +1,21 @@
+"""Pictures to be predicted."""
+
+import numpy as np
+from PIL import Image
+
+
+def picture(mode, size=(31, 25), colour=(200, 80, 80)):
+    """A red picture with some noise in any of Pillow's modes."""
+    noise = np.random.default_rng(0).integers(-40, 40, (size[1], size[0], 3))
+    return Image.fromarray((noise + colour).clip(0, 255).astype(np.uint8)).convert(mode)
+
+
+def make_folder(folder):
+    """Images here and below, a file that is not an image, and a hidden one: the paths of the images."""
+    paths = [folder / name for name in ("a.png", "b/1.png", "b/2.png", "c.png")]
+    (folder / "b").mkdir(parents=True)
+    for path in paths:
+        picture("RGB").save(path)
+    picture("RGB").save(folder / ".hidden.png")
+    (folder / "notes.txt").write_text("hello")
+    return paths

@@ -1,0 +1,159 @@
+"""Predicting folders and many images: in batches, with bad files among them, as JSON, on a terminal."""
+
+import io
+import json
+import re
+import sys
+
+import pytest
+
+from tests.predict.pictures import make_folder, picture
+from tinyvit import predict
+
+# Many images.
+
+
+def test_a_folder_stands_for_the_images_in_it_and_below(go, trained, tmp_path):
+    paths = make_folder(tmp_path / "p")
+    status, out, err = go(predict, trained, tmp_path / "p", "--top", "1")
+    assert status == 0
+    assert out.splitlines()[::2] == [str(path) for path in paths]
+    assert err == f"tinyvit.predict: {tmp_path / 'p'} contains 4 images; skipped 1 other file\n"
+    assert go(predict, trained, *paths, "--top", "1")[:2] == (0, out)
+
+
+def test_predict_continues_after_bad_files_and_says_which_and_why(go, trained, tmp_path):
+    paths = make_folder(tmp_path)
+    paths[1].write_text("not an image")
+    paths[2].unlink()
+    (tmp_path / "empty").mkdir()
+    status, out, err = go(predict, trained, *paths, tmp_path / "empty", "--top", "1")
+    assert status == 1
+    assert out.splitlines()[::2] == [str(paths[0]), str(paths[3])]
+    empty, text, gone, total = err.splitlines()
+    assert text.startswith(f"tinyvit.predict: error: {paths[1]} cannot be read as an image")
+    assert gone.startswith(f"tinyvit.predict: error: {paths[2]} does not exist")
+    assert empty.startswith(f"tinyvit.predict: error: {tmp_path / 'empty'} contains no images")
+    assert total == "tinyvit.predict: read 2 images; 3 could not be read"
+
+
+def test_predict_has_failed_if_nothing_could_be_read(go, trained, tmp_path):
+    sheet = tmp_path / "look.png"
+    status, out, err = go(predict, trained, tmp_path / "a.png", tmp_path / "b.png", "--attention", sheet)
+    assert (status, out) == (2, "")
+    assert err.count(": error: ") == 2
+    assert not sheet.exists()
+
+
+def test_predictions_do_not_depend_on_the_batch(go, trained, tmp_path, monkeypatch):
+    for i in range(7):
+        picture("RGB", colour=(40 * i, 80, 255 - 40 * i)).save(tmp_path / f"{i}.png")
+    (tmp_path / "3.png").write_text("not an image")
+    at_once = go(predict, trained, tmp_path)
+    monkeypatch.setattr(predict, "BATCH", 2)
+    assert go(predict, trained, tmp_path) == at_once
+    assert at_once[0] == 1
+    assert len(at_once[1].splitlines()) == 6 * 3
+
+
+def test_no_more_than_a_batch_of_images_is_read_at_a_time(go, trained, tmp_path, monkeypatch):
+    make_folder(tmp_path)
+    batches, read = [], predict.read_photos
+    monkeypatch.setattr(predict, "BATCH", 3)
+    monkeypatch.setattr(
+        predict,
+        "read_photos",
+        lambda paths, *how, **more: batches.append(len(paths)) or read(paths, *how, **more),
+    )
+    assert go(predict, trained, tmp_path)[0] == 0
+    assert batches == [3, 1]
+
+
+def test_the_attention_sheet_has_a_limit_and_says_so(go, trained, drawn, tmp_path, monkeypatch):
+    paths = make_folder(tmp_path / "p")
+    paths[0].write_text("not an image")
+    monkeypatch.setattr(predict, "BATCH", 2)
+    monkeypatch.setattr(predict, "MOST_DRAWN", 2)
+    status, out, _ = go(predict, trained, tmp_path / "p", "--attention", tmp_path / "look.png")
+    assert status == 1
+    assert out.endswith(f"wrote {tmp_path / 'look.png'} with the first 2 of 4 images\n")
+    assert [one.photo.path.name for one in drawn] == ["1.png", "2.png"]
+    assert out.count("%") == 3 * 2
+
+
+def test_the_sheet_is_given_the_whole_photo_its_box_and_the_attention(go, trained, drawn, tmp_path):
+    picture("RGB", (60, 30)).save(tmp_path / "wide.png")
+    assert go(predict, trained, tmp_path / "wide.png", "--attention", tmp_path / "look.png")[0] == 0
+    (one,) = drawn
+    assert one.photo.whole.shape == (30, 60, 3)
+    assert one.photo.box == (15, 0, 45, 30)
+    assert one.attention.shape == (2, 2)
+    assert one.attention.sum() == pytest.approx(1)
+    assert re.fullmatch(r"(red|blue) [\d.]+%", one.caption)
+
+
+# JSON.
+
+
+def test_json_is_one_object_on_a_line_for_each_image(go, trained, tmp_path):
+    make_folder(tmp_path)
+    (tmp_path / "c.png").write_text("not an image")
+    names = [str(tmp_path / name) for name in ("a.png", "b/1.png", "c.png")]
+    status, out, err = go(predict, trained, *names, tmp_path / "none", "--json")
+    assert status == 1
+    first, second, third, fourth = map(json.loads, out.splitlines())
+    assert [first["file"], second["file"], third["file"]] == names
+    assert first["classes"] == second["classes"]
+    assert {entry["class"]: entry["index"] for entry in first["classes"]} == {"blue": 0, "red": 1}
+    shares = [entry["probability"] for entry in first["classes"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1, abs=2e-6)
+    assert set(third) == {"file", "error"}
+    assert "cannot be read as an image" in third["error"]
+    assert "does not exist" in fourth["error"]
+    assert err.count(": error: ") == 2
+
+
+def test_json_prints_the_requested_number_of_classes(go, weights, tmp_path):
+    picture("RGB").save(tmp_path / "a.png")
+    path, order = weights(7)
+    _, out, _ = go(predict, "--weights", path, tmp_path / "a.png", "--json", "--top", "3")
+    assert [entry["index"] for entry in json.loads(out)["classes"]] == order[:3].tolist()
+    assert json.loads(out)["classes"][0]["class"] == f"class {order[0]}"
+
+
+def test_standard_output_is_for_json_alone(go, trained, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)  # import cupy fails: a note says so
+    make_folder(tmp_path / "p")
+    words = tmp_path / "p", "--json", "--device", "gpu", "--attention", tmp_path / "look.png"
+    status, out, err = go(predict, trained, *words)
+    assert status == 0
+    assert [set(json.loads(line)) for line in out.splitlines()] == [{"file", "classes"}] * 4
+    assert "CuPy" in err
+    assert f"wrote {tmp_path / 'look.png'}\n" in err
+
+
+# On a terminal.
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_is_shown_how_far_it_is_between_the_results(go, trained, tmp_path, monkeypatch):
+    paths = make_folder(tmp_path)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr("tinyvit.shell.moving_line.REDRAW_SECONDS", 0)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(predict, "BATCH", 2)
+    go(predict, trained, *paths, "--top", "1")
+    rows = terminal.getvalue().split("\n")
+    assert len(rows) == 2 * 4 + 1
+    for row, path in zip(rows[:-1:2], paths, strict=True):
+        assert row.split("\r")[-1] == str(path)
+    assert "3/4" in rows[4]
+    assert "predicting" in rows[4]
+    assert "predicting" not in rows[6]

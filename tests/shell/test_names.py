@@ -1,0 +1,30 @@
+"""Files and folders are called by the shortest name that tells them apart."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tinyvit.shell.names import short_names
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/1.png"], ["1.png"]),
+        (["a/1.png", "a/2.png"], ["1.png", "2.png"]),
+        (["a/1.png", "b/1.png", "b/2.png"], ["a/1.png", "b/1.png", "2.png"]),
+        (["x/a/1.png", "y/a/1.png", "y/b/1.png"], ["x/a/1.png", "y/a/1.png", "b/1.png"]),
+        (["a/1.png", "c/../a/1.png"], ["1.png", "1.png"]),  # the same file
+        (["/1.png", "/a/1.png"], ["/1.png", "a/1.png"]),
+        ([], []),
+    ],
+)
+def test_a_name_is_as_long_as_it_must_be(paths, names):
+    found = short_names([Path(path) for path in paths])
+    assert [name.replace(os.sep, "/") for name in found] == names
+
+
+def test_the_current_folder_has_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert short_names([Path()]) == [tmp_path.name]

@@ -1,0 +1,33 @@
+"""Runs to interrupt, resume and extend."""
+
+import signal
+from functools import partial
+
+import pytest
+
+from tests.tiny_runs import tiny
+from tinyvit import train
+
+
+@pytest.fixture(autouse=True)
+def a_terminal():
+    """Signals as in a terminal, even if these tests run under nohup."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture
+def command(go):
+    """command(flags ...) runs tinyvit.train: exit status, stdout, stderr."""
+    return partial(go, train)
+
+
+@pytest.fixture
+def alone(command, photos, tmp_path):
+    """A run of 3 epochs that was left alone."""
+    assert command(*tiny(photos, tmp_path / "alone"))[0] == 0
+    return tmp_path / "alone"

@@ -1,0 +1,79 @@
+"""The data set of a run: loaded, split as the settings say, and checked against the run's classes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tinyvit.data import Dataset, hold_out, load_dataset
+from tinyvit.errors import UserError
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.progress import Progress
+
+
+def load_data(
+    settings: Settings, data_url: str | None, progress: Progress, in_detail: bool = True
+) -> Dataset:
+    """The data set of some settings; in_detail, lines that stay say what a folder contains."""
+    count = progress.count("images")
+
+    def passing(done: int, total: int) -> None:
+        count(done, total) if done < total else progress.clear()
+
+    dataset = load_dataset(
+        settings.dataset,
+        settings.data_dir,
+        settings.image_size,
+        data_url,
+        settings.seed,
+        progress.download(settings.dataset),
+        count if in_detail else passing,
+        progress.note if in_detail else None,
+    )
+    return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
+
+
+def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
+    """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
+
+    Raises UserError if its classes are not those of the run.
+    """
+    settings = run.settings()
+    if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
+        raise UserError(
+            f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
+        )
+    where = replace(settings, data_dir=data_dir or settings.data_dir)
+    dataset = load_data(where, None, progress, in_detail=False)
+    check_classes(run, dataset)
+    return dataset
+
+
+def check_classes(run: RunFolder, dataset: Dataset) -> None:
+    """Raise UserError if the classes of the data are not those of the run."""
+    if dataset.classes != run.classes():
+        raise UserError(
+            f"the classes of the data ({len(dataset.classes)}) are not those {run.path} was trained on "
+            f"({len(run.classes())}): point --data-dir at the data of the run."
+        )
+
+
+def check_fit(settings: Settings, dataset: Dataset) -> None:
+    """Raise UserError if the settings do not suit the data."""
+    count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
+    if settings.batch_size > count:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
+            "--batch-size."
+        )
+    if settings.accumulate > settings.batch_size:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot be computed in {settings.accumulate:,} parts: "
+            "give a smaller --accumulate."
+        )
+    if settings.crop_padding >= min(H, W):
+        raise UserError(
+            f"crops cannot move by {settings.crop_padding:,} pixels on images of {H} x {W}: give a "
+            f"--crop-padding below {min(H, W)}."
+        )
