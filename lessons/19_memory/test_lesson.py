@@ -122,9 +122,7 @@ def test_row_means_is_a_product(impl):
     assert not found, f"row_means adds up with {', '.join(found)}, expected a matrix product"
     assert Watched.seen & {"matmul.__call__", "dot", "tensordot", "inner"}, "row_means has no matrix product"
     axes = Watched.axes
-    assert axes <= 2, (
-        f"row_means multiplies an array of {axes} axes, image by image, expected all rows at once"
-    )
+    assert axes <= 2, f"row_means multiplies an array of {axes} axes, one by one, expected all rows at once"
 
 
 @pytest.mark.hint(
