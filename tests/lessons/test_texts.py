@@ -75,6 +75,25 @@ def test_formulas_survive_markdown(lesson):
     assert re.findall(r"\$[^$]*\\[,;:!{}_|*#%&][^$]*\$", text) == []
 
 
+# Not between letters or digits, and before something: Markdown may begin to slant here. And after something: it may end.
+SLANTED = re.compile(r"(?<![^\W_])_(?=\S).*?(?<=\S)_(?![^\W_])", re.S)
+
+
+@every_lesson
+def test_no_two_underscores_of_a_paragraph_are_taken_for_emphasis(lesson):
+    """`e'_{i} = R_{ij}` would be set as e'{i} = R{ij}, half of it slanted, and no formula: write `e_{i}'`."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text_of(lesson), flags=re.DOTALL)
+    assert [paragraph for paragraph in text.split("\n\n") if SLANTED.search(paragraph)] == []
+
+
+@every_lesson
+def test_a_formula_begins_after_a_space(lesson):
+    """GitHub takes a dollar sign after most other characters for money."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text_of(lesson), flags=re.DOTALL)
+    formulas = re.finditer(r"\$\$.+?\$\$|\$[^$]+\$", text, re.DOTALL)
+    assert [f[0] for f in formulas if re.match(r"[^\s(]\$|.\$\s", text[f.start() - 1 : f.start() + 2])] == []
+
+
 def test_lessons_0_to_4_take_at_most_four_hours():
     minutes = {lesson.name: minutes_stated(lesson) for lesson in LESSONS if lesson.name < "05"}
     assert sum(minutes.values()) <= 240, minutes
