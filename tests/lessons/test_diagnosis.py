@@ -68,7 +68,7 @@ EXAMPLES = [
     ("has, all along the first axis, what is right for index 0 alone", np.repeat(E[:1], 3, axis=0), E, {}),
     ("holds the right numbers, but not at the right positions", E.reshape(4, 15).T.reshape(E.shape), E, {}),
     ("is the right one minus bias: is that missing?", E - BIAS, E, {"bias": BIAS}),
-    ("is the right one plus 2 times bias: is that too much?", E + 2 * BIAS, E, {"bias": BIAS}),
+    ("is the right one plus 2 times bias: has it the wrong sign?", E + 2 * BIAS, E, {"bias": BIAS}),
     ("is the right one divided by gain: is a factor missing?", E / GAIN, E, {"gain": GAIN}),
     ("is the right one times gain: is that a factor too many?", E * GAIN, E, {"gain": GAIN}),
     ("is the right one times the square of gain", E * GAIN**2, E, {"gain": GAIN}),
