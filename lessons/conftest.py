@@ -156,15 +156,15 @@ def looks_for_mistakes(item):
 
 
 def hints_for(item, error):
-    """The hints of a check that belong to this fault: its result's name, its kind, or else the general one.
+    """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
 
     The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return.
     """
     if not isinstance(error, AssertionError):
         keys = ["crash"]
     else:
-        keys = [getattr(error, "name", ""), getattr(error, "kind", "")]
-    general = not isinstance(error, SLIPS) and keys[-1] != "count"
+        keys = [getattr(error, "kind", ""), getattr(error, "name", "")]  # for a dtype, no formula is wrong
+    general = not isinstance(error, SLIPS) and keys[0] != "count"
     hints = []
     for mark in item.iter_markers("hint"):
         special = [mark.kwargs[key] for key in keys if key in mark.kwargs]

@@ -45,9 +45,9 @@ LESSONS: dict[int, tuple[str, ...]] = {
     16: ("loop",),
     17: ("linear.patch", "position", "softmax.attention"),
     18: ("vit", "backward", "loop"),
-    19: ("gelu", "layer_norm"),
+    19: ("gelu", "layer_norm", "adamw"),
     20: ("gradients", "backward"),
-    21: ("parameters", "position"),
+    21: ("parameters", "position", "linear.patch"),
     22: ("linear.head", "parameters"),
 }
 

@@ -95,7 +95,11 @@ def test_patches_that_do_not_fit_are_refused(impl, shape, patch):
     assert refused, f"images of shape {shape} were cut into patches of {patch} x {patch} without an error"
 
 
-@pytest.mark.hint("reshape and transpose keep the dtype; arrays made with np.zeros or np.empty want one")
+@pytest.mark.hint(
+    "the checks above look at the same numbers: mend those first",
+    dtype="reshape and transpose keep the dtype; arrays made with np.zeros or np.empty want one",
+    inplace="make new arrays: what you were given belongs to somebody else",
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
 def test_the_dtype_and_the_inputs_stay_as_they_are(impl, dtype):
     shape, patch = (3, 4, 10, 1), 2

@@ -156,7 +156,8 @@ WRONG = {
 @pytest.mark.hint(
     "which number of images, and of patches, would hide this fault? And can a gradient check see a forward "
     "that does the wrong thing?",
-    right="central differences are off by about 1e-10: demand less than 1e-6, and not 0",
+    right="does your check of the values fit every size? And central differences are off by about 1e-10: "
+    "demand an error below 1e-6, and not 0",
 )
 def test_trust_class_token(impl):
     assert_trust(impl.trust_class_token, (class_token, class_token_backward), WRONG)

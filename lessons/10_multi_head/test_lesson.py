@@ -133,7 +133,8 @@ def test_large_scores(impl):
     dqkv_weight="is the gradient of o cut into heads by a reshape and a transpose? are dq, dk and dv side by "
     "side in the order (q k v, head, K)?",
     dqkv_bias="column sums over all images and tokens; side by side in the order (q k v, head, K)",
-    dx="x is read by q, k and v of every head: one product with all 3D columns adds all of it up",
+    dx="every step before dx may be at fault: dO cut into heads by a reshape and a transpose; the root of K "
+    "in dq and dk; the three side by side in the order (q k v, head, K); one product with all 3D columns",
     dtype="use math.sqrt, not np.sqrt, and give every new array dtype=x.dtype",
 )
 @sizes
@@ -234,7 +235,8 @@ WRONG = {
 @pytest.mark.hint(
     "which sizes would hide this fault: one image, one head, two heads? Compare the values with one head "
     "after the other, and every one of the five gradients with central differences",
-    right="the gradient of the key bias is 0 but for rounding: an error relative to its size needs a floor",
+    right="do you compare with an attention of your own that is still wrong? And the gradient of the key "
+    "bias is 0 but for rounding: an error relative to its size needs a floor",
 )
 def test_trust_multi_head(impl):
     assert_trust(impl.trust_multi_head, (attention, attention_backward), WRONG)

@@ -148,7 +148,7 @@ def test_a_stack_of_blocks(impl):
 
 @pytest.mark.hint(
     "central differences on random x, a and c for each suspect",
-    inputs="a fresh block hides it: what must not be zero?",
+    inputs="a first branch that adds nothing hides it: what must not be zero?",
 )
 def test_guilty_block(impl):
     assert_exposed(impl.guilty_block(), SUSPECTS)

@@ -222,7 +222,7 @@ WRONG = {
         "the blocks' gradients in reverse order": "with a single block this is right",
         "the same gradient for all classes": "if dlogits is all ones, this is right",
         "the last norm's gain taken to be 1": "in a fresh model this is right",
-        "right": "float64, a push of about 1e-5, and an error that is relative",
+        "right": "float64, a push of about 1e-5 along a direction of norm 1, and an error that is relative",
     },
 )
 def test_trust_vit(impl):

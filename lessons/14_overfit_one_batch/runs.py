@@ -2,7 +2,8 @@
 
 All three: eight pictures of make_shapes(train=8, test=1, seed=5), normalised, float64; labels
 np.random.default_rng(5).integers(0, 10, 8); ViTConfig(32, 8, width=32, mlp_width=64, heads=4, layers=2,
-classes=10); initialise(config, 5, "float64"); AdamW without decay, lr 0.01.
+classes=10); initialise(config, 5, "float64"); AdamW without decay, lr 0.01. Everything but the one fault is
+as it should be: a new optimiser, for example, is still told the number of the step.
 """
 
 FAULTS = (

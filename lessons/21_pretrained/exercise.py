@@ -1,6 +1,8 @@
-"""Lesson 21: pretrained weights. Fill in the three functions, then run: pytest lessons/21_pretrained"""
+"""Lesson 21: pretrained weights. Fill in the functions, then run: pytest lessons/21_pretrained"""
 
 import numpy as np  # noqa: F401 - you will want it
+
+from tinyvit.checking import check_gradients  # noqa: F401 - the tool of lesson 3, for trust_resize
 
 
 def attention_from_official(query, key, value, out):
@@ -10,23 +12,36 @@ def attention_from_official(query, key, value, out):
     (H, K, D), bias (D,); with H K = D. Returns qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D) and
     out_bias (D,). The columns of qkv go through q, k, v first, then the heads, then K.
     """
-    raise NotImplementedError(
-        "write attention_from_official: equations 1 and 2, reshape each array, join three"
-    )
+    raise NotImplementedError("write attention_from_official: equations a and b, for all numbers at once")
 
 
 def resize_matrix(n, m, method):
     """The matrix (m, n), float64, that resizes n values in a row to m; method is 'corners' or 'bilinear'.
 
-    Row i holds the shares that value i of the new row takes of the old ones: equations resize 2 to 4. Beyond
-    the border the outermost value goes on. m may be smaller than n, and either may be 1.
+    Row i holds the shares that value i of the new row takes of the old ones. Beyond the border the outermost
+    value is repeated. m may be smaller than n, and either may be 1.
     """
     raise NotImplementedError("write resize_matrix: where row i reads, then the shares of its two neighbours")
 
 
-def ridge_weights(X, Y, ridge):
-    """The W (F, C) that makes |X W - Y|^2 + ridge |W|^2 least, for X (n, F) and Y (n, C).
+def trust_resize(forward, backward):
+    """Whether backward(dy, cache) returns the gradient of the images: True or False, from gradient checks.
 
-    Solves the smaller system: F x F if n >= F, n x n otherwise. float32 in, float32 out.
+    forward(images, size, method) is right and resizes images (B, H, W, C) to size (height, width) by the
+    method 'corners' or 'bilinear'. It returns (y, cache), y (B, height, width, C).
     """
-    raise NotImplementedError("write ridge_weights: equation few shot 4, or few shot 5 where n < F")
+    raise NotImplementedError("write trust_resize: check_gradients for sizes that hide nothing")
+
+
+# The puzzle: a model was trained on pixels of another scale. Give tinyvit's pixels to it.
+
+
+def embedding_for_our_pixels(weight, bias, mean, std):
+    """The patch embedding, weight (P P C, D) and bias (D,), of a model that gets tinyvit's pixels instead.
+
+    The model was trained on (u - mean) / std, with pixels u from 0 to 1 and mean and std (C,), one number for
+    each channel. tinyvit's pixels run from -1 to 1. Rows of weight go through the patch's rows, its columns,
+    then the channels. Returns a weight and a bias with which the model computes the same function of the
+    image, in their dtype.
+    """
+    raise NotImplementedError("write embedding_for_our_pixels: write one scale as a function of the other")

@@ -1,10 +1,15 @@
 """Checks of lesson 21."""
 
+import importlib
+
 import numpy as np
 import pytest
 
-from lessons.referee import assert_same, assert_untouched
+from lessons.referee import assert_same, assert_trust, assert_untouched
+from tinyvit.ops import patchify
 from tinyvit.ops.attention import attention
+
+SUSPECTS = importlib.import_module("lessons.21_pretrained.suspects")
 
 D, H, K = 6, 3, 2
 NAMES = ("qkv_weight", "qkv_bias", "out_weight", "out_bias")
@@ -48,7 +53,7 @@ def test_every_number_of_out_is_in_its_row(impl):
     assert_same(out_bias, layer[3][1], "out_bias")
 
 
-@pytest.mark.hint("the numbers are all there, but not where the layer looks for them: compare with eq. 1, 2")
+@pytest.mark.hint("the numbers are all there, but not where the layer looks for them: compare with eq. a, b")
 def test_the_layer_computes_what_the_official_one_does(impl):
     layer = official(2)
     x = np.random.default_rng(3).normal(size=(2, 4, D))
@@ -86,15 +91,15 @@ def test_bilinear_two_become_four(impl):
 
 
 @pytest.mark.hint(
-    "work out the place, its floor j and the rest f = place - j; shares 1 - f and f; clip both j"
+    "work out where to read, t, its floor j and the rest f = t - j; shares 1 - f and f; clip j and j + 1"
 )
 @pytest.mark.parametrize("method", ["corners", "bilinear"])
 def test_a_ramp_is_read_where_the_method_says(impl, method):
-    for n, m in ((5, 8), (8, 5), (4, 12), (7, 3), (6, 6), (1, 3)):
+    for n, m in ((5, 8), (8, 5), (4, 12), (7, 3), (6, 6), (1, 3), (9, 2), (1, 1)):
         got = impl.resize_matrix(n, m, method)
         name = f"resize_matrix({n}, {m}, {method!r})"
         i = np.arange(m)
-        at = i * (n - 1) / (m - 1) if method == "corners" else (i + 0.5) * n / m - 0.5
+        at = i * (n - 1) / max(m - 1, 1) if method == "corners" else (i + 0.5) * n / m - 0.5
         expected = at.clip(0, n - 1)
         assert np.shape(got) == (m, n), f"{name} has shape {np.shape(got)}, expected {(m, n)}"
         assert_same(got.sum(axis=1), np.ones(m), f"the sum of each row of {name}")
@@ -103,60 +108,79 @@ def test_a_ramp_is_read_where_the_method_says(impl, method):
         assert_same(got @ bent, np.interp(expected, np.arange(n), bent), f"{name} times 0, 1, 4, ...")
 
 
-@pytest.mark.hint("with m = 1 the corners coincide: read at 0")
-def test_one_place_reads_at_the_first_corner(impl):
-    assert_same(impl.resize_matrix(4, 1, "corners"), np.array([[1.0, 0, 0, 0]]), "resize_matrix(4, 1)")
-
-
-def problem(n, F, seed=0, dtype="float64"):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, F)).astype(dtype), rng.normal(size=(n, 4)).astype(dtype)
-
-
-@pytest.mark.hint("W = 11 / (5 + 6): the ridge is added once, whatever n is")
-def test_one_feature_by_hand(impl):
-    X, Y = np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]])
+@pytest.mark.hint("with m = 1 the corners coincide: read at 0; half-pixel reads in the middle")
+def test_a_row_that_becomes_one_value(impl):
     assert_same(
-        impl.ridge_weights(X, Y, 6.0), np.array([[1.0]]), "W for X = [[1], [2]], Y = [[3], [4]], ridge 6"
+        impl.resize_matrix(4, 1, "corners"), np.array([[1.0, 0, 0, 0]]), "resize_matrix(4, 1, 'corners')"
     )
+    expected = np.array([[0, 0.5, 0.5, 0]])
+    assert_same(impl.resize_matrix(4, 1, "bilinear"), expected, "resize_matrix(4, 1, 'bilinear')")
 
 
-@pytest.mark.hint("few shot 4 and few shot 5; the ridge goes on the diagonal: ridge * np.eye(F), or of n")
-@pytest.mark.parametrize(("n", "F"), [(12, 5), (5, 5), (5, 12), (1, 3)])
-def test_the_gradient_is_zero_at_the_answer(impl, n, F):
-    X, Y = problem(n, F)
-    expected = np.linalg.solve(X.T @ X + 0.7 * np.eye(F), X.T @ Y)
-    W = impl.ridge_weights(X, Y, 0.7)
-    assert_same(W, expected, f"W for {n} images and {F} features")
-    assert_same(X.T @ (X @ W - Y) + 0.7 * W, np.zeros((F, 4)), "the gradient at W")
+@pytest.mark.hint("the shares of value i stand in row i, and no share is negative")
+@pytest.mark.parametrize("method", ["corners", "bilinear"])
+def test_every_row_has_one_or_two_shares(impl, method):
+    for n, m in ((2, 7), (3, 8), (8, 3), (5, 4), (11, 2)):
+        got = np.asarray(impl.resize_matrix(n, m, method))
+        name = f"resize_matrix({n}, {m}, {method!r})"
+        assert got.shape == (m, n), f"{name} has shape {got.shape}, expected {(m, n)}"
+        assert got.min() >= -1e-12, f"{name} has a negative share, {got.min():.3g}"
+        most = int((got > 1e-12).sum(axis=1).max())
+        assert most <= 2, f"a row of {name} has {most} shares that are not 0, expected one or two"
 
 
-@pytest.mark.hint("n < F: few shot 5, X @ X.T is n x n; otherwise few shot 4, X.T @ X is F x F")
-def test_the_smaller_system_is_solved(impl, monkeypatch):
-    sides = []
-    for name in ("solve", "inv", "eigh", "eig", "cholesky", "pinv"):
-        whole = getattr(np.linalg, name)
-
-        def noted(matrix, *others, whole=whole, **named):
-            sides.append(max(np.shape(matrix)))
-            return whole(matrix, *others, **named)
-
-        monkeypatch.setattr(np.linalg, name, noted)
-    for n, F in ((3, 40), (40, 3)):
-        sides.clear()
-        impl.ridge_weights(*problem(n, F), 1.0)
-        assert max(sides, default=0) <= 3, (
-            f"for {n} images and {F} features a {max(sides)} x {max(sides)} system was solved, 3 x 3 will do"
-        )
+@pytest.mark.hint(
+    "check_gradients(lambda x: forward(x, size, method), backward, (images,), rng), for several sizes",
+    right="a right backward has errors around 1e-10 for images of normal random numbers",
+    resized_back="try a size that differs from the old one",
+    always_corners="try both methods",
+    one_matrix_for_a_square="try square images, and a new size that is not square",
+    border_lost="try 'bilinear' with a larger size",
+    smaller_is_a_mean="try a smaller size too",
+    one_point_is_the_mean="try a size of one row or one column",
+    one_image_only="try more than one image",
+    one_channel_only="try more than one channel",
+)
+def test_trust_resize(impl):
+    assert_trust(impl.trust_resize, SUSPECTS.RIGHT, SUSPECTS.WRONG)
 
 
-@pytest.mark.hint("float32 in, float32 out: np.eye(n, dtype=X.dtype); and no += on an argument")
-def test_ridge_keeps_float32_and_its_inputs(impl):
-    for n, F in ((6, 4), (4, 6)):
-        X, Y = problem(n, F, 1, "float32")
-        before = [X.copy(), Y.copy()]
-        W = impl.ridge_weights(X, Y, 0.5)
-        wide = X.astype("float64")
-        exact = np.linalg.solve(wide.T @ wide + 0.5 * np.eye(F), wide.T @ Y)
-        assert_same(W, exact.astype("float32"), "W in float32", 1e-4)
-        assert_untouched(before, [X, Y])
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def embedding(P, C, D, dtype="float64"):
+    rng = np.random.default_rng(P + C)
+    return rng.normal(size=(P * P * C, D)).astype(dtype), rng.normal(size=D).astype(dtype)
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint(
+    "u = (x + 1) / 2: put it into (u - mean) / std, and look at what multiplies x and what does not",
+    weight="row r of weight belongs to channel r % C",
+    bias="what does not contain x goes through the old weight, and is the same for every image",
+)
+@pytest.mark.parametrize("P, C", [(2, 3), (3, 1), (2, 4)])
+def test_the_same_function_of_the_image(impl, P, C):
+    mean, std = np.array((*MEAN, 0.7)[:C]), np.array((*STD, 0.4)[:C])
+    weight, bias = embedding(P, C, 5)
+    before = [weight.copy(), bias.copy(), mean.copy(), std.copy()]
+    u = np.random.default_rng(1).random((2, 3 * P, 2 * P, C))
+    theirs = patchify((u - mean) / std, P)[0] @ weight + bias
+    result = impl.embedding_for_our_pixels(weight, bias, mean, std)
+    assert_untouched(before, [weight, bias, mean, std])
+    assert isinstance(result, tuple | list) and len(result) == 2, "expected two arrays: weight and bias"
+    new_weight, new_bias = result
+    scale = np.tile(0.5 / std, P * P)
+    assert_same(new_weight, weight * scale[:, None], "weight")
+    assert_same(new_bias, bias + np.tile((0.5 - mean) / std, P * P) @ weight, "bias")
+    assert_same(patchify(2 * u - 1, P)[0] @ new_weight + new_bias, theirs, "the embedded patches")
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint("mean and std may be tuples of numbers; the results have the dtypes of weight and bias")
+def test_embedding_keeps_float32(impl):
+    weight, bias = embedding(4, 3, 5, "float32")
+    new_weight, new_bias = impl.embedding_for_our_pixels(weight, bias, MEAN, STD)
+    scale, shift = np.tile(0.5 / np.array(STD), 16), np.tile((0.5 - np.array(MEAN)) / STD, 16)
+    assert_same(new_weight, (weight * scale[:, None]).astype(np.float32), "weight", 1e-5)
+    assert_same(new_bias, (bias + shift @ weight).astype(np.float32), "bias", 1e-5)

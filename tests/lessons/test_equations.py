@@ -30,7 +30,7 @@ DERIVED_IN = {
     "tinyvit/analysis/filters.py": "17_look_inside",
     "tinyvit/analysis/position_similarity.py": "17_look_inside",
     "tinyvit/ops/resize.py": "21_pretrained",
-    "tinyvit/analysis/few_shot.py": "21_pretrained",
+    "tinyvit/analysis/few_shot.py": "22_transfer",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 

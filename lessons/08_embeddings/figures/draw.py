@@ -58,12 +58,12 @@ def draw_embeddings():
 
 def draw_set():
     """The stars and their shuffled patches, and the class token after attention, without and with a table."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # draws in the order of the text, and so gets the text's numbers
+    W, b, t = rng.normal(0, 0.1, (192, 8)), rng.normal(size=8), rng.normal(size=8)
+    weights = rng.normal(size=(8, 24)), rng.normal(size=24), rng.normal(size=(8, 8)), rng.normal(size=8)
     order = rng.permutation(16)
     patches = patchify(star()[None], 8)[0]
     both = np.concatenate([patches, patches[:, order]])  # (2, 16, 192)
-    W, b, t = rng.normal(0, 0.1, (192, 8)), rng.normal(size=8), rng.normal(size=8)
-    weights = rng.normal(size=(8, 24)), rng.normal(size=24), rng.normal(size=(8, 8)), rng.normal(size=8)
     x, _ = linear(both / 127.5 - 1, W, b)
     tokens, _ = class_token(x, t)
     without = attention(tokens, *weights, heads=2)[0][:, 0]
@@ -78,11 +78,11 @@ def draw_set():
             sheet.line([(30 + 22 * i, top), (30 + 22 * i, top + 88)], "#ffffff", 1)
             sheet.line([(30, top + 22 * i), (118, top + 22 * i)], "#ffffff", 1)
         sheet.text(132, top + 44, title, 13, INK, "lm")
-        sheet.grid(226, top + 28, without[line : line + 1], 31, "{:.1f}", 24, 11)
-        sheet.grid(494, top + 28, within[line : line + 1], 31, "{:.1f}", 24, 11)
+        sheet.grid(226, top + 28, without[line : line + 1], 31, "{:.1f}", 10, 11)
+        sheet.grid(494, top + 28, within[line : line + 1], 31, "{:.1f}", 10, 11)
     sheet.text(226 + 124, 24, "class token after attention, no table", 13, ORANGE)
     sheet.text(494 + 124, 24, "the same with a table E added", 13, GREEN)
-    sheet.text(226 + 124, 130, "equal to the last digit", 12, QUIET)
+    sheet.text(226 + 124, 130, "equal", 12, QUIET)
     sheet.text(494 + 124, 130, "different", 12, QUIET)
     sheet.save(HERE / "set.png")
 

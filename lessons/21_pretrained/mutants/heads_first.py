@@ -5,7 +5,8 @@ import importlib
 import numpy as np
 
 solution = importlib.import_module("lessons.21_pretrained.solution")
-resize_matrix, ridge_weights = solution.resize_matrix, solution.ridge_weights
+resize_matrix = solution.resize_matrix
+embedding_for_our_pixels, trust_resize = solution.embedding_for_our_pixels, solution.trust_resize
 
 
 def attention_from_official(query, key, value, out):

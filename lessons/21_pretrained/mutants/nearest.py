@@ -5,7 +5,8 @@ import importlib
 import numpy as np
 
 solution = importlib.import_module("lessons.21_pretrained.solution")
-attention_from_official, ridge_weights = solution.attention_from_official, solution.ridge_weights
+attention_from_official = solution.attention_from_official
+embedding_for_our_pixels, trust_resize = solution.embedding_for_our_pixels, solution.trust_resize
 
 
 def resize_matrix(n, m, method):
