@@ -46,7 +46,16 @@ def supposed(got, right: Callable[[Inputs], np.ndarray], inputs: Inputs) -> str:
                 continue  # what cannot be worked out was not worked out
         if other.shape == got.shape and np.linalg.norm(got - other) <= CLOSE * np.linalg.norm(other):
             found.append(text)
-    return f"is what it should be if {', or if '.join(found)}" if 0 < len(found) <= 3 else ""
+    return f"is what it should be if {_together(found)}" if 0 < len(found) <= 3 else ""
+
+
+def _together(found: list[str]) -> str:
+    """Several changes in one sentence: of those that are the same, the names alone."""
+    names: dict[str, list[str]] = {}
+    for text in found:
+        name, verb, change = text.partition(" were ")
+        names.setdefault(verb + change, []).append(name)
+    return ", or if ".join(" or ".join(those) + change for change, those in names.items())
 
 
 @contextmanager
@@ -80,12 +89,11 @@ def _changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         ]:
             changed = {each: inputs[theirs[end]].copy() for end, each in ours.items()}
             yield f"{a} were {b}", changed
-            yield (
-                f"{a} and {b} were exchanged",
-                changed | {each: inputs[ours[end]].copy() for end, each in theirs.items()},
-            )
+            if a < b:
+                other = {each: inputs[ours[end]].copy() for end, each in theirs.items()}
+                yield f"{a} and {b} were exchanged", changed | other
     for name, array in inputs.items():
-        yield f"{name} had the other sign", {name: -array}
+        yield f"{name} were of the other sign", {name: -array}
         for size, text in _sizes():
             for factor, reason in ((size, text), (math.sqrt(size), f"the square root of {text}")):
                 yield (

@@ -264,13 +264,13 @@ GIVEN = {name: RNG.normal(size=(4, 4)) for name in ("q", "k", "v", "gain", "weig
 @pytest.mark.parametrize(
     ("said", "change"),
     [
-        ("q were zero, or if k were zero, or if gain were zero", {"gain": np.zeros((4, 4))}),
+        ("q or k or gain were zero", {"gain": np.zeros((4, 4))}),
         ("gain were all ones", {"gain": np.ones((4, 4))}),
         ("weight were its transpose", {"weight": GIVEN["weight"].T}),
         ("weight were the identity matrix", {"weight": np.eye(4)}),
         ("v were k", {"v": GIVEN["k"]}),
         ("q and k were exchanged", {"q": GIVEN["k"], "k": GIVEN["q"]}),
-        ("v had the other sign, or if weight had the other sign", {"v": -GIVEN["v"]}),
+        ("v or weight were of the other sign", {"v": -GIVEN["v"]}),
         ("q were 2.646 times as large: that is the square root of K = 7", {"q": 7**0.5 * GIVEN["q"]}),
         ("q were 7 times smaller: that is K = 7", {"q": GIVEN["q"] / 7}),
     ],
@@ -297,6 +297,8 @@ def test_a_group_of_parameters_taken_for_another():
     got = right(given | {"norm2.weight": given["norm1.weight"], "norm2.bias": given["norm1.bias"]})
     assert supposed(got, right, given) == "is what it should be if norm2 were norm1"
     assert supposed(slight(got), right, given) == ""
+    other = dict(zip(names, [given[name] for name in (*names[2:], *names[:2])], strict=True))
+    assert supposed(right(other), right, given) == "is what it should be if norm1 and norm2 were exchanged"
 
 
 def test_nothing_is_supposed_of_random_or_simple_numbers():
