@@ -1,5 +1,6 @@
 """Checks of lesson 5."""
 
+import functools
 import math
 from importlib import import_module
 
@@ -93,11 +94,32 @@ def test_two_forwards_before_the_backwards(impl):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("before", [(3,), (2, 3), (2, 1, 3)], ids=str)
 def test_the_mlp_forward(impl, form, before):
-    x, weight1, bias1, weight2, bias2 = inputs(before, seed=4).values()
-    expected = RIGHT[form](x @ weight1 + bias1) @ weight2 + bias2
-    assert_same(impl.mlp(x, weight1, bias1, weight2, bias2, form)[0], expected, "y")
+    arrays = inputs(before, seed=4)
+    right = functools.partial(mlp_of_the_form, form)
+    expected = right(*arrays.values())
+    y, _ = impl.mlp(*arrays.values(), form)
+    assert_same(y, expected, "y", of=right, inputs=arrays)
     if form == "tanh":
-        assert_same(impl.mlp(x, weight1, bias1, weight2, bias2)[0], expected, "y without a form")
+        assert_same(impl.mlp(*arrays.values())[0], expected, "y without a form")
+
+
+def mlp_of_the_form(form, x, weight1, bias1, weight2, bias2):
+    """The definition."""
+    return RIGHT[form](x @ weight1 + bias1) @ weight2 + bias2
+
+
+@pytest.mark.hint(
+    "linear_backward with the second layer's cache, gelu_backward, linear_backward with the first one's",
+    dweight2="the input of the second layer is g, not h",
+    dweight1="what comes back from GELU goes into the first layer: dh, not dg",
+    shape="linear_backward returns the gradients of input, weight and bias, with all rows added up",
+    count="dx, dweight1, dbias1, dweight2, dbias2: five gradients",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_mlp_backward(impl, form):
+    sizes = ((3,), 4, 5), ((2, 3), 5, 4), ((2, 3, 2), 4, 6), ((2, 3), 4, 4)
+    cases = {f"x {(*size[0], size[1])}, M = {size[2]}": inputs(*size, seed=2) for size in sizes}
+    assert_operation(lambda *arrays: impl.mlp(*arrays, form), impl.mlp_backward, cases)
 
 
 @pytest.mark.hint(
@@ -118,20 +140,6 @@ def test_the_mlp_of_the_worked_example(impl):
     assert_same(dbias1, slopes, "dbias1")
     assert_same(dweight1, slopes[None], "dweight1")
     assert_same(dx, np.array([[slopes[0] - slopes[1]]]), "dx")
-
-
-@pytest.mark.hint(
-    "linear_backward with the second layer's cache, gelu_backward, linear_backward with the first one's",
-    dweight2="the input of the second layer is g, not h",
-    dweight1="what comes back from GELU goes into the first layer: dh, not dg",
-    shape="linear_backward returns the gradients of input, weight and bias, with all rows added up",
-    count="dx, dweight1, dbias1, dweight2, dbias2: five gradients",
-)
-@pytest.mark.parametrize("form", FORMS)
-def test_mlp_backward(impl, form):
-    sizes = ((3,), 4, 5), ((2, 3), 5, 4), ((2, 3, 2), 4, 6), ((2, 3), 4, 4)
-    cases = {f"x {(*size[0], size[1])}, M = {size[2]}": inputs(*size, seed=2) for size in sizes}
-    assert_operation(lambda *arrays: impl.mlp(*arrays, form), impl.mlp_backward, cases)
 
 
 @pytest.mark.hint(

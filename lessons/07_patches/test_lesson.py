@@ -32,16 +32,6 @@ def by_equation_1(x, patch):
 
 
 @pytest.mark.hint(
-    "the first patch is the upper left square: 0 and 1 from the first row, 4 and 5 from the second",
-    shape="one row for each patch: 4 rows of 4 numbers",
-)
-def test_the_worked_example(impl):
-    y, _ = impl.patchify(np.arange(16.0).reshape(1, 4, 4, 1), 2)
-    expected = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
-    assert_same(y, np.array(expected, dtype=float), "y")
-
-
-@pytest.mark.hint(
     "after the first reshape name all six axes; which of them number the patch, and which the pixel in it?",
     shape="the image need not be square, and C need not be 3: take every size from images.shape",
     crash="the image need not be square, and C need not be 3: take every size from images.shape",
@@ -50,6 +40,16 @@ def test_the_worked_example(impl):
 def test_every_number_goes_to_its_place(impl, shape, patch):
     y, _ = impl.patchify(images(shape), patch)
     assert_same(y, by_equation_1(images(shape), patch), "y")
+
+
+@pytest.mark.hint(
+    "the first patch is the upper left square: 0 and 1 from the first row, 4 and 5 from the second",
+    shape="one row for each patch: 4 rows of 4 numbers",
+)
+def test_the_worked_example(impl):
+    y, _ = impl.patchify(np.arange(16.0).reshape(1, 4, 4, 1), 2)
+    expected = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
+    assert_same(y, np.array(expected, dtype=float), "y")
 
 
 @pytest.mark.hint(

@@ -28,6 +28,27 @@ def token_by_token(q, k, v):
     return y
 
 
+@pytest.mark.hint(
+    "every row of A adds up to 1: the softmax runs over the tokens that are asked, the last axis of S"
+)
+def test_if_all_say_the_same_all_hear_it(impl):
+    arrays = inputs(1)
+    arrays["v"] = v = np.broadcast_to(np.array([3.0, -1.0, 0.5]), arrays["v"].shape).copy()
+    y, _ = impl.single_head(*arrays.values())
+    assert_same(y, v, "y for equal values", of=token_by_token, inputs=arrays)
+
+
+@pytest.mark.hint(
+    "K is the last axis of q; q k^T is divided by math.sqrt(K), not by K; each image by itself",
+    crash="the transpose of every image's k is k.swapaxes(-1, -2); .T turns all three axes round",
+)
+@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 2), (4, 1, 2), (1, 6, 1)], ids=str)
+def test_values_token_by_token(impl, shape):
+    arrays = inputs(2, shape)
+    y, _ = impl.single_head(*arrays.values())
+    assert_same(y, token_by_token(**arrays), "y", of=token_by_token, inputs=arrays)
+
+
 @pytest.mark.hint("scores q k^T / sqrt(K), softmax along the last axis, then the product with v")
 def test_three_tokens_by_hand(impl):
     x = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
@@ -37,27 +58,6 @@ def test_three_tokens_by_hand(impl):
     a, b, c = 1 + 2 * f**2, 2 * f + 1, f + f**2 + f**3
     heard = [[(1 + f**2) / a, 2 * f**2 / a], [2 * f / b, (1 + f) / b], [(f + f**3) / c, (f**2 + f**3) / c]]
     assert_same(y, 10 * np.array([heard]), "y")
-
-
-@pytest.mark.hint(
-    "every row of A adds up to 1: the softmax runs over the tokens that are asked, the last axis of S"
-)
-def test_if_all_say_the_same_all_hear_it(impl):
-    q, k, _ = inputs(1).values()
-    v = np.broadcast_to(np.array([3.0, -1.0, 0.5]), q.shape).copy()
-    y, _ = impl.single_head(q, k, v)
-    assert_same(y, v, "y for equal values")
-
-
-@pytest.mark.hint(
-    "K is the last axis of q; q k^T is divided by math.sqrt(K), not by K; each image by itself",
-    crash="the transpose of every image's k is k.swapaxes(-1, -2); .T turns all three axes round",
-)
-@pytest.mark.parametrize("shape", [(2, 5, 7), (3, 4, 2), (4, 1, 2), (1, 6, 1)], ids=str)
-def test_values_token_by_token(impl, shape):
-    q, k, v = inputs(2, shape).values()
-    y, _ = impl.single_head(q, k, v)
-    assert_same(y, token_by_token(q, k, v), "y")
 
 
 @pytest.mark.hint("exp of a score of 1,000 is infinite: use softmax from tinyvit.ops, which prevents that")

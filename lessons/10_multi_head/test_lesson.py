@@ -1,5 +1,6 @@
 """Checks of lesson 10."""
 
+import functools
 import math
 
 import numpy as np
@@ -68,18 +69,6 @@ def test_splitting_into_heads(impl, B, N, H, K):
 
 
 @pytest.mark.hint(
-    "each head: its own K columns of q, k and v, from the whole token; scores over sqrt(K), K = D / H",
-    crash="B, N, D and H all differ here: take every size from x.shape and heads",
-)
-@sizes
-def test_values_head_by_head(impl, size):
-    *shape, heads = size
-    arrays = inputs(*shape, seed=1)
-    y, _ = impl.attention(*arrays.values(), heads)
-    assert_same(y, head_by_head(*arrays.values(), heads), "y")
-
-
-@pytest.mark.hint(
     "x @ qkv_weight uses all D rows for every column: only q, k and v are cut into heads, never x"
 )
 def test_every_head_reads_the_whole_token(impl):
@@ -98,6 +87,34 @@ def test_the_output_projection(impl):
     x, W, b, _, out_bias = inputs(2, 4, 6, seed=3).values()
     y, _ = impl.attention(x, W, b, np.zeros((6, 6)), out_bias, 2)
     assert_same(y, np.broadcast_to(out_bias, x.shape).copy(), "y with an out_weight of zeros")
+
+
+@pytest.mark.hint(
+    "each head: its own K columns of q, k and v, from the whole token; scores over sqrt(K), K = D / H",
+    crash="B, N, D and H all differ here: take every size from x.shape and heads",
+)
+@sizes
+def test_values_head_by_head(impl, size):
+    *shape, heads = size
+    arrays = inputs(*shape, seed=1)
+    y, _ = impl.attention(*arrays.values(), heads)
+    expected = head_by_head(*arrays.values(), heads)
+    assert_same(y, expected, "y", of=functools.partial(in_thirds, heads), inputs=thirds(**arrays))
+
+
+def thirds(x, qkv_weight, qkv_bias, out_weight, out_bias):
+    """The inputs, with the parameters of q, k and v each by itself."""
+    arrays = {"x": x, "out_weight": out_weight, "out_bias": out_bias}
+    for name, weight, bias in zip("qkv", np.split(qkv_weight, 3, 1), np.split(qkv_bias, 3), strict=True):
+        arrays |= {f"{name}.weight": weight, f"{name}.bias": bias}
+    return arrays
+
+
+def in_thirds(heads, x, out_weight, out_bias, *parts):
+    """head_by_head, from what `thirds` gives."""
+    return head_by_head(
+        x, np.concatenate(parts[::2], 1), np.concatenate(parts[1::2]), out_weight, out_bias, heads
+    )
 
 
 @pytest.mark.hint("exp of a score of 1,000 is infinite: use softmax from tinyvit.ops, which prevents that")

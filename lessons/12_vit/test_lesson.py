@@ -59,21 +59,30 @@ def test_parameter_count_of_the_other_forms(impl, form):
     assert got == expected, f"{form}: expected {expected:,}, got {got:,}"
 
 
-@pytest.mark.hint(
-    "the class token comes first; position is added to all N tokens; a last norm, with config.eps, follows"
-)
-def test_logits(impl):
-    params, images, _ = model(TOKEN, 3)
-    logits, _ = run_forward(impl, TOKEN, params, images)
-    assert_same(logits, library_forward(TOKEN, params, images)[0], "the array of logits")
-
-
 @pytest.mark.hint("one image alone must give the same logits as in a batch: nothing here mixes images")
 def test_images_do_not_influence_each_other(impl):
     params, images, _ = model(TOKEN, 4)
     logits, _ = run_forward(impl, TOKEN, params, images)
     alone, _ = run_forward(impl, TOKEN, params, images[1:2])
     assert_same(alone, logits[1:2], "the logits of the second image alone")
+
+
+@pytest.mark.hint(
+    "the class token comes first; position is added to all N tokens; a last norm, with config.eps, follows"
+)
+def test_logits(impl):
+    params, images, _ = model(TOKEN, 3)
+    logits, _ = run_forward(impl, TOKEN, params, images)
+    expected, _ = library_forward(TOKEN, params, images)
+
+    def right(*values):
+        other = params.zeros_like()
+        for name, value in zip(params, values, strict=True):
+            other[name] = value
+        return library_forward(TOKEN, other, images)[0]
+
+    inputs = {name: params[name].copy() for name in params}
+    assert_same(logits, expected, "the array of logits", of=right, inputs=inputs)
 
 
 @pytest.mark.hint(

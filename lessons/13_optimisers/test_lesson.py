@@ -35,17 +35,34 @@ def clipped(impl, g, largest):
     return result
 
 
+@pytest.mark.hint("the decay never enters g, m or v: w shrinks by the factor 1 - lr * weight_decay (adam 5)")
+def test_the_decay_shrinks_the_weights_alone(impl):
+    w, g, m, v = start(2)
+    plain, m1, v1 = step_of(impl, w.copy(), g.copy(), m.copy(), v.copy(), 0.1, 7)
+    decayed, m2, v2 = step_of(impl, w.copy(), g.copy(), m.copy(), v.copy(), 0.1, 7, weight_decay=0.5)
+    assert_same(decayed, plain - 0.05 * w, "w after decay and step")
+    assert_same(m2, m1, "m with decay")
+    assert_same(v2, v1, "v with decay")
+
+
 @pytest.mark.hint(
-    "m and v start at 0, so both are too small at first: what do the weights of the past add up to?",
-    m="(adam 1) as it is: the correction is for this step only",
-    v="(adam 2) as it is: the correction is for this step only",
+    "wrong after step 1: adam 3 and 4; right at first, wrong later: return m and v, not the corrected ones"
 )
-def test_the_first_step_is_lr_long_whatever_the_gradient(impl):
-    w, g = np.array([1.0, 1.0, 1.0]), np.array([0.2, -200.0, 0.003])
-    w, m, v = step_of(impl, w, g, np.zeros(3), np.zeros(3), lr=0.1, step=1, eps=0.0)
-    assert_same(m, 0.1 * g, "m", 1e-12)
-    assert_same(v, 0.001 * g * g, "v", 1e-12)
-    assert_same(w, np.array([0.9, 1.1, 0.9]), "w")
+@pytest.mark.parametrize("options", [{"betas": (0.7, 0.95), "eps": 0.1}, {}], ids=["others", "default"])
+def test_five_steps_are_those_of_the_library(impl, options):
+    w, _, m, v = start(1)
+    m, v = 0 * m, 0 * v
+    params = Params.zeros(rows_of({"a.weight": (3, 4)}), "float64")
+    params["a.weight"] = w
+    library, grads = AdamW(params, weight_decay=0.3, **options), params.zeros_like()
+    for step in range(1, 6):
+        g = start(10 + step)[1]
+        grads["a.weight"] = g
+        library.step(grads, 0.01, step)
+        w, m, v = step_of(impl, w, g, m, v, 0.01, step, weight_decay=0.3, **options)
+        assert_same(m, library.m.reshape(3, 4), f"m after step {step}")
+        assert_same(v, library.v.reshape(3, 4), f"v after step {step}")
+        assert_same(w, params["a.weight"], f"w after step {step} with {options or 'the usual betas and eps'}")
 
 
 @pytest.mark.hint(
@@ -58,33 +75,16 @@ def test_eps_stands_outside_the_root(impl):
 
 
 @pytest.mark.hint(
-    "wrong after step 1: adam 3 and 4; right at first, wrong later: return m and v, not the corrected ones"
+    "m and v start at 0, so both are too small at first: what do the weights of the past add up to?",
+    m="(adam 1) as it is: the correction is for this step only",
+    v="(adam 2) as it is: the correction is for this step only",
 )
-@pytest.mark.parametrize("options", [{}, {"betas": (0.7, 0.95), "eps": 0.1}], ids=["default", "others"])
-def test_five_steps_are_those_of_the_library(impl, options):
-    w, _, m, v = start(1)
-    m, v = 0 * m, 0 * v
-    params = Params.zeros(rows_of({"a.weight": (3, 4)}), "float64")
-    params["a.weight"] = w
-    library, grads = AdamW(params, weight_decay=0.3, **options), params.zeros_like()
-    for step in range(1, 6):
-        g = start(10 + step)[1]
-        grads["a.weight"] = g
-        library.step(grads, 0.01, step)
-        w, m, v = step_of(impl, w, g, m, v, 0.01, step, weight_decay=0.3, **options)
-        assert_same(w, params["a.weight"], f"w after step {step} with {options or 'the usual betas and eps'}")
-        assert_same(m, library.m.reshape(3, 4), f"m after step {step}")
-        assert_same(v, library.v.reshape(3, 4), f"v after step {step}")
-
-
-@pytest.mark.hint("the decay never enters g, m or v: w shrinks by the factor 1 - lr * weight_decay (adam 5)")
-def test_the_decay_shrinks_the_weights_alone(impl):
-    w, g, m, v = start(2)
-    plain, m1, v1 = step_of(impl, w.copy(), g.copy(), m.copy(), v.copy(), 0.1, 7)
-    decayed, m2, v2 = step_of(impl, w.copy(), g.copy(), m.copy(), v.copy(), 0.1, 7, weight_decay=0.5)
-    assert_same(decayed, plain - 0.05 * w, "w after decay and step")
-    assert_same(m2, m1, "m with decay")
-    assert_same(v2, v1, "v with decay")
+def test_the_first_step_is_lr_long_whatever_the_gradient(impl):
+    w, g = np.array([1.0, 1.0, 1.0]), np.array([0.2, -200.0, 0.003])
+    w, m, v = step_of(impl, w, g, np.zeros(3), np.zeros(3), lr=0.1, step=1, eps=0.0)
+    assert_same(m, 0.1 * g, "m", 1e-12)
+    assert_same(v, 0.001 * g * g, "v", 1e-12)
+    assert_same(w, np.array([0.9, 1.1, 0.9]), "w")
 
 
 @pytest.mark.hint("every number of the model is on its own: shapes, axes and neighbours do not matter")
@@ -146,6 +146,18 @@ def test_warm_up(impl):
         assert_same(np.array(rates), np.array([0.1, 0.2, 0.3, 0.4]), "the warm-up")
 
 
+@pytest.mark.hint("the cosine is the decay when none is named")
+def test_cosine_by_default(impl):
+    assert_same(impl.learning_rate(30, 40, 1.0, 8), library_rate(30, 40, 1.0, 8), "the rate of step 30 of 40")
+
+
+@pytest.mark.hint("what is done when the last step begins is less than 1: count the step - 1 before it")
+@pytest.mark.parametrize("decay", ["cosine", "linear"])
+def test_the_last_step_still_moves_the_weights(impl, decay):
+    share = {"cosine": (1 + math.cos(0.9 * math.pi)) / 2, "linear": 0.1}[decay]
+    assert_same(impl.learning_rate(15, 15, 2.0, 5, decay), 2 * share, "the rate of step 15 of 15")
+
+
 @pytest.mark.hint(
     "done is 0 in the first step after the warm-up and less than 1 in the last: how many steps of the decay "
     "lie behind you when a step begins, and how many are there?"
@@ -159,18 +171,6 @@ def test_decay(impl, decay):
     right = [library_rate(step, 17, 0.3, 5, decay) for step in range(1, 18)]
     assert_same(np.array(every), np.array(right), f"the rates of steps 1 to 17 with {decay} decay")
     assert type(every[3]) is float, f"the rate is a {type(every[3]).__name__}, expected a float"
-
-
-@pytest.mark.hint("the cosine is the decay when none is named")
-def test_cosine_by_default(impl):
-    assert_same(impl.learning_rate(30, 40, 1.0, 8), library_rate(30, 40, 1.0, 8), "the rate of step 30 of 40")
-
-
-@pytest.mark.hint("what is done when the last step begins is less than 1: count the step - 1 before it")
-@pytest.mark.parametrize("decay", ["cosine", "linear"])
-def test_the_last_step_still_moves_the_weights(impl, decay):
-    share = {"cosine": (1 + math.cos(0.9 * math.pi)) / 2, "linear": 0.1}[decay]
-    assert_same(impl.learning_rate(15, 15, 2.0, 5, decay), 2 * share, "the rate of step 15 of 15")
 
 
 @pytest.mark.hint("with warmup 0 the first step is one of the decay: test step <= warmup before you divide")

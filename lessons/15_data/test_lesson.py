@@ -52,22 +52,6 @@ def test_a_column_by_hand(impl):
         assert_same(window[:, 0, 0], np.array(expected, np.uint8), f"a column moved down by {down}")
 
 
-@pytest.mark.hint("down moves rows (axis 1), right moves columns (axis 2); every image has its own shifts")
-@pytest.mark.parametrize("size", [(5, 7), (6, 4), (5, 5)])
-def test_every_image_has_its_own_window(impl, size):
-    H, W = size
-    images, rng = pictures(1, (4, H, W, 3)), np.random.default_rng(1)
-    indices = rng.integers(0, 4, 60)
-    down, right, flip = rng.integers(1 - H, H, 60), rng.integers(1 - W, W, 60), rng.random(60) < 0.5
-    batch = impl.crop_and_flip(images, indices, down, right, flip)
-    padded = np.pad(images, ((0, 0), (H - 1, H - 1), (W - 1, W - 1), (0, 0)), mode="reflect")
-    expected = [
-        padded[i, H - 1 + top :, W - 1 + left :][:H, :W][:, :: -1 if mirrored else 1]
-        for i, top, left, mirrored in zip(indices, down, right, flip, strict=True)
-    ]
-    assert_same(batch, np.stack(expected), f"a batch of 60 windows on images of {H} x {W}")
-
-
 @pytest.mark.hint("first the window, then the mirror: output column j shows column W - 1 - j of the window")
 def test_a_flip_mirrors_what_the_window_shows(impl):
     image = pictures(2)[0]
@@ -89,6 +73,22 @@ def test_what_was_given_stays_as_it_was(impl):
     assert_untouched(before, given)
     batch = impl.crop_and_flip(images, np.arange(3), zero, zero, zero > 0)
     assert not np.shares_memory(batch, images), "the batch shares its memory with the data set: copy it"
+
+
+@pytest.mark.hint("down moves rows (axis 1), right moves columns (axis 2); every image has its own shifts")
+@pytest.mark.parametrize("size", [(5, 7), (6, 4), (5, 5)])
+def test_every_image_has_its_own_window(impl, size):
+    H, W = size
+    images, rng = pictures(1, (4, H, W, 3)), np.random.default_rng(1)
+    indices = rng.integers(0, 4, 60)
+    down, right, flip = rng.integers(1 - H, H, 60), rng.integers(1 - W, W, 60), rng.random(60) < 0.5
+    batch = impl.crop_and_flip(images, indices, down, right, flip)
+    padded = np.pad(images, ((0, 0), (H - 1, H - 1), (W - 1, W - 1), (0, 0)), mode="reflect")
+    expected = [
+        padded[i, H - 1 + top :, W - 1 + left :][:H, :W][:, :: -1 if mirrored else 1]
+        for i, top, left, mirrored in zip(indices, down, right, flip, strict=True)
+    ]
+    assert_same(batch, np.stack(expected), f"a batch of 60 windows on images of {H} x {W}")
 
 
 @pytest.mark.hint("without noise nothing is dropped and nothing enlarged; the same at rate 0")

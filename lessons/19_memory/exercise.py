@@ -27,10 +27,10 @@ def trust_in_place(forward, backward):
     dx is the gradient and stays right however often the two are called, and if both leave alone what they
     were given, and each leaves alone what was returned before.
     """
-    raise NotImplementedError("write trust_in_place: check_gradients, and then what a saver may have spoiled")
+    raise NotImplementedError("write trust_in_place: check_gradients, then look for overwritten arrays")
 
 
-# The puzzle: beat 1.5 times. `slow.py` has AdamW's step as it stands in lesson 13. Yours shall do the same
+# The puzzle: be 1.5 times as fast. `slow.py` has Adam's step as it stands in lesson 13. Yours does the same
 # with hardly any memory of its own, and `python -m lessons.19_memory.race` says how much faster that is.
 
 
@@ -40,4 +40,4 @@ def adam_in_pieces(w, g, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8):
     w: parameters, g: their gradients, m and v: the running means of g and of its squares, all of one float
     dtype; step: 1 for the first. Has at no time more than 256 KiB in arrays of its own, however long n is.
     """
-    raise NotImplementedError("write adam_in_pieces: a stretch of the four arrays after another, in place")
+    raise NotImplementedError("write adam_in_pieces: one stretch of all four arrays at a time, in place")

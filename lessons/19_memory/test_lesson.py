@@ -86,7 +86,7 @@ def test_gelu_makes_one_array(impl):
     )
 
 
-@pytest.mark.hint("the array that is worked in is made by every call: it becomes the result")
+@pytest.mark.hint("every call has to make a new array to work in: that array becomes the result")
 def test_every_gelu_has_an_array_of_its_own(impl):
     rng = np.random.default_rng(5)
     x, other = rng.normal(size=(2, 3, 4))
@@ -111,7 +111,7 @@ def test_row_means(impl):
 
 
 @pytest.mark.hint(
-    "all rows, whatever the axes before them, times a column (D, 1) of 1/D; then shape (..., 1)"
+    "reshape x to (-1, D), multiply by a column (D, 1) of 1/D, and reshape the result to (..., 1)"
 )
 def test_row_means_is_a_product(impl):
     x = np.random.default_rng(3).normal(size=(2, 3, 4)).view(Watched)
@@ -136,13 +136,13 @@ def test_float32_stays_float32(impl):
 
 @pytest.mark.hint(
     "copy what you give and what you get, call both functions a second time with other numbers, and compare",
-    right="a right pair leaves alone x, dy, y and dx, and may do what it likes to arrays that nobody sees",
+    right="a right pair leaves x, dy, y and dx alone, and may do what it likes to arrays that nobody sees",
     forward_in_x="compare x before and after the forward",
     backward_in_dy="compare dy before and after the backward",
     backward_in_the_cache="compare x before and after the backward, or call the backward twice",
     backward_in_its_own_cache="call the backward twice with the same dy and the same cache",
-    gradients_share_an_array="keep dx, run both on another x, and look at dx again",
-    results_share_an_array="keep y, run the forward on another x, and look at y again",
+    gradients_share_an_array="keep dx, run both on another x, and look at dx before any other call",
+    results_share_an_array="keep y, run the forward on another x, and look at y before any other call",
     remembered_outside="run the forward on another x, and then the backward with the first cache",
     y_is_the_cache="y belongs to the caller: write to it, and then call the backward",
     two_axes_only="try x with three axes",
@@ -199,7 +199,7 @@ def test_adam_in_pieces_has_hardly_any_memory_of_its_own(impl, dtype):
 
 @pytest.mark.puzzle
 @pytest.mark.hint(
-    "Python's own loop costs a microsecond an operation: a stretch is thousands of numbers long"
+    "Python needs about a microsecond for each operation: make each stretch thousands of numbers long"
 )
 def test_adam_in_pieces_is_not_cut_too_finely(impl):
     class Counted(np.ndarray):

@@ -211,7 +211,7 @@ def test_the_same_bits_on_any_number_of_threads(impl, monkeypatch):
 @pytest.mark.puzzle
 @pytest.mark.hint(
     "a piece may begin only when the oldest unfinished one is no more than `threads` pieces behind; "
-    "what was added is let go"
+    "once a table has been added, drop it or use it again"
 )
 def test_few_tables_at_a_time(impl, monkeypatch):
     # the first piece is the slowest: whoever lets the others run ahead collects their tables meanwhile

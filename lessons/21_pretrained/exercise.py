@@ -33,7 +33,7 @@ def trust_resize(forward, backward):
     raise NotImplementedError("write trust_resize: check_gradients for sizes that hide nothing")
 
 
-# The puzzle: a model was trained on pixels of another scale. Give tinyvit's pixels to it.
+# The puzzle: a model was trained on pixels of another scale. Make it accept tinyvit's.
 
 
 def embedding_for_our_pixels(weight, bias, mean, std):

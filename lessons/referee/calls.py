@@ -106,16 +106,22 @@ def inputs() -> dict[str, np.ndarray]:
         for name, value in call.arguments().items():
             for label, array in _arrays(name, value):
                 found.setdefault(label, array)
-    return found
+    return dict(
+        sorted(found.items(), key=lambda each: each[0].startswith("cache"))
+    )  # these have no other name
 
 
 def numbers() -> dict[str, float]:
-    """Every number that went into the latest calls, by the name of its argument: heads, rate, lr."""
+    """Every number that went into the latest calls, by the name of its argument: heads, rate, betas[0]."""
     found: dict[str, float] = {}
     for call in reversed(RECENT.values()):
         for name, value in call.arguments().items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                found.setdefault(name, value)
+            several = {name: value}
+            if isinstance(value, tuple):  # betas, and not a shape, whose numbers are sizes
+                several = {f"{name}[{i}]": each for i, each in enumerate(value) if isinstance(each, float)}
+            for label, number in several.items():
+                if isinstance(number, int | float) and not isinstance(number, bool):
+                    found.setdefault(label, number)
     return found
 
 

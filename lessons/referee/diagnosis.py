@@ -45,6 +45,7 @@ THEN = (
     digits.few_digits,
     offset.offset_of_each_row,
     offset.factor_of_each_row,
+    offset.once_an_input_is_off,
     invariants.sums,
     borrowed.multiple_in_each_row,
     invariants.asymmetric,

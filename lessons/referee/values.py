@@ -6,17 +6,28 @@ and only then the values: what is the matter with them where that can be told, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
+from lessons.referee.supposed import supposed
 
 
-def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9) -> None:
-    """Assert that an array (or number) is what it should be, to tolerance relative to its largest value."""
+def assert_same(
+    got,
+    expected,
+    name: str = "the result",
+    tolerance: float = 1e-9,
+    of: Callable | None = None,
+    inputs: dict[str, np.ndarray] | None = None,
+) -> None:
+    """Assert that an array (or number) is what it should be, to tolerance relative to its largest value.
+
+    With `of`, the right function, and its inputs by name, the fault may be found in what was taken for them.
+    """
     expected = np.asarray(expected)
     assert_form(got, expected.shape, expected.dtype, name, expected)
     got = np.asarray(got)
@@ -31,7 +42,10 @@ def assert_same(got, expected, name: str = "the result", tolerance: float = 1e-9
     if expected.dtype.kind in "fiu":
         shown = distinguished(expected[where], got[where])
     detail = f"expected {shown[0]}, got {shown[1]}"
-    if reason := diagnose(got, expected, name, returned=returned_with(got)):
+    reason = diagnose(got, expected, name, returned=returned_with(got))
+    if not reason and of is not None:
+        reason = supposed(got, lambda arrays: of(*arrays.values()), inputs)
+    if reason:
         most = f"most of all{ordinal(where)}: " if where else ""
         raise Fault(f"{said(name, reason)}\n    {most}{detail}", name, got=got)
     raise Fault(f"{said(name, 'is wrong')}{ordinal(where)}: {detail}", name, got=got)

@@ -5,6 +5,7 @@ import pytest
 
 from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
+from lessons.referee.supposed import nothing_tried, supposed
 
 RNG = np.random.default_rng(0)
 E = RNG.normal(size=(3, 4, 5))  # what is expected
@@ -68,7 +69,7 @@ EXAMPLES = [
     ("has, all along the first axis, what is right for index 0 alone", np.repeat(E[:1], 3, axis=0), E, {}),
     ("holds the right numbers, but not at the right positions", E.reshape(4, 15).T.reshape(E.shape), E, {}),
     ("is the right one minus bias: is that missing?", E - BIAS, E, {"bias": BIAS}),
-    ("is the right one plus 2 times bias: is that too much?", E + 2 * BIAS, E, {"bias": BIAS}),
+    ("is the right one plus 2 times bias: has it the wrong sign?", E + 2 * BIAS, E, {"bias": BIAS}),
     ("is the right one divided by gain: is a factor missing?", E / GAIN, E, {"gain": GAIN}),
     ("is the right one times gain: is that a factor too many?", E * GAIN, E, {"gain": GAIN}),
     ("is the right one times the square of gain", E * GAIN**2, E, {"gain": GAIN}),
@@ -197,3 +198,119 @@ def test_a_single_number_is_blamed_on_a_size_only_if_it_is_not_a_round_one():
     assert said == "is 5 times too large: that is 5, the length of the first axis of logits"
     assert diagnose(5.0, 1.0, inputs=inputs) == ""
     assert diagnose(5.1 * 1.234567, 1.234567, inputs=inputs) == ""
+
+
+def test_a_factor_that_went_in_squared_or_in_a_tuple():
+    def function(x, patch, betas):
+        """x (B, N)."""
+
+    def said(factor, **kwargs):
+        calls.RECENT["function"] = calls.Call(function, (X,), {"patch": 3.7, "betas": (0.7, 0.95)} | kwargs)
+        return diagnose(factor * E, E)
+
+    assert said(3.7**2).endswith("that is the square of patch = 3.7")
+    assert said(1 / 0.3).endswith("that is 1 - betas[0] = 0.3")
+    assert said(3.8**2) == "is 14.44 times too large everywhere"
+    assert said(100.0, patch=0.01) == "is 100 times too large everywhere"  # too many things are a hundred
+
+
+def test_a_single_number_is_not_blamed_on_a_ratio_of_sizes():
+    inputs = {"logits": RNG.normal(size=(5, 3))}
+    assert diagnose(np.float64(1.5 * 1.234567), np.float64(1.234567), inputs=inputs) == ""
+    assert diagnose(1.5 * E, E, inputs=inputs).endswith(
+        "that is 3 / 2, with 3, the length of the last axis of logits"
+    )
+
+
+WIDE = RNG.normal(size=(4, 12))
+
+
+@pytest.mark.parametrize(
+    ("said", "places", "near"),
+    [
+        ("is right except at indices 4 to 7 of the last axis", slice(4, 8), [4, 5, 7, 9]),
+        (
+            "is right only at indices 4 to 7 of the last axis",
+            [0, 1, 2, 3, 8, 9, 10, 11],
+            [0, 2, 4, 5, 7, 8, 10],
+        ),
+    ],
+)
+def test_a_range_of_indices(said, places, near):
+    got, other = WIDE.copy(), WIDE.copy()
+    got[:, places], other[:, near] = RNG.normal(size=got[:, places].shape), RNG.normal(size=(4, len(near)))
+    assert diagnose(got, WIDE, inputs={}) == said
+    assert "indices 4 to 7" not in diagnose(other, WIDE, inputs={})
+
+
+def test_what_is_right_once_an_input_is_taken_off():
+    inputs = {"bias": BIAS}
+    said = diagnose(2 * E + BIAS, E + BIAS, inputs=inputs)
+    assert said == "is 2 times too large everywhere, once bias is taken off"
+    said = diagnose(POSITIVE[..., :1] * E + BIAS, E + BIAS, inputs=inputs)
+    assert said.startswith("is right but for a factor that is constant along the last axis")
+    assert said.endswith("once bias is taken off")
+    assert diagnose(slight(2 * E + BIAS), E + BIAS, inputs=inputs) == ""
+
+
+def mixed(q, k, v, gain, weight):
+    """A right function of five inputs, no two of which do the same."""
+    return np.tanh(q) @ k * gain + np.sin(v) @ weight
+
+
+GIVEN = {name: RNG.normal(size=(4, 4)) for name in ("q", "k", "v", "gain", "weight")}
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("q or k or gain were zero", {"gain": np.zeros((4, 4))}),
+        ("gain were all ones", {"gain": np.ones((4, 4))}),
+        ("weight were its transpose", {"weight": GIVEN["weight"].T}),
+        ("weight were the identity matrix", {"weight": np.eye(4)}),
+        ("v were k", {"v": GIVEN["k"]}),
+        ("q and k were exchanged", {"q": GIVEN["k"], "k": GIVEN["q"]}),
+        ("v or weight were of the other sign", {"v": -GIVEN["v"]}),
+        ("q were 2.646 times as large: that is the square root of K = 7", {"q": 7**0.5 * GIVEN["q"]}),
+        ("q were 7 times smaller: that is K = 7", {"q": GIVEN["q"] / 7}),
+    ],
+)
+def test_what_it_should_be_for_other_inputs(said, change):
+    def function(x):
+        """x (B, K)."""
+
+    calls.RECENT["function"] = calls.Call(function, (RNG.normal(size=(2, 7)),), {})
+    right = lambda arrays: mixed(**arrays)
+    got = mixed(**(GIVEN | change))
+    assert supposed(got, right, GIVEN) == f"is what it should be if {said}"
+    assert supposed(slight(got), right, GIVEN) == ""
+
+
+def test_a_group_of_parameters_taken_for_another():
+    names = "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"
+    given = {name: RNG.normal(size=4) for name in names}
+
+    def right(arrays):
+        a, b, c, d = (arrays[name] for name in names)
+        return np.tanh(a * SQUARE + b) * c + d
+
+    got = right(given | {"norm2.weight": given["norm1.weight"], "norm2.bias": given["norm1.bias"]})
+    assert supposed(got, right, given) == "is what it should be if norm2 were norm1"
+    assert supposed(slight(got), right, given) == ""
+    other = dict(zip(names, [given[name] for name in (*names[2:], *names[:2])], strict=True))
+    assert supposed(right(other), right, given) == "is what it should be if norm1 and norm2 were exchanged"
+
+
+def test_nothing_is_supposed_of_random_or_simple_numbers():
+    right = lambda arrays: mixed(**arrays)
+    assert supposed(RNG.normal(size=(4, 4)), right, GIVEN) == ""
+    assert supposed(np.zeros((4, 4)), right, GIVEN) == ""
+    assert supposed(np.zeros((4, 4)), lambda arrays: 0 * mixed(**arrays), GIVEN) == ""
+
+
+def test_nothing_is_tried_where_only_the_fault_counts():
+    right = lambda arrays: mixed(**arrays)
+    got = mixed(**(GIVEN | {"v": GIVEN["k"]}))
+    with nothing_tried():
+        assert supposed(got, right, GIVEN) == ""
+    assert supposed(got, right, GIVEN) != ""

@@ -283,3 +283,49 @@ def test_a_result_that_is_an_argument_changed_in_place():
     said = str(fault(assert_same, watched.shift(x), ARRAY, "y"))
     assert said.startswith("y is x itself, which was changed in place")
     assert watched.used == {"shift"}
+
+
+PAIR = {"x": RNG.normal(size=(2, 3)), "weight": RNG.normal(size=(3, 3)), "bias": RNG.normal(size=3)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "name"),
+    [
+        (
+            lambda dx, dw, db: (dx, dw, db + np.array([1.0, -2.0, 0.5])),
+            "dbias is wrong, and dx and dweight are right",
+            "dbias",
+        ),
+        (lambda dx, dw, db: (dx**3, 3 * dw, db), "dweight is 3 times too large everywhere", "dweight"),
+        (lambda dx, dw, db: (dx**3, dw**3, db), "dx is wrong, and dbias is right", "dx"),
+    ],
+    ids=["one", "the telling one of two", "neither"],
+)
+def test_of_several_wrong_gradients_the_telling_one_is_named(change, said, name):
+    found = fault(assert_gradients, linear, wrong_backward(change), PAIR)
+    assert str(found).startswith(said)
+    assert found.name == name
+
+
+def test_a_gradient_that_is_right_for_other_inputs():
+    def backward(dy, cache):
+        return dy @ cache[1], *linear_backward(dy, cache)[1:]
+
+    found = fault(assert_gradients, linear, backward, PAIR)
+    assert str(found).startswith("dx is what it should be if weight were its transpose")
+
+
+def test_a_value_that_is_right_for_other_inputs():
+    right = lambda x, weight, bias: x @ weight + bias
+    arrays = {**PAIR, "x": RNG.normal(size=(4, 3))}
+    said = str(
+        fault(
+            assert_same,
+            arrays["x"] @ PAIR["weight"].T + PAIR["bias"],
+            right(**arrays),
+            "y",
+            of=right,
+            inputs=arrays,
+        )
+    )
+    assert said.startswith("y is what it should be if weight were its transpose")

@@ -75,7 +75,7 @@ def test_formulas_survive_markdown(lesson):
     assert re.findall(r"\$[^$]*\\[,;:!{}_|*#%&][^$]*\$", text) == []
 
 
-# Not between letters or digits, and before something: Markdown may begin to slant here. And after something: it may end.
+# An underscore with which Markdown can begin an emphasis, and further on one with which it can end it.
 SLANTED = re.compile(r"(?<![^\W_])_(?=\S).*?(?<=\S)_(?![^\W_])", re.S)
 
 

@@ -152,7 +152,11 @@ def test_an_interruption_before_the_first_checkpoint_leaves_no_folder(go, photos
         return decode(*args, **keywords)
 
     monkeypatch.setattr(Image, "open", interrupted)
-    assert go(train, *tiny(photos, tmp_path / "run"))[0] == 130
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        assert go(train, *tiny(photos, tmp_path / "run"))[0] == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert everything_below(tmp_path) == []
 
 

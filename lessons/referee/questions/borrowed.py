@@ -44,9 +44,11 @@ def offset_by_input(case: Case) -> str:
         factor = float(np.vdot(share, difference) / np.vdot(share, share))
         if factor and case.same(difference / factor, share):
             times = "" if abs(abs(factor) - 1) < case.tolerance else f"{abs(factor):.4g} times "
-            if factor < 0:
-                return f"is the right one minus {times}{spoken(name)}: is that missing?"
-            return f"is the right one plus {times}{spoken(name)}: is that too much?"
+            verb, question = ("minus", "is that missing?") if factor < 0 else ("plus", "is that too much?")
+            if times:
+                twice = abs(abs(factor) - 2) < case.tolerance
+                question = "has it the wrong sign?" if twice else "is a term wrong?"
+            return f"is the right one {verb} {times}{spoken(name)}: {question}"
     return ""
 
 

@@ -80,7 +80,9 @@ def few_digits(case: Case) -> str:
     digits = math.floor(-math.log10(error))
     if 6 <= digits <= 8 and case.got.dtype != np.float32:
         return f"is right to {digits} digits and no more, about as many as float32 has"
-    return f"is right to {digits} digits and no more: an approximation, a rounding, or a small constant"
+    return (
+        f"is right to {digits} digits and no more: what is wrong is small, a term, a constant or a rounding"
+    )
 
 
 def _parts(array: np.ndarray) -> set[int]:

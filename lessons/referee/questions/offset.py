@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lessons.referee.questions.case import Case, axis_name, telling
+from lessons.referee.questions.ratio import constant_factor
 
 
 def constant_offset(case: Case) -> str:
@@ -45,6 +48,22 @@ def factor_of_each_row(case: Case) -> str:
             along = axis_name(axis, case.expected.ndim)
             low, high = float(factor.min()), float(factor.max())
             return f"is right but for a factor that is constant along {along}: from {low:.4g} to {high:.4g}"
+    return ""
+
+
+def once_an_input_is_off(case: Case) -> str:
+    """The right one times a constant, or one for each row, apart from an input that was added in the end."""
+    for name, array in case.inputs.items():
+        if array.dtype.kind != "f" or array.ndim >= case.expected.ndim or not telling(array):
+            continue
+        try:
+            rest = replace(case, got=case.got - array, expected=case.expected - array)
+        except ValueError:
+            continue  # it does not fit
+        if rest.expected.shape != case.expected.shape or not np.any(rest.got):
+            continue
+        if answer := constant_factor(rest) or factor_of_each_row(rest):
+            return f"{answer}, once {name} is taken off"
     return ""
 
 

@@ -94,7 +94,15 @@ def _indices(bad: np.ndarray, length: int) -> str:
         return f"only at {_spelled(good, length)}"
     if len(bad) <= 3:
         return f"except at {_spelled(bad.tolist(), length)}"
-    return f"only at {_spelled(good, length)}" if len(good) <= 3 else ""
+    if len(good) <= 3 or (_in_a_row(good) and len(good) < len(bad)):
+        return f"only at {_spelled(good, length)}"
+    if _in_a_row(bad):
+        return f"except at {_spelled(bad.tolist(), length)}"
+    return f"only at {_spelled(good, length)}" if _in_a_row(good) else ""
+
+
+def _in_a_row(indices: list[int]) -> bool:
+    return len(indices) > 0 and indices[-1] - indices[0] == len(indices) - 1
 
 
 def _spelled(indices: list[int], length: int) -> str:
@@ -102,5 +110,7 @@ def _spelled(indices: list[int], length: int) -> str:
         return "the first index"
     if indices == [length - 1]:
         return "the last index"
+    if len(indices) > 3:
+        return f"indices {indices[0]} to {indices[-1]}"
     word = "index" if len(indices) == 1 else "indices"
     return f"{word} {', '.join(map(str, indices[:-1]))}{' and ' if indices[1:] else ''}{indices[-1]}"

@@ -71,10 +71,13 @@ def _candidates(case: Case) -> Iterator[list[tuple[float, str]]]:
     given += [
         (1 - value, f"1 - {name} = {1 - value:g}") for name, value in case.numbers.items() if 0 < value < 1
     ]
-    given = [(max(value, 1 / value), text) for value, text in given if value != 1]
+    given = [(max(value, 1 / value), text) for value, text in given if not _power_of_ten(value)]
     yield given
     yield [(math.sqrt(value), f"the square root of {text}") for value, text in given]
+    yield [(value**2, f"the square of {text}") for value, text in given]
     less_one = [(size / (size - 1), f"{size} / {size - 1}, with {text}") for size, text in sizes if size > 2]
+    if case.got.size == 1:
+        less_one = []  # a single number is too easily a ratio of small numbers
     yield less_one
     yield [(math.sqrt(value), f"the square root of {text}") for value, text in less_one]
     yield [(math.log(10), "the logarithm of 10")]
@@ -104,6 +107,11 @@ def _sizes(case: Case) -> Iterator[tuple[int, str]]:
                 if size not in named:
                     yield size, f"{size}, the length of {axis_name(axis, array.ndim)} of {name}"
             named |= set(array.shape)
+
+
+def _power_of_ten(value: float) -> bool:
+    """Whether a factor is 1, 10, 100, ...: too many things are, to be blamed on one."""
+    return abs(math.log10(value) - round(math.log10(value))) < 1e-9
 
 
 def _short(value: float) -> bool:
