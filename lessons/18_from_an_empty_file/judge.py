@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument(
         "--dataset", choices=EXPECTED, default="shapes", help="pictures to learn (default: shapes)"
     )
-    parser.add_argument("--data-dir", default="data", metavar="DIR", help="folder that holds CIFAR-10")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder that holds CIFAR-10 (default: data)")
     parser.add_argument(
         "--epochs", type=int, default=5, metavar="N", help="passes over the images (default: 5)"
     )

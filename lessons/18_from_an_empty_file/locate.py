@@ -62,7 +62,9 @@ class Trial:
 
     def logits(self, vit) -> np.ndarray:
         """Logits of the file under test."""
-        return vit.forward(self.config, plain(self.params), self.images.copy())[0]
+        result = vit.forward(self.config, plain(self.params), self.images.copy())
+        assert isinstance(result, tuple), f"forward returns {type(result).__name__}, expected a tuple"
+        return result[0]
 
     def grads(self, vit) -> dict[str, np.ndarray]:
         """Gradients of the file under test."""
@@ -121,9 +123,14 @@ def first_wrong_forward(vit, trial: Trial) -> Finding | None:
         (first | {"qk": 0.0}, "patchify", "the patches, or their linear projection"),
         (first, "attention", "the scores: queries, keys, the root of K, the softmax over the last axis"),
         (
-            mlp | {"blocks__0__mlp__fc1__weight": 0.0, "blocks__0__mlp__fc1__bias": 30.0},
+            mlp | {"blocks__0__mlp__fc1": 0.0},
             "mlp",
-            "its second linear layer, or the skip connection around it",
+            "the bias of its second linear layer, or the skip connection around it",
+        ),
+        (
+            mlp | {"blocks__0__mlp__fc1__weight": 0.0, "blocks__0__mlp__fc1__bias": 30.0},
+            "gelu",
+            "its value at 30, which is 30 (or the linear layer after it)",
         ),
         (mlp | {"blocks__0__mlp__fc1__bias": 30.0}, "mlp", "its LayerNorm, or its first linear layer"),
         (mlp, "gelu", "its values (the tanh form is asked for)"),
@@ -133,10 +140,28 @@ def first_wrong_forward(vit, trial: Trial) -> Finding | None:
         got = changed.logits(vit)
         if _agree(got, changed.right_logits()):
             continue
-        if _agree(got, changed.with_params(norm__weight=0.0).right_logits()):  # the last LayerNorm saw zeros
-            return Finding("skip connection", "with closed branches, nothing of the tokens reaches the head")
-        return Finding(operation, what)
+        return _half_a_norm(changed, got) or _bad_skip(vit, changed, got) or Finding(operation, what)
     return Finding("blocks", "each part is right by itself: look at their order and at what is handed on")
+
+
+def _half_a_norm(trial: Trial, got: np.ndarray) -> Finding | None:
+    """The last LayerNorm, where the logits are those of one that leaves out its gain or its bias."""
+    for part, neutral in (("weight", 1.0), ("bias", 0.0)):
+        if _agree(got, trial.with_params(**{f"norm__{part}": neutral}).right_logits()):
+            return Finding("layer_norm", f"norm.{part} is not used")
+    return None
+
+
+def _bad_skip(vit, trial: Trial, got: np.ndarray) -> Finding | None:
+    """The skip connections, where the tokens get lost or a closed branch is not closed."""
+    if _agree(got, trial.with_params(norm__weight=0.0).right_logits()):  # the last LayerNorm saw zeros
+        return Finding("skip connection", "with closed branches, nothing of the tokens reaches the head")
+    blocks = range(trial.config["layers"])
+    norms = {f"blocks__{i}__norm{j}": 0.0 for i in blocks for j in (1, 2)}
+    ends = [trial.params[f"blocks.{i}.{end}.weight"] for i in blocks for end in ("attn.out", "mlp.fc2")]
+    if not any(map(np.any, ends)) and not _agree(got, trial.with_params(**norms).logits(vit)):
+        return Finding("skip connection", "x itself is added, not norm(x): x + branch(norm(x))")
+    return None
 
 
 def first_wrong_gradient(vit, trial: Trial) -> Finding | None:
@@ -167,16 +192,21 @@ class _Walk:
         if {"head.weight", "head.bias"} <= self.wrong:
             return Finding("cross_entropy", "the gradient of the logits")
         return (
-            self._layer("linear", "head")
+            self._misplaced("head", "cross_entropy", "the gradients of the images are in the wrong order")
+            or self._layer("linear", "head")
             or self._arriving("norm", Finding("linear", "the head's dx, which belongs to row 0"))
+            or self._misplaced("norm", "linear", "the head's dx is right, but it is not in row 0")
             or self._layer("layer_norm", "norm")
+            or self._misplaced(
+                f"blocks.{self.trial.config['layers'] - 1}.mlp.fc2",
+                "layer_norm",
+                "dx of the last LayerNorm is right, but it is not in row 0 of its image",
+            )
         )
 
     def _block(self, i: int) -> Finding | None:
         b, last = f"blocks.{i}", i == self.trial.config["layers"] - 1
-        above = Finding("layer_norm", "dx of the last LayerNorm")
-        if not last:
-            above = partial(self._joint, f"blocks.{i + 1}.norm1")
+        above = self._top if last else partial(self._joint, f"blocks.{i + 1}.norm1")
         return (
             self._arriving(f"{b}.mlp.fc2", above)
             or self._layer("linear", f"{b}.mlp.fc2")
@@ -192,7 +222,7 @@ class _Walk:
         )
 
     def _stem(self) -> Finding | None:
-        if {"position", "class_token", "patch.bias"} <= self.wrong:
+        if "position" in self.wrong and {"class_token", "patch.bias"} & self.wrong:
             return self._joint("blocks.0.norm1")
         if "position" in self.wrong:
             return Finding("position", "the gradient of the table, summed over the images only")
@@ -215,6 +245,24 @@ class _Walk:
                 return Finding(operation, f"the gradient of {name}.{part}")
         return None
 
+    def _top(self) -> Finding:
+        """The last LayerNorm, or something that should come later? Only the last MLP is left open."""
+        last = self.trial.config["layers"] - 1
+        closed = {f"blocks__{i}__attn__out__weight": 0.0 for i in range(last + 1)}
+        closed |= {f"blocks__{i}__mlp__fc2__weight": 0.0 for i in range(last)}
+        b = f"blocks.{last}.mlp.fc2"
+        if not {f"{b}.weight", f"{b}.bias"} & self._wrong(self.trial.with_params(**closed)):
+            return Finding("blocks", "walk back from the MLP of the last block, then to its attention")
+        return Finding("layer_norm", "dx of the last LayerNorm, which is zero except in row 0")
+
+    def _misplaced(self, name: str, operation: str, what: str) -> Finding | None:
+        """The right gradient in a wrong row: with all tokens alike, this does not show."""
+        weight, bias = f"{name}.weight", f"{name}.bias"
+        if weight not in self.wrong or bias in self.wrong:
+            return None
+        alike = self.trial.with_params(patch=0.0, class_token=0.0, position=0.0)
+        return Finding(operation, what) if weight not in self._wrong(alike) else None
+
     def _gelu(self, b: str) -> Finding:
         """GELU or the layer above it? Far from zero GELU is the identity: the other layer is on its own."""
         opened = self._wrong(self.trial.with_params(**{_key(f"{b}.mlp.fc1.bias"): 30.0}))
@@ -223,15 +271,16 @@ class _Walk:
         return Finding("gelu", "its derivative")
 
     def _joint(self, norm: str) -> Finding:
-        """LayerNorm or the skip connection around it? A gain of zero closes the branch."""
-        closed = self._wrong(self.trial.with_params(**{_key(f"{norm}.weight"): 0.0}))
+        """LayerNorm or the skip connection around it? A last matrix of zero closes the branch."""
         b = norm.rsplit(".", 1)[0]
+        end = "attn.out" if norm.endswith("norm1") else "mlp.fc2"
+        closed = self._wrong(self.trial.with_params(**{_key(f"{b}.{end}.weight"): 0.0}))
         below = "position" if norm == "blocks.0.norm1" else f"{b}.attn.out.bias"
         if norm.endswith("norm1") and norm != "blocks.0.norm1":
             below = f"blocks.{int(b.split('.')[1]) - 1}.mlp.fc2.bias"
         if below in closed:
             return Finding("skip connection", f"around {norm}: dy is added to the dx of its branch")
-        return Finding("layer_norm", f"dx of {norm}")
+        return Finding("layer_norm", f"dx of {norm}, which is added to dy")
 
     def _attention(self, b: str) -> Finding | None:
         weight, bias = f"{b}.attn.qkv.weight", f"{b}.attn.qkv.bias"
@@ -240,16 +289,26 @@ class _Walk:
         q, k, v = self._thirds(self.trial, weight)
         if not (q or k or v):
             return Finding("linear", f"the gradient of {bias}")
+        if bias not in self.wrong:  # A has rows that add up to 1: dv = dy is right in the sum over the tokens
+            if v and not (q or k):
+                return Finding("attention", "the gradient of the values: is A in it?")
+            if v:
+                return Finding("linear", f"the gradient of {weight}")
+        if self._another_order(weight):
+            return Finding("attention", "the gradients of q, k and v are right, but in the wrong order")
         if v:
             uniform = self.trial.with_params(qk=0.0)
-            if bias not in self.wrong:
-                return Finding("linear", f"the gradient of {weight}")
             if not self._thirds(uniform, weight)[2]:
                 return Finding("attention", "the gradient of the values: is A transposed?")
             return Finding("attention", "dx of the output projection, or how the heads are separated again")
         if q and k:
             return Finding("attention", "the gradient of the scores: dA, softmax's backward, the root of K")
         return Finding("attention", f"the gradient of the {'queries' if q else 'keys'}")
+
+    def _another_order(self, name: str) -> bool:
+        got = np.split(self.trial.grads(self.vit)[name], 3, axis=-1)
+        right = np.split(self.trial.right_grads()[name], 3, axis=-1)
+        return all(any(_agree(g, r) for g in got) for r in right)
 
     def _thirds(self, trial: Trial, name: str) -> list[bool]:
         got, right = trial.grads(self.vit)[name], trial.right_grads()[name]

@@ -78,7 +78,10 @@ def test_milestone_1_parameters(vit, config):
 @pytest.mark.hint("images (B, H, W, 3) become logits (B, C); B is any number")
 def test_milestone_1_logits(vit):
     params = vit.init(SMALL, np.random.default_rng(0))
-    logits, _ = vit.forward(SMALL, params, rows(3)[0])
+    result = vit.forward(SMALL, params, rows(3)[0])
+    what = type(result).__name__
+    assert isinstance(result, tuple), f"forward returns {what}, expected a tuple that begins with the logits"
+    logits = result[0]
     assert logits.shape == (3, 10), f"the logits have shape {logits.shape}, expected (3, 10)"
     assert logits.dtype == np.float32, f"the logits have dtype {logits.dtype}, expected float32"
 
@@ -162,8 +165,24 @@ def test_milestone_4_one_batch_by_heart(vit):
 def test_milestone_4_the_first_update(vit):
     params, state = {"a": np.full((2, 3), 5.0), "b": np.zeros(4)}, {}
     vit.update(params, {"a": np.full((2, 3), 1e3), "b": np.array([-1.0, 1e-3, -1e-3, 1.0])}, state, 0.1)
-    assert_same(params["a"], np.full((2, 3), 4.9), "a after one update", 1e-4)
-    assert_same(params["b"], np.array([0.1, -0.1, 0.1, -0.1]), "b after one update", 1e-4)
+    assert_same(params["a"] - 5.0, np.full((2, 3), -0.1), "the first step of a", 1e-4)
+    assert_same(params["b"], np.array([0.1, -0.1, 0.1, -0.1]), "the first step of b", 1e-4)
+
+
+@pytest.mark.hint("every parameter has its own two running means; the steps are counted from 1")
+def test_milestone_4_three_updates(vit):
+    rng = np.random.default_rng(0)
+    params, state = {"a": np.ones(4), "b": np.ones(4)}, {}
+    right = {name: (np.ones(4), np.zeros(4), np.zeros(4)) for name in params}
+    for step in (1, 2, 3):
+        grads = {name: rng.normal(size=4) for name in params}
+        vit.update(params, {name: g.copy() for name, g in grads.items()}, state, 0.1)
+        for name, g in grads.items():
+            p, m, v = right[name]
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            p = p - 0.1 * m / (1 - 0.9**step) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+            right[name] = p, m, v
+            assert_same(params[name], p, f"{name} after update {step}", 1e-6)
 
 
 def easy(number=600):

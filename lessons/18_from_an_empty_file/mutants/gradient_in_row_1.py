@@ -1,0 +1,11 @@
+"""The gradient of the last LayerNorm's input goes to row 1 of the tokens."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+OPERATION = "layer_norm"
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+RIGHT = 'keep("norm", *dnorm)\n'
+WRONG = 'keep("norm", *dnorm)\n    dx = np.roll(dx, 1, axis=1)\n'
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))
