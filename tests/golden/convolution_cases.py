@@ -1,13 +1,17 @@
-"""What convolution_answers.npz holds PyTorch's answers to: the operations of a convolutional network.
+"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, and hybrids.
 
 Each case is an operation of tinyvit.ops, its arguments, and the shapes of its inputs, which are drawn again
-from a seed. The answers are the result and the gradients of sum(dy * result), all in float64.
+from a seed; or a hybrid, whose parameters and images are. The answers are the result and the gradients of
+sum(dy * result), all in float64.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from tinyvit.checking import random_params
+from tinyvit.model import ViTConfig
 
 ANSWERS = Path(__file__).with_name("convolution_answers.npz")
 
@@ -44,6 +48,23 @@ CASES |= {
     "weight standardisation": Case("weight_standardisation", ((3, 3, 4, 5),)),
     "relu": Case("relu", ((2, 3, 4, 5),)),
 }
+
+
+_SMALL = {"width": 12, "mlp_width": 20, "heads": 3, "layers": 1, "classes": 5}
+HYBRIDS = {
+    "root alone": ViTConfig((32, 48), 2, **_SMALL, resnet=(), resnet_width=8, resnet_groups=4),
+    "two stages": ViTConfig(32, 1, **_SMALL, resnet=(2, 1), resnet_width=4, resnet_groups=2),
+    "three stages, odd size": ViTConfig(
+        (45, 33), 1, **_SMALL, resnet=(1, 1, 1), resnet_width=4, resnet_groups=4
+    ),
+}
+
+
+def draw_hybrid(name):
+    """The parameters of a hybrid, images for it, and the upstream gradient of its logits."""
+    config, rng = HYBRIDS[name], np.random.default_rng([6, *name.encode()])
+    params = random_params(config, rng)
+    return params, rng.standard_normal((2, *config.image_size, 3)), rng.standard_normal((2, config.classes))
 
 
 def draw(name):
