@@ -116,3 +116,10 @@ def test_pytorch_computes_the_same_logits_with_the_same_weights():
     with torch.inference_mode():
         got = model(torch.from_numpy(images)).numpy()
     assert np.abs(got - expected).max() < 1e-5 * np.abs(expected).max() + 1e-6
+
+
+def test_a_hybrid_is_timed_but_not_beside_pytorch(capsys, monkeypatch):
+    monkeypatch.setattr(bench.importlib.util, "find_spec", lambda name: True)
+    flags = ("--model", "R+Ti/16", "--image-size", "32", "--batch-size", "2", "--vs", "torch")
+    status, _, err = enter(bench, capsys, monkeypatch, *flags)
+    assert status == 2 and "--vs torch has no hybrids yet" in err
