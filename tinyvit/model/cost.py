@@ -83,7 +83,7 @@ def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         inputs        h w inputs         numbers         of the root, of each unit, and of its 3 x 3 and last
         GroupNorm     h w outputs        numbers         n, for every convolution, and one r per channel
         ReLU          h w outputs        single bytes    where x > 0, for all but the projections
-        max-pool      h w outputs        8 bytes each    which pixel was the largest
+        max-pool      h w outputs        2 bytes each    which pixel was the largest
 
     The standardised kernels are not counted: they are held once, not for each image.
     """
@@ -93,7 +93,7 @@ def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     H, W = config.image_size
     h, w, _ = replace(config, resnet=()).feature_map  # after the max-pool
     numbers = H * W * config.channels
-    single_bytes = 8 * h * w * config.resnet_width
+    single_bytes = 2 * h * w * config.resnet_width
     for part in (root, *units):
         numbers += sum(one.size + one.outputs for one in part.values())
         single_bytes += sum(one.size for which, one in part.items() if which != "_proj")

@@ -26,19 +26,22 @@ def max_pool(x: Array, size: int = 3, stride: int = 2, padding: str = "SAME") ->
 
     The defaults are those of the root of a ResNet. Raises ValueError as windows does.
     """
+    xp = array_module(x)
     X, cut = windows(x, size, stride, padding, fill=float("-inf"))
     B, h, w, _, _, C = X.shape
     X = X.reshape(B, h, w, size * size, C)
-    m = X.argmax(axis=3)[:, :, :, None]  # (B, h, w, 1, C)
-    y = array_module(x).take_along_axis(X, m, axis=3)[:, :, :, 0]  # (B, h, w, C)            eq. 1
+    y = X.max(axis=3)  # (B, h, w, C)                                                        eq. 1
+    m = xp.zeros(y.shape, dtype="uint16")
+    for p in reversed(range(size * size)):  # so that of equal numbers, the first one is written last
+        m = xp.where(X[:, :, :, p] == y, xp.uint16(p), m)
     return y, (m, cut)
 
 
 def max_pool_backward(dy: Array, cache: tuple) -> Array:
     """Gradient of max_pool: dx (B, H, W, C) from dy (B, h, w, C)."""
     m, cut = cache
-    B, h, w, _, C = m.shape
+    B, h, w, C = m.shape
     size = cut[1]
     pixels = array_module(dy).arange(size * size)[:, None]  # (k k, 1)
-    dX = dy[:, :, :, None] * (pixels == m)  # (B, h, w, k k, C)                              eq. 2
+    dX = dy[:, :, :, None] * (pixels == m[:, :, :, None])  # (B, h, w, k k, C)               eq. 2
     return windows_backward(dX.reshape(B, h, w, size, size, C), cut)  #                      eq. 3
