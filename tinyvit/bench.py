@@ -35,8 +35,6 @@ def main(args: argparse.Namespace) -> None:
         raise UserError(
             "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
         )
-    if args.vs and config.is_hybrid:
-        raise UserError("--vs torch has no hybrids yet: omit --vs, or choose a plain ViT.")
     sides = [("numpy", args.engine)]
     if args.vs:
         variants = ("eager", "compile") if args.compile else ("eager",)
