@@ -51,7 +51,7 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
 
 _TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
 _TINIEST = {"patch_size": 2, "width": 4, "mlp_width": 5, "heads": 2, "layers": 1, "classes": 3}
-_RESNET = {"resnet_width": 2, "resnet_groups": 2}
+_RESNET = {"resnet_width": 3, "resnet_groups": 1}
 
 MODEL_CHECKS = (
     ModelCheck("ViT, class token", ViTConfig(8, **_TINY)),
