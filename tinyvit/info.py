@@ -56,8 +56,8 @@ def _find(
     if not given and model.lower() not in map(str.lower, KNOWN):
         raise UserError(
             f"{model} is not a model, a file, a run folder or a known name: expected SIZE/PATCH such as B/16 "
-            f"(SIZE one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or one of "
-            f"{', '.join(KNOWN)}."
+            f"or R26+S/32 (SIZE one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or "
+            f"one of {', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
     size, count = image_size or config.image_size, classes or config.classes

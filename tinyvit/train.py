@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
         "--model",
         metavar="SIZE/PATCH",
         help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
-        "pixels",
+        "pixels; or a hybrid such as R26+S/32",
     )
     model.add_argument(
         "--pool",

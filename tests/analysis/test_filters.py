@@ -6,6 +6,7 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.analysis.filters import embedding_filters, filter_pictures
 from tinyvit.model import initialise
+from tinyvit.ops import weight_standardisation
 
 
 def planted(config, strengths, seed=0):
@@ -25,6 +26,16 @@ def test_planted_directions_come_back_strongest_first():
     filters = embedding_filters(config, params, 3)
     for found, column in zip(filters, (1, 2, 0), strict=True):
         assert abs(found.ravel() @ U[:, column]) == pytest.approx(1)
+
+
+def test_the_filters_of_a_hybrid_are_those_of_its_standardised_root():
+    config = tiny_config(image_size=16, patch_size=2, resnet=(1,), resnet_width=32)
+    params = initialise(config, dtype="float64")
+    filters = embedding_filters(config, params, 50)
+    assert filters.shape == (32, 7, 7, 3)
+    kernel, _ = weight_standardisation(params["resnet.root.conv.weight"])
+    responses = np.linalg.norm(filters.reshape(32, -1) @ kernel.reshape(-1, 32), axis=1)
+    np.testing.assert_allclose(responses, np.linalg.svd(kernel.reshape(-1, 32))[1], rtol=1e-10)
 
 
 def test_filters_are_shaped_as_patches_in_the_order_of_patchify():

@@ -22,7 +22,7 @@ def go(capsys, monkeypatch):
 def test_without_a_model_all_presets_stand_beside_the_paper(go):
     status, out, err = go()
     assert (status, err) == (0, "")
-    rows = {line.split()[0]: line.split() for line in out.splitlines()[2:15]}
+    rows = {line.split()[0]: line.split() for line in out.splitlines()[2:20]}
     assert list(rows) == [usual_name(name) for name in (*SMALL, *OFFICIAL)]
     assert rows["B/16"] == ["B/16", "224", "1000", "12", "768", "3072", "12", "86.57", "86", "17.564"]
     assert rows["nano/4"] == ["nano/4", "32", "10", "4", "64", "128", "4", "0.14", "-", "0.011"]
@@ -103,3 +103,11 @@ def test_a_model_without_a_head_and_its_arithmetic(go, tmp_path):
     _, out, _ = go(tmp_path / "a.npz")
     assert "none: it has no head" in out
     assert "tanh GELU, epsilon 1e-06, mean of the patches, pre_logits 5" in out
+
+
+def test_a_hybrid_is_described_with_its_resnet(go):
+    status, out, err = go("R50+ViT-B_16")
+    assert (status, err) == (0, "")
+    assert out.startswith("R50+B/16\n")
+    for part in ("14 x 14 patches of 16 x 16", "3, 4, 9 units", "14 x 14 has 1,024 channels", "98,659,112"):
+        assert part in out, part

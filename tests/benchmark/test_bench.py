@@ -2,7 +2,7 @@
 
 import importlib.util
 import json
-import sys
+import re
 
 import numpy as np
 import pytest
@@ -13,8 +13,10 @@ from tinyvit.benchmark.breakdown import breakdown, timed_operations
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.numpy_side import make_step
-from tinyvit.model import preset
+from tinyvit.data import normalise
+from tinyvit.model import forward, initialise, preset
 from tinyvit.model.cost import multiply_adds
+from tinyvit.model.resnet import units_of
 
 SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "1", "--threads", "1")
 
@@ -84,35 +86,44 @@ def test_the_breakdown_leaves_the_operations_as_they_were_and_counts_each_by_its
     assert breakdown(Case("nano/8", 32, 2, "train", 1), images=2, rounds=1)["linear_backward"] > 0
 
 
-@pytest.mark.skipif(
-    "torch" not in sys.modules and not importlib.util.find_spec("torch"), reason="needs PyTorch"
-)
-def test_pytorch_computes_the_same_logits_with_the_same_weights():
-    import torch
+def in_tinyvit(name, config):
+    """The name in tinyvit of a parameter of the model in PyTorch."""
+    if found := re.fullmatch(r"resnet\.(root|units\.(\d+)\.\w+?(\d|_proj))\.(norm\.)?(\w+)", name):
+        _, number, which, norm, kind = found.groups()
+        part = "root" if number is None else "{}.{}".format(*units_of(config)[int(number)])
+        return f"resnet.{part}.{'norm' if norm else 'conv'}{which or ''}.{kind}"
+    for theirs, ours in {"embed": "patch", "token": "class_token"}.items():
+        name = name.replace(theirs, ours)
+    return re.sub(r"\.(fc\d)\.", r".mlp.\1.", re.sub(r"\.(qkv|out)\.", r".attn.\1.", name))
 
+
+@pytest.mark.parametrize("name, size", [("nano/8", 32), ("R+Ti/16", 64), ("R26+S/32", 45)])
+def test_pytorch_computes_the_same_logits_with_the_same_weights(name, size):
+    torch = pytest.importorskip("torch")
     from tinyvit.benchmark.torch_side import ViT
-    from tinyvit.model import forward, initialise
 
-    case = Case("nano/8", 32, 2, "infer", 1)
-    config, (images, _) = case.config, case.data()
+    case = Case(name, size, 2, "infer", 1)
+    config, images = case.config, normalise(case.data()[0], "float32")
     params = initialise(config)
-    rng = np.random.default_rng(0)
-    params.flat += rng.normal(0, 0.1, params.count).astype("float32")
+    params.flat += np.random.default_rng(0).normal(0, 0.1, params.count).astype("float32")
     model = ViT(config)
-    theirs = dict(model.named_parameters())
-    names = {"embed": "patch", "token": "class_token", "position": "position"}
-    for name, tensor in theirs.items():
-        ours = name
-        for a, b in names.items():
-            ours = ours.replace(a, b)
-        for layer in ("qkv", "out"):
-            ours = ours.replace(f".{layer}.", f".attn.{layer}.")
-        for layer in ("fc1", "fc2"):
-            ours = ours.replace(f".{layer}.", f".mlp.{layer}.")
-        array = params[ours].T if tensor.ndim == 2 else params[ours]  # PyTorch's matrices are output-by-input
+    assert {in_tinyvit(name, config) for name, _ in model.named_parameters()} == set(params)
+    for name, tensor in model.named_parameters():
+        array = params[in_tinyvit(name, config)]
+        if tensor.ndim in (2, 4):  # PyTorch's matrices are output-by-input, and its kernels (O, I, k, k)
+            array = array.transpose(3, 2, 0, 1) if tensor.ndim == 4 else array.T
         with torch.no_grad():
             tensor.copy_(torch.from_numpy(np.ascontiguousarray(array)).reshape(tensor.shape))
     expected = forward(config, params, images)[0]
     with torch.inference_mode():
         got = model(torch.from_numpy(images)).numpy()
     assert np.abs(got - expected).max() < 1e-5 * np.abs(expected).max() + 1e-6
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_a_hybrid_is_timed(capsys, monkeypatch, mode):
+    flags = ("--model", "R+Ti/16", "--image-size", "32", *SMALL[2:], "--mode", mode, "--json")
+    status, out, err = enter(bench, capsys, monkeypatch, *flags)
+    assert (status, err) == (0, "")
+    (side,) = json.loads(out)["sides"]
+    assert side["images_per_second"] == pytest.approx(4e3 / side["ms_per_step"])

@@ -1,11 +1,12 @@
-"""tinyvit's logits against those of the official code, for random weights in five models."""
+"""tinyvit's logits against those of the official code, for random weights in five models and four hybrids."""
 
 import numpy as np
 import pytest
 
-from tests.golden.official_weights import ANSWERS, MODELS, official
+from tests.golden.official_weights import ANSWERS, HYBRID_ANSWERS, HYBRIDS, MODELS, official
 from tinyvit.engine import CpuEngine
 from tinyvit.model import forward
+from tinyvit.pretrained.load import load_weights, save_official
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +38,16 @@ def test_the_cpu_engine_gives_the_official_logits_too(answers):
     params, images = official(config)
     logits = CpuEngine(config, params, threads=2, micro_batch=1).logits(images)
     assert np.abs(logits - answers["gap"]).max() < 1e-5 * np.abs(answers["gap"]).max()
+
+
+@pytest.mark.parametrize("name", HYBRIDS)
+def test_the_logits_of_a_hybrid_are_those_of_the_official_code(name, tmp_path):
+    params, images = official(HYBRIDS[name])
+    save_official(tmp_path / "hybrid.npz", HYBRIDS[name], params)
+    config, loaded = load_weights(tmp_path / "hybrid.npz", image_size=HYBRIDS[name].image_size)
+    assert config == HYBRIDS[name]
+    logits, _ = forward(config, loaded, images)
+    with np.load(HYBRID_ANSWERS, allow_pickle=False) as file:
+        expected = file[name]
+    assert logits.shape == expected.shape and logits.dtype == np.float32
+    assert np.abs(logits - expected).max() < 1e-5 * np.abs(expected).max()

@@ -6,8 +6,10 @@ import pytest
 from tests.helpers import random_batch, tiny_config
 from tinyvit.model import forward, initialise, preset
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
+from tinyvit.model.resnet import ConvolvedCache
 from tinyvit.ops import Noise, cross_entropy
 
+RESNET = {"resnet_width": 8, "resnet_groups": 4}
 KINDS = {
     "class token": {},
     "mean": {"pool": "mean"},
@@ -21,6 +23,9 @@ KINDS = {
     "dropout and mean": {"dropout": 0.1, "pool": "mean", "pre_logits": 3},
     "attention dropout": {"attention_dropout": 0.1},
     "stochastic depth": {"drop_path": 0.2, "layers": 4},
+    "hybrid, root alone": {"image_size": (16, 24), "patch_size": 2, "resnet": (), **RESNET},
+    "hybrid, odd sizes": {"image_size": (33, 45), "patch_size": 1, "resnet": (2, 1), **RESNET},
+    "hybrid, patches of its map": {"image_size": 64, "patch_size": 2, "resnet": (1, 1, 2), **RESNET},
     "everything": {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2, "pre_logits": 9},
 }
 
@@ -36,6 +41,14 @@ def buffers(cache):
     return {id(cache): cache}
 
 
+def standardised_kernels(cache):
+    """The kernels and the standard deviations of their channels, in the caches of a ResNet."""
+    if isinstance(cache, ConvolvedCache):
+        return cache.standardisation[:2]
+    parts = cache if isinstance(cache, tuple | list) else ()
+    return [kernel for part in parts for kernel in standardised_kernels(part)]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_activations_are_the_bytes_that_the_caches_hold(kind, dtype):
@@ -46,6 +59,8 @@ def test_activations_are_the_bytes_that_the_caches_hold(kind, dtype):
     _, loss_cache = cross_entropy(logits, labels)
     held = buffers((cache, loss_cache))
     del held[id(params.flat)]
+    for kernel in standardised_kernels(cache):  # held once for all images
+        del held[id(kernel)]
     assert sum(array.nbytes for array in held.values()) == count * activation_bytes(
         config, params.flat.itemsize
     )

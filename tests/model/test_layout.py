@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.golden.official_weights import MODELS, official_names
+from tests.golden.official_weights import HYBRIDS, MODELS, official_names
 from tests.helpers import tiny_config
 from tinyvit.model import Params, initialise, layout, preset, rows_of
 
@@ -13,6 +13,8 @@ KINDS = {
     "pre_logits": tiny_config(pre_logits=7),
     "one channel, not square": tiny_config(channels=1, image_size=(4, 12)),
     "a preset": preset("nano/8", 32, 10),
+    "hybrid, root alone": tiny_config(image_size=16, resnet=()),
+    "hybrid": tiny_config(image_size=(24, 32), patch_size=1, resnet=(1, 2), resnet_width=6, resnet_groups=3),
 }
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 
@@ -28,10 +30,11 @@ def test_every_row_has_a_name_of_its_own_and_first_values_of_its_shape(config):
 
 
 @every_kind
-def test_what_decays_are_the_matrices_of_linear_layers(config):
-    matrices = {row.name for row in layout(config) if row.name.endswith(".weight") and len(row.shape) == 2}
+def test_what_decays_are_the_matrices_of_linear_layers_and_the_kernels(config):
+    matrices = {row.name for row in layout(config) if row.name.endswith(".weight") and len(row.shape) > 1}
     assert {row.name for row in layout(config) if row.decays} == matrices
-    assert len(matrices) == 4 * config.layers + 2 + bool(config.pre_logits)
+    kernels = 1 + 3 * sum(config.resnet) + len(config.resnet) if config.is_hybrid else 0
+    assert len(matrices) == 4 * config.layers + 2 + bool(config.pre_logits) + kernels
 
 
 @every_kind
@@ -44,10 +47,10 @@ def test_hidden_matrices_are_those_inside_the_blocks(config):
     assert {row.name for row in layout(config) if row.hidden} == inside
 
 
-@pytest.mark.parametrize("name", ["odd", "rep", "gap"])
+@pytest.mark.parametrize("name", ["odd", "rep", "gap", *HYBRIDS])
 def test_official_names_and_shapes_are_those_of_the_official_checkpoints(name):
     """Each array once, with the shape it has in the files, beside the parameter that it fills."""
-    config = MODELS[name]
+    config = (MODELS | HYBRIDS)[name]
     ours = [
         (theirs, shape, row.name, third if len(row.official) == 3 else None)
         for row in layout(config)

@@ -1,11 +1,12 @@
 import json
+import re
 from math import prod
 
 import numpy as np
 import pytest
 
 from tinyvit.errors import UserError
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, initialise, layout, preset, usual_name
 
 # at 224 px and 1000 classes, with a class token
 PARAMETERS = {
@@ -18,6 +19,11 @@ PARAMETERS = {
     "L/16": 304_326_632,
     "L/32": 306_535_400,
     "H/14": 632_045_800,
+    "R+Ti/16": 6_337_704,
+    "R26+S/32": 36_431_912,
+    "R26+B/32": 101_383_976,
+    "R50+B/16": 98_659_112,
+    "R50+L/32": 328_994_856,
 }
 
 
@@ -50,6 +56,49 @@ def test_a_model_is_found_however_its_name_is_spelled(name):
     assert preset(name, 224, 1000) == ViTConfig(224, 16, 768, 3072, 12, 12, 1000)
 
 
+@pytest.mark.parametrize(
+    "name", ["R26+S/32", "r26+s/32", "R26+ViT-S_32", "R26_S_32", "R26+ViT-S/32", "r26_vit_s-32"]
+)
+def test_a_hybrid_is_found_however_its_name_is_spelled(name):
+    assert preset(name, 224, 1000) == ViTConfig(224, 1, 384, 1536, 6, 12, 1000, resnet=(2, 2, 2, 2))
+    assert usual_name(name) == "R26+S/32"
+
+
+# As in the official configs: the grid of patches at 224 px, and the side of a patch in pixels.
+@pytest.mark.parametrize(
+    "name, grid, pixels",
+    [("R+Ti/16", 7, 32), ("R26+S/32", 7, 32), ("R26+B/32", 7, 32), ("R50+B/16", 14, 16), ("R50+L/32", 7, 32)],
+)
+def test_a_hybrid_has_the_tokens_of_the_official_one(name, grid, pixels):
+    config = preset(name, 224, 1000)
+    assert (config.grid, config.tokens) == ((grid, grid), grid * grid + 1)
+    assert config.pixels_per_patch == pixels
+
+
+def test_the_root_halves_an_image_twice_and_every_stage_but_the_first_once_more():
+    for resnet, expected in {
+        None: (45, 64, 3),
+        (): (12, 16, 64),
+        (3,): (12, 16, 256),
+        (3, 4): (6, 8, 512),
+        (3, 4, 9): (3, 4, 1024),
+    }.items():
+        config = ViTConfig((45, 64), 1, 12, 20, 3, 2, 5, resnet=resnet)
+        assert config.feature_map == expected
+        assert config.is_hybrid == (resnet is not None)
+
+
+def test_the_last_gain_of_every_unit_is_0_at_first_and_the_kernels_are_lecun_normal():
+    params = initialise(preset("R26+S/32", 224, 10, layers=1))
+    gains = {name: values for name, values in params.items() if re.search(r"norm\w*\.weight$", name)}
+    zero = {name for name, values in gains.items() if not values.any()}
+    assert zero == {f"resnet.{i}.{j}.norm3.weight" for i in range(4) for j in range(2)}
+    assert all((values == 1).all() for name, values in gains.items() if name not in zero)
+    for name, inputs in {"resnet.root.conv.weight": 147, "resnet.3.1.conv2.weight": 4608}.items():
+        assert params[name].std() == pytest.approx(inputs**-0.5, rel=0.02)
+        assert abs(params[name]).max() <= 2.3 * inputs**-0.5
+
+
 def test_arithmetic_is_that_of_the_official_code_unless_asked_otherwise():
     for config in (ViTConfig(8, 4, 12, 20, 3, 2, 5), preset("B/16", 224, 1000), preset("nano/4", 32, 10)):
         assert (config.gelu, config.eps, config.pool, config.pre_logits) == ("tanh", 1e-6, "token", 0)
@@ -62,9 +111,10 @@ def test_further_arguments_replace_fields():
     assert config.image_size == (32, 48) and config.grid == (8, 12) and config.tokens == 96
 
 
-@pytest.mark.parametrize(
-    "name", [None, 4, "", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"]
-)
+UNKNOWN = [None, 4, "", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"]
+
+
+@pytest.mark.parametrize("name", [*UNKNOWN, "R26+S/16", "R+Ti/32", "R101+B/32", "R26+", "26+S/32"])
 def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
     with pytest.raises(UserError, match=r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h"):
         preset(name, 224, 1000)
@@ -90,6 +140,18 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"image_size": "8"}, r"image_size is '8', expected a whole number of pixels, or \(height, width\)"),
         ({"image_size": 8.0}, "image_size is 8.0, expected"),
         ({"image_size": (8, 8, 3)}, r"image_size is \(8, 8, 3\), expected"),
+        (
+            {"resnet": 3},
+            r"resnet is 3, expected the number of units in each stage, as in \(3, 4, 9\), or None",
+        ),
+        ({"resnet": (3, 0)}, r"resnet is \(3, 0\), expected the number of units"),
+        ({"resnet": (1,), "resnet_width": 48}, "resnet_width 48 is not divisible by 32 groups"),
+        (
+            {"resnet": (1, 1)},
+            r"turns images of 32 x 48 pixels into a map of 4 x 6, which patches of 4",
+        ),
+        ({"resnet": (1, 1), "patch_size": 5}, "choose images whose sides are multiples of 40 pixels"),
+        ({"resnet_groups": 0}, "resnet_groups is 0, expected a whole number"),
         ({"image_size": ("8", 8)}, r"image_size is \('8', 8\), expected whole numbers"),
     ],
 )
@@ -123,6 +185,8 @@ def test_sizes_may_be_numbers_of_numpy():
 def test_a_configuration_survives_a_json_file():
     config = preset("nano/4", (32, 48), 10, pool="mean", gelu="exact", drop_path=0.1)
     assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
+    hybrid = preset("R50+B/16", (224, 256), 10)
+    assert ViTConfig(**json.loads(json.dumps(hybrid.as_dict()))) == hybrid
 
 
 def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():

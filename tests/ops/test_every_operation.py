@@ -35,6 +35,14 @@ class Sizes:
     def tokens(self):
         return self.B, self.N, self.D
 
+    @property
+    def images(self):  # of at least one patch
+        return self.B, self.P + self.rows, self.P + self.columns, self.C
+
+    @property
+    def k(self):  # an odd number, for kernels
+        return 2 * self.P - 1
+
 
 def some_sizes():
     return st.builds(
@@ -173,6 +181,51 @@ OPERATIONS = {
         ops.tanh_backward,
         lambda s: [s.tokens],
     ),
+    "windows": (
+        lambda s, x: ops.windows(x, s.k, s.P),
+        ops.windows_backward,
+        lambda s: [s.images],
+    ),
+    "windows, not padded": (
+        lambda s, x: ops.windows(x, s.P, s.k, "VALID"),
+        ops.windows_backward,
+        lambda s: [s.images],
+    ),
+    "convolution": (
+        lambda s, *a: ops.convolution(*a, s.P),
+        ops.convolution_backward,
+        lambda s: [s.images, (s.k, s.k, s.C, s.M)],
+    ),
+    "convolution, not padded": (
+        lambda s, *a: ops.convolution(*a, s.k, "VALID"),
+        ops.convolution_backward,
+        lambda s: [s.images, (s.P, s.P, s.C, s.M)],
+    ),
+    "weight_standardisation": (  # at least six weights: with fewer, differences meet the bend at s = 0
+        lambda s, w: ops.weight_standardisation(w),
+        ops.weight_standardisation_backward,
+        lambda s: [(s.P, s.P, s.C + 4, s.M)],
+    ),
+    "group_norm": (
+        lambda s, *a: ops.group_norm(*a, groups=s.H),
+        ops.group_norm_backward,
+        lambda s: [(s.B, s.rows + 1, s.columns + 1, s.D), (s.D,), (s.D,)],
+    ),
+    "relu": (
+        lambda s, x: ops.relu(x),
+        ops.relu_backward,
+        lambda s: [s.tokens],
+    ),
+    "max_pool": (
+        lambda s, x: ops.max_pool(x, s.k, s.P),
+        ops.max_pool_backward,
+        lambda s: [s.images],
+    ),
+    "max_pool, not padded": (
+        lambda s, x: ops.max_pool(x, s.P, s.k, "VALID"),
+        ops.max_pool_backward,
+        lambda s: [s.images],
+    ),
     "cross_entropy, labels": (
         lambda s, z: ops.cross_entropy(z, labels(s, z)),
         cross_entropy_backward,
@@ -185,6 +238,9 @@ OPERATIONS = {
     ),
 }
 
+# Operations with a bend, where the differences would be wrong: their inputs are all a quarter or more apart.
+BENT = {"relu", "max_pool", "max_pool, not padded"}
+
 every_operation = pytest.mark.parametrize("name", OPERATIONS)
 
 
@@ -192,8 +248,15 @@ def draw_inputs(name, sizes, seed, dtype="float64"):
     """The operation at these sizes as (forward, backward), its random inputs, and the generator."""
     forward, backward, shapes = OPERATIONS[name]
     rng = np.random.default_rng(seed)
-    inputs = [rng.standard_normal(shape).astype(dtype) for shape in shapes(sizes)]
+    draw = spread_out if name in BENT else np.random.Generator.standard_normal
+    inputs = [draw(rng, shape).astype(dtype) for shape in shapes(sizes)]
     return (lambda *a: forward(sizes, *a)), backward, inputs, rng
+
+
+def spread_out(rng, shape):
+    """Different numbers in random order, about half of them negative, none of them 0."""
+    count = np.prod(shape)
+    return (rng.permutation(count).reshape(shape) - count // 2 + 0.5) / 4
 
 
 def gradients_of(backward, dy, cache):

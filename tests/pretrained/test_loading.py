@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import random_batch, tiny_config
-from tests.pretrained.checkpoints import random_model
+from tests.pretrained.checkpoints import complaint, random_model
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.errors import UserError
 from tinyvit.model import Model, ViTConfig, forward, initialise
@@ -204,3 +204,17 @@ def test_names_of_classes_are_those_of_this_model_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert class_names("Ti_16-384", 2) == ()
     assert class_names("Ti_16-384", 1000)[1].startswith("goldfish")
+
+
+def test_the_resolution_of_a_hybrid_is_a_multiple_of_the_pixels_of_its_patches(tmp_path):
+    config, params = random_model(image_size=32, patch_size=2, resnet=(1, 1), resnet_width=32)
+    save_official(tmp_path / "hybrid.npz", config, params)
+    model = load_any(str(tmp_path / "hybrid.npz"))
+    assert at_resolution(model, 64).config.grid == (4, 4)
+    assert "of 32 or 48." in complaint(at_resolution, model, 40)
+
+
+def test_a_hybrid_for_grey_images_is_not_given_colours(tmp_path):
+    config, params = random_model(image_size=16, patch_size=2, resnet=(), channels=1)
+    save_official(tmp_path / "grey.npz", config, params)
+    assert "cannot read colour photos" in complaint(load_any, str(tmp_path / "grey.npz"))

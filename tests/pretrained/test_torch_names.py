@@ -11,7 +11,7 @@ from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights, save_safetensors
 from tinyvit.pretrained.pixels import PixelScale, adapt_to_pixel_scale
 from tinyvit.pretrained.safetensors import write_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
 
 KNOWN = {"heads": 3}
 
@@ -334,3 +334,9 @@ def test_a_model_loaded_from_a_file_can_be_used():
     images, _ = random_batch(config, 2, np.random.default_rng(0), "float32")
     logits, _ = forward(config, params, images)
     assert logits.shape == (2, 5) and np.isfinite(logits).all()
+
+
+@pytest.mark.parametrize("write", [to_torch_names, to_hugging_face])
+def test_a_hybrid_is_not_written_with_names_that_do_not_have_it(write):
+    config, params = random_model(image_size=16, patch_size=2, resnet=(), **EXACT)
+    assert "only in the official layout" in complaint(write, config, params)

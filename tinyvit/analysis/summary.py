@@ -42,11 +42,12 @@ def presets_table() -> str:
 def summary(config: ViTConfig, name: str) -> str:
     """A model's shape and cost, then its parameters layer by layer; one block stands for all of them."""
     H, W = config.image_size
-    P, forward = config.patch_size, multiply_adds(config)
+    P, forward = config.pixels_per_patch, multiply_adds(config)
     count, kept = parameter_count(config), activation_bytes(config)
     epoch = 3 * forward * IMAGENET_IMAGES
     facts = [
         ("images", f"{H} x {W} pixels, {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"),
+        *([("ResNet", _resnet(config))] if config.is_hybrid else []),
         ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
@@ -59,6 +60,12 @@ def summary(config: ViTConfig, name: str) -> str:
     ]
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
+
+
+def _resnet(config: ViTConfig) -> str:
+    h, w, channels = config.feature_map
+    stages = f"stages of {', '.join(map(str, config.resnet))} units" if config.resnet else "the root alone"
+    return f"{stages}; its map of {h} x {w} has {channels:,} channels"
 
 
 def _pooling(config: ViTConfig) -> str:

@@ -10,6 +10,8 @@ from torch import nn
 
 from tinyvit.benchmark.case import Case
 from tinyvit.model import ViTConfig
+from tinyvit.model.resnet import unit_stride, units_of
+from tinyvit.ops.windows import placement
 
 VARIANTS = ("eager", "compile")
 
@@ -33,23 +35,79 @@ class Block(nn.Module):
         return x + self.fc2(F.gelu(self.fc1(self.norm2(x)), approximate="tanh"))
 
 
+class Convolution(nn.Conv2d):
+    """A convolution with a standardised kernel and SAME padding, and its group norm."""
+
+    def __init__(self, inputs: int, outputs: int, size: int, stride: int, groups: int):
+        super().__init__(inputs, outputs, size, stride, bias=False)
+        self.norm = nn.GroupNorm(groups, outputs, eps=1e-6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        deviation, mean = torch.std_mean(self.weight, dim=(1, 2, 3), correction=0, keepdim=True)
+        kernel = (self.weight - mean) / (deviation + 1e-5)
+        x = same(x, self.kernel_size[0], self.stride[0])
+        return self.norm(F.conv2d(x, kernel, stride=self.stride))
+
+
+class Unit(nn.Module):
+    """A bottleneck unit."""
+
+    def __init__(self, inputs: int, width: int, stride: int, groups: int, projects: bool):
+        super().__init__()
+        self.skip_proj = Convolution(inputs, 4 * width, 1, stride, groups) if projects else nn.Identity()
+        self.conv1 = Convolution(inputs, width, 1, 1, groups)
+        self.conv2 = Convolution(width, width, 3, stride, groups)
+        self.conv3 = Convolution(width, 4 * width, 1, 1, groups)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.conv3(F.relu(self.conv2(F.relu(self.conv1(x)))))
+        return F.relu(self.skip_proj(x) + y)
+
+
+class ResNet(nn.Module):
+    """The ResNet of a hybrid: images (B, H, W, 3) to its feature map (B, h, w, channels)."""
+
+    def __init__(self, config: ViTConfig):
+        super().__init__()
+        W, groups = config.resnet_width, config.resnet_groups
+        self.root = Convolution(config.channels, W, 7, 2, groups)
+        units, inputs = [], W
+        for i, j in units_of(config):
+            units.append(Unit(inputs, W * 2**i, unit_stride(i, j), groups, projects=j == 0))
+            inputs = 4 * W * 2**i
+        self.units = nn.Sequential(*units)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        x = F.relu(self.root(images.permute(0, 3, 1, 2)))  # a view: in memory, the channels stay last
+        x = F.max_pool2d(same(x, 3, 2, -torch.inf), 3, 2)
+        return self.units(x).permute(0, 2, 3, 1)
+
+
+def same(x: torch.Tensor, size: int, stride: int, value: float = 0.0) -> torch.Tensor:
+    """x (B, C, H, W), padded for windows of size x size as TensorFlow does it."""
+    (_, top, bottom), (_, left, right) = (placement(n, size, stride, "SAME") for n in x.shape[2:])
+    return F.pad(x, (left, right, top, bottom), value=value) if top + bottom + left + right else x
+
+
 class ViT(nn.Module):
-    """The Vision Transformer with a class token."""
+    """The Vision Transformer with a class token, and with a ResNet before it in a hybrid."""
 
     def __init__(self, config: ViTConfig):
         super().__init__()
         D, P = config.width, config.patch_size
         self.patch = P
-        self.embed = nn.Linear(3 * P * P, D)
+        self.resnet = ResNet(config) if config.is_hybrid else nn.Identity()
+        self.embed = nn.Linear(config.feature_map[2] * P * P, D)
         self.token = nn.Parameter(torch.zeros(1, 1, D))
         self.position = nn.Parameter(0.02 * torch.randn(1, config.tokens, D))
         self.blocks = nn.Sequential(*(Block(config) for _ in range(config.layers)))
         self.norm, self.head = nn.LayerNorm(D, eps=config.eps), nn.Linear(D, config.classes)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        B, H, W, C = images.shape
+        x = self.resnet(images)
+        B, H, W, C = x.shape
         P = self.patch
-        x = images.view(B, H // P, P, W // P, P, C).transpose(2, 3).reshape(B, -1, P * P * C)
+        x = x.reshape(B, H // P, P, W // P, P, C).transpose(2, 3).reshape(B, -1, P * P * C)
         x = torch.cat([self.token.expand(B, -1, -1), self.embed(x)], dim=1) + self.position
         return self.head(self.norm(self.blocks(x)[:, 0]))
 

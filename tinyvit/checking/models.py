@@ -50,6 +50,8 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
 
 
 _TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
+_TINIEST = {"patch_size": 2, "width": 4, "mlp_width": 5, "heads": 2, "layers": 1, "classes": 3}
+_RESNET = {"resnet_width": 3, "resnet_groups": 1}
 
 MODEL_CHECKS = (
     ModelCheck("ViT, class token", ViTConfig(8, **_TINY)),
@@ -60,4 +62,6 @@ MODEL_CHECKS = (
         ViTConfig((4, 8), **_TINY, dropout=0.2, attention_dropout=0.2, drop_path=0.5),
         training=True,
     ),
+    ModelCheck("hybrid, root alone", ViTConfig((8, 16), **_TINIEST, **_RESNET, resnet=())),
+    ModelCheck("hybrid, two stages", ViTConfig((9, 12), **_TINIEST, **_RESNET, resnet=(2, 1), channels=1)),
 )

@@ -46,6 +46,15 @@ def _cross_entropy_case(
     )
 
 
+def _convolution_case(
+    name: str, images: tuple[int, ...], kernel: tuple[int, ...], stride: int = 1, padding: str = "SAME"
+) -> OperationCheck:
+    def forward(x: Array, kernel: Array) -> tuple[Array, object]:
+        return ops.convolution(x, kernel, stride, padding)
+
+    return OperationCheck(name, forward, ops.convolution_backward, {"x": images, "kernel": kernel})
+
+
 def _labels(logits: Array) -> Array:
     return array_module(logits).arange(len(logits)) % 3  # integers, on the device of the logits
 
@@ -107,6 +116,33 @@ OPERATION_CHECKS = (
         lambda x: ops.drop_path(x, 0.4, _noise()),
         ops.drop_path_backward,
         {"x": (8, 2, 3)},
+    ),
+    OperationCheck(
+        "windows, stride 2", lambda x: ops.windows(x, 3, 2), ops.windows_backward, {"images": (2, 4, 5, 3)}
+    ),
+    _convolution_case("convolution, 3 x 3", (2, 5, 4, 3), (3, 3, 3, 2)),
+    _convolution_case("convolution, 7 x 7, stride 2", (1, 6, 5, 2), (7, 7, 2, 3), stride=2),
+    _convolution_case("convolution, 1 x 1, stride 2", (2, 4, 5, 3), (1, 1, 3, 4), stride=2),
+    _convolution_case("convolution, not padded", (2, 5, 6, 2), (3, 3, 2, 3), stride=2, padding="VALID"),
+    OperationCheck(
+        "weight standardisation",
+        ops.weight_standardisation,
+        ops.weight_standardisation_backward,
+        {"kernel": (3, 3, 2, 4)},
+    ),
+    OperationCheck(
+        "group norm",
+        lambda *a: ops.group_norm(*a, groups=2),
+        ops.group_norm_backward,
+        {"x": (2, 3, 4, 6), "gain": (6,), "bias": (6,)},
+    ),
+    OperationCheck("relu", ops.relu, ops.relu_backward, {"x": (4, 25)}),
+    OperationCheck("max-pool", ops.max_pool, ops.max_pool_backward, {"x": (2, 6, 5, 3)}),
+    OperationCheck(
+        "max-pool, not padded",
+        lambda x: ops.max_pool(x, padding="VALID"),
+        ops.max_pool_backward,
+        {"x": (2, 6, 5, 3)},
     ),
     OperationCheck("class token pooling", ops.token_pool, ops.token_pool_backward, {"x": _TOKENS}),
     OperationCheck("mean pooling", ops.mean_pool, ops.mean_pool_backward, {"x": _TOKENS}),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
+from typing import NamedTuple
 
 from tinyvit.model import ViTConfig, layout
+from tinyvit.model.resnet import units_of
 
 
 def parameter_count(config: ViTConfig) -> int:
@@ -17,16 +20,18 @@ def multiply_adds(config: ViTConfig) -> int:
 
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
-        patches    P P channels T D
+        ResNet     see resnet_multiply_adds, in a hybrid
+        patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C
     """
     D, M, N = config.width, config.mlp_width, config.tokens
     patches = config.grid[0] * config.grid[1]
-    embedding = config.patch_size**2 * config.channels * patches * D
+    embedding = config.patch_size**2 * config.feature_map[2] * patches * D
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
     features = config.pre_logits or D
-    return embedding + config.layers * block + D * config.pre_logits + features * config.classes
+    head = D * config.pre_logits + features * config.classes
+    return resnet_multiply_adds(config) + embedding + config.layers * block + head
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
@@ -35,6 +40,7 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     The parameters are not counted, since the caches only refer to them. model.forward and ops.cross_entropy
     keep these numbers, of bytes_each bytes each:
 
+        ResNet     see resnet_activation_bytes, in a hybrid
         patches    P P channels T                        the input of the patch embedding
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
@@ -43,11 +49,76 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     at a time: the whole batch, or part of it (--accumulate, or micro-batches on the CPU).
     """
     T, R = config.grid[0] * config.grid[1], 1 if config.has_token else config.tokens
-    numbers = config.patch_size**2 * config.channels * T
+    numbers = config.patch_size**2 * config.feature_map[2] * T
     numbers += config.tokens * config.width if config.dropout else 0
     numbers += sum(block_activations(config, i) for i in range(config.layers))
     numbers += R * (config.width + 1) + config.width + config.pre_logits + 2 * config.classes
-    return numbers * bytes_each
+    return numbers * bytes_each + resnet_activation_bytes(config, bytes_each)
+
+
+class Convolution(NamedTuple):
+    """The shape of one convolution of a ResNet: k x k, from `inputs` channels to a map (h, w, outputs)."""
+
+    k: int
+    inputs: int
+    h: int
+    w: int
+    outputs: int
+
+    @property
+    def size(self) -> int:
+        """How many numbers its result has."""
+        return self.h * self.w * self.outputs
+
+
+def resnet_multiply_adds(config: ViTConfig) -> int:
+    """Multiply-adds of a hybrid's convolutions on one image: k k inputs for each number of their results."""
+    every = [one for part in _resnet_convolutions(config) for one in part.values()]
+    return sum(one.k**2 * one.inputs * one.size for one in every)
+
+
+def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
+    """Bytes that the caches of a hybrid's ResNet hold for one image. With h w numbers in a channel:
+
+        inputs        h w inputs         numbers         of the root, of each unit, and of its 3 x 3 and last
+        GroupNorm     h w outputs        numbers         n, for every convolution, and one r per channel
+        ReLU          h w outputs        single bytes    where x > 0, for all but the projections
+        max-pool      h w outputs        2 bytes each    which pixel was the largest
+
+    The standardised kernels are not counted: they are held once, not for each image.
+    """
+    if not config.is_hybrid:
+        return 0
+    (root, *units) = _resnet_convolutions(config)
+    H, W = config.image_size
+    h, w, _ = replace(config, resnet=()).feature_map  # after the max-pool
+    numbers = H * W * config.channels
+    single_bytes = 2 * h * w * config.resnet_width
+    for part in (root, *units):
+        numbers += sum(one.size + one.outputs for one in part.values())
+        single_bytes += sum(one.size for which, one in part.items() if which != "_proj")
+    for unit in units:
+        numbers += unit["1"].h * unit["1"].w * unit["1"].inputs + unit["1"].size + unit["2"].size
+    return numbers * bytes_each + single_bytes
+
+
+def _resnet_convolutions(config: ViTConfig) -> list[dict[str, Convolution]]:
+    """The convolutions of the root and of each unit, in the order of the forward pass, if there are any."""
+    if not config.is_hybrid:
+        return []
+    shapes = {row.name: row.shape for row in layout(config)}
+    H, W = config.image_size
+    root = Convolution(7, config.channels, -(-H // 2), -(-W // 2), config.resnet_width)
+    parts = [{"": root}]
+    for i, j in units_of(config):
+        before, after = (replace(config, resnet=(1,) * stages).feature_map[:2] for stages in (i, i + 1))
+        parts.append({})
+        for which in ("_proj", "1", "2", "3"):
+            if shape := shapes.get(f"resnet.{i}.{j}.conv{which}.weight"):
+                k, _, inputs, outputs = shape
+                h, w = before if which == "1" and j == 0 else after
+                parts[-1][which] = Convolution(k, inputs, h, w, outputs)
+    return parts
 
 
 def block_activations(config: ViTConfig, i: int) -> int:

@@ -45,9 +45,13 @@ def xavier_uniform_qkv(rng: np.random.Generator, shape: tuple[int, int]) -> np.n
     return np.concatenate([xavier_uniform(rng, (D, D)) for _ in range(3)], axis=1)
 
 
-def lecun_normal(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """Normal, truncated at two standard deviations, with variance 1 / inputs after truncation."""
+def lecun_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Normal, truncated at two standard deviations, with variance 1 / inputs after truncation.
+
+    The last axis is that of the outputs; all others are inputs, as in a convolution's kernel (k, k, I, O).
+    """
     draw = rng.standard_normal(shape)
     while (far := np.abs(draw) > 2).any():
         draw[far] = rng.standard_normal(far.sum())
-    return draw / (0.8796256610342398 * math.sqrt(shape[0]))  # the standard deviation after truncation at 2
+    truncated = 0.8796256610342398  # the standard deviation after truncation at 2
+    return draw / (truncated * math.sqrt(math.prod(shape[:-1])))

@@ -5,7 +5,8 @@ it, whether it is a hidden matrix (one inside a block, neither the first nor the
 of an official .npz file it is made of. Initialisation, weight decay, cost, checkpoints and the official
 layout all follow from these rows. To add a part to the model, add its rows.
 
-Matrices are stored input-by-output. The letters are those of tinyvit.ops.
+Matrices are stored input-by-output, and kernels of convolutions as (k, k, I, O). The letters are those of
+tinyvit.ops.
 """
 
 from __future__ import annotations
@@ -52,12 +53,14 @@ def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:
 def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
     D, P, N = config.width, config.patch_size, config.tokens
+    channels = config.feature_map[2]
     rows = [
+        *(_resnet(config) if config.is_hybrid else []),
         _matrix(
             "patch.weight",
-            (P * P * config.channels, D),
+            (P * P * channels, D),
             first.lecun_normal,
-            ("embedding/kernel", (P, P, config.channels, D)),
+            ("embedding/kernel", (P, P, channels, D)),
         ),
         _vector("patch.bias", D, ("embedding/bias", (D,))),
     ]
@@ -65,6 +68,48 @@ def _stem(config: ViTConfig) -> list[Row]:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
     position = ("Transformer/posembed_input/pos_embedding", (1, N, D))
     return [*rows, Row("position", (N, D), first.small_normal, official=(position,))]
+
+
+def _resnet(config: ViTConfig) -> list[Row]:
+    """The ResNet of a hybrid: its root, and its stages of units, which the official names count from 1."""
+    F = config.resnet_width
+    rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
+    inputs = F
+    for i, units in enumerate(config.resnet):
+        F = config.resnet_width * 2**i
+        for j in range(units):
+            rows += _unit(f"resnet.{i}.{j}", inputs, F, f"block{i + 1}/unit{j + 1}", projects=j == 0)
+            inputs = 4 * F
+    return rows
+
+
+def _unit(ours: str, inputs: int, F: int, theirs: str, projects: bool) -> list[Row]:
+    """One bottleneck unit; the gain of its last norm is 0 at first."""
+    kernels = {"1": (1, 1, inputs, F), "2": (3, 3, F, F), "3": (1, 1, F, 4 * F)}
+    if projects:
+        kernels = {"_proj": (1, 1, inputs, 4 * F)} | kernels
+    return [
+        row
+        for which, shape in kernels.items()
+        for row in _convolution(
+            ours,
+            which,
+            shape,
+            f"{theirs}/conv{which}",
+            f"{theirs}/gn{which}",
+            gain=first.zeros if which == "3" else first.ones,
+        )
+    ]
+
+
+def _convolution(
+    part: str, which: str, shape: Shape, kernel: str, norm: str, gain: first.First = first.ones
+) -> list[Row]:
+    """A convolution without a bias, and the norm that follows it."""
+    return [
+        _matrix(f"{part}.conv{which}.weight", shape, first.lecun_normal, (f"{kernel}/kernel", shape)),
+        *_norm(f"{part}.norm{which}", shape[-1], norm, gain),
+    ]
 
 
 def _block(config: ViTConfig, i: int) -> list[Row]:
@@ -124,9 +169,9 @@ def _vector(name: str, width: int, *official: tuple[str, Shape], draw: first.Fir
     return Row(name, (width,), draw, official=official)
 
 
-def _norm(name: str, width: int, official: str) -> list[Row]:
+def _norm(name: str, width: int, official: str, gain: first.First = first.ones) -> list[Row]:
     return [
-        _vector(f"{name}.weight", width, (f"{official}/scale", (width,)), draw=first.ones),
+        _vector(f"{name}.weight", width, (f"{official}/scale", (width,)), draw=gain),
         _vector(f"{name}.bias", width, (f"{official}/bias", (width,))),
     ]
 

@@ -60,9 +60,10 @@ class Model:
 
     def __repr__(self) -> str:
         c = self.config
+        P = c.pixels_per_patch
         H, W = c.image_size
         return (
             f"{type(self).__name__}({c.layers} layers, width {c.width}, {c.heads} heads, patches of "
-            f"{c.patch_size} x {c.patch_size}, images of {H} x {W}, {c.classes} classes, "
+            f"{P} x {P}, images of {H} x {W}, {c.classes} classes, "
             f"{self.params.count:,} parameters)"
         )

@@ -1,4 +1,7 @@
-"""Models by name: SIZE/PATCH, as in the paper (ViT-B/16 is base with 16 x 16 patches)."""
+"""Models by name: SIZE/PATCH, as in the paper (ViT-B/16 is base with 16 x 16 patches).
+
+A hybrid is RESNET+SIZE/PATCH: R50+B/16 is base, on patches of the feature map of a ResNet-50.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,23 @@ SIZES = {
     "l": (1024, 4096, 16, 24),
     "h": (1280, 5120, 16, 32),
 }
-# Any patch size is accepted; these are the usual ones.
+# The ResNet of a hybrid, by its name and the patch size in the model's name: the units of its stages, and the
+# side of a patch in its feature map. The names and sizes are those of the official code: in R50+B/16, three
+# stages have the units of four; and R+Ti/16 has patches of 32 pixels, since its root halves the image twice.
+RESNETS = {
+    ("r", 16): ((), 8),
+    ("r26", 32): ((2, 2, 2, 2), 1),
+    ("r50", 16): ((3, 4, 9), 1),
+    ("r50", 32): ((3, 4, 6, 3), 1),
+}
+# Any patch size is accepted, except for hybrids; these are the usual ones.
 OFFICIAL = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
+OFFICIAL += ("r+ti/16", "r26+s/32", "r26+b/32", "r50+b/16", "r50+l/32")
 SMALL = ("nano/4", "micro/4", "milli/4", "mini/4")
 
 
 def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes) -> ViTConfig:
-    """The model called `name`, such as 'nano/4', 'Ti/16', 'vit-b/16' or 'ViT-B_16'; case does not matter.
+    """The model called `name`, such as 'nano/4', 'vit-b/16', 'ViT-B_16' or 'R26+S/32'; case does not matter.
 
     Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model,
     or no such field.
@@ -37,14 +50,16 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
     if match is None:
         raise UserError(
             f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
-            f"{', '.join(SIZES)}."
+            f"{', '.join(SIZES)}; or a hybrid, RESNET+SIZE/PATCH, such as R26+S/32, where RESNET and "
+            f"PATCH are {', '.join(f'{resnet.upper()} and {patch}' for resnet, patch in RESNETS)}."
         )
     if unknown := changes.keys() - ViTConfig.__dataclass_fields__.keys():
         raise UserError(
             f"a model has no {min(unknown)}: expected some of {', '.join(ViTConfig.__dataclass_fields__)}."
         )
-    width, mlp_width, heads, layers = SIZES[match[1]]
-    config = ViTConfig(image_size, int(match[2]), width, mlp_width, heads, layers, classes)
+    width, mlp_width, heads, layers = SIZES[match[2]]
+    resnet, patch = RESNETS[match[1], int(match[3])] if match[1] else (None, int(match[3]))
+    config = ViTConfig(image_size, patch, width, mlp_width, heads, layers, classes, resnet=resnet)
     return replace(config, **changes)
 
 
@@ -55,11 +70,15 @@ def is_preset(name: str) -> bool:
 
 def usual_name(name: str) -> str:
     """A preset's name as in the paper, but without ViT-: ViT-b_16 becomes B/16, nano/4 stays nano/4."""
-    size, patch = _match(name).groups()
-    return f"{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
+    resnet, size, patch = _match(name).groups()
+    before = f"{resnet.upper()}+" if resnet else ""
+    return f"{before}{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 
 
 def _match(name: str) -> re.Match[str] | None:
-    """A match with the size and the patch size as groups 1 and 2; None for an unknown name."""
-    match = re.fullmatch(r"(?:vit[-_])?([a-z]+)[/_-]([0-9]+)", str(name).strip().lower())
-    return match if match and match[1] in SIZES else None
+    """A match with the ResNet, if any, the size and the patch size as groups; None for an unknown name."""
+    pattern = r"(?:(r[0-9]*)[+_])?(?:vit[-_])?([a-z]+)[/_-]([0-9]+)"
+    match = re.fullmatch(pattern, str(name).strip().lower())
+    if not match or match[2] not in SIZES or (match[1] and (match[1], int(match[3])) not in RESNETS):
+        return None
+    return match

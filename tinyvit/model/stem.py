@@ -8,11 +8,14 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
 
 class StemCache(NamedTuple):
-    """What the backward pass of the stem needs, one entry per operation."""
+    """What the backward pass of the stem needs, one entry per operation; the first two are for hybrids."""
 
+    resnet: ResNetCache | None
+    cut: tuple
     patch: tuple
     dropout: Array | None
 
@@ -22,16 +25,18 @@ def stem(
 ) -> tuple[Array, StemCache]:
     """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Pass noise only in training.
 
-    Raises ValueError if there are no images, or if they are not normalised or not of the model's size.
+    In a hybrid, the patches are cut from the feature map of the ResNet. Raises ValueError if there are no
+    images, or if they are not normalised or not of the model's size.
     """
     _check(config, images)
-    x, _ = ops.patchify(images, config.patch_size)  # (B, T, P*P*channels)
+    x, features = resnet(config, params, images) if config.is_hybrid else (images, None)
+    x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
     x, _ = ops.position_embedding(x, params["position"])  #                                  ViT eq. 1
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(patch, dropout)
+    return x, StemCache(features, cut, patch, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
@@ -42,8 +47,11 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
     if config.has_token:
         dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
         grads.add("class_token", dtoken)
-    _, *dpatch = ops.linear_backward(dx, cache.patch)
+    dx, *dpatch = ops.linear_backward(dx, cache.patch)
     grads.add("patch", *dpatch)
+    if cache.resnet:
+        dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
+        resnet_backward(config, dx, cache.resnet, grads)
 
 
 def _check(config: ViTConfig, images: Array) -> None:

@@ -10,6 +10,7 @@ layers.
 """
 
 from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
+from tinyvit.ops.convolution import convolution, convolution_backward
 from tinyvit.ops.cross_entropy import cross_entropy, cross_entropy_backward
 from tinyvit.ops.drop_path import drop_path, drop_path_backward
 from tinyvit.ops.dropout import dropout, dropout_backward
@@ -21,14 +22,19 @@ from tinyvit.ops.embedding import (
 )
 from tinyvit.ops.erf import erf
 from tinyvit.ops.gelu import GELU_FORMS, gelu, gelu_backward
+from tinyvit.ops.group_norm import group_norm, group_norm_backward
 from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
 from tinyvit.ops.linear import linear, linear_backward
+from tinyvit.ops.max_pool import max_pool, max_pool_backward
 from tinyvit.ops.mlp import mlp, mlp_backward
 from tinyvit.ops.noise import Noise
 from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
 from tinyvit.ops.pooling import mean_pool, mean_pool_backward, token_pool, token_pool_backward
+from tinyvit.ops.relu import relu, relu_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
 from tinyvit.ops.tanh import tanh, tanh_backward
+from tinyvit.ops.weight_standardisation import weight_standardisation, weight_standardisation_backward
+from tinyvit.ops.windows import windows, windows_backward
 
 __all__ = [
     "GELU_FORMS",
@@ -38,6 +44,8 @@ __all__ = [
     "attention_probabilities",
     "class_token",
     "class_token_backward",
+    "convolution",
+    "convolution_backward",
     "cross_entropy",
     "cross_entropy_backward",
     "drop_path",
@@ -47,10 +55,14 @@ __all__ = [
     "erf",
     "gelu",
     "gelu_backward",
+    "group_norm",
+    "group_norm_backward",
     "layer_norm",
     "layer_norm_backward",
     "linear",
     "linear_backward",
+    "max_pool",
+    "max_pool_backward",
     "mean_pool",
     "mean_pool_backward",
     "mlp",
@@ -59,6 +71,8 @@ __all__ = [
     "patchify_backward",
     "position_embedding",
     "position_embedding_backward",
+    "relu",
+    "relu_backward",
     "softmax",
     "softmax_backward",
     "tanh",
@@ -66,4 +80,8 @@ __all__ = [
     "token_pool",
     "token_pool_backward",
     "unpatchify",
+    "weight_standardisation",
+    "weight_standardisation_backward",
+    "windows",
+    "windows_backward",
 ]

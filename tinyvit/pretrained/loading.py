@@ -107,7 +107,7 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
     Position embeddings are resized with position_resize or, by default, as in the library that the model
     comes from. Raises UserError if the patches do not divide the images.
     """
-    P = model.config.patch_size
+    P = model.config.pixels_per_patch
     if position_resize not in (None, *METHODS):
         raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
     if resolution is None:

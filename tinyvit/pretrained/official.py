@@ -6,6 +6,10 @@ separate arrays for q, k and v:
     query, key, value   kernel (D, H, K), bias (H, K)         ours: qkv (D, 3D), columns (q k v, head, K)
     out                 kernel (H, K, D)                      ours: (D, D)
     embedding           kernel (P, P, 3, D)                   ours: (P P 3, D)
+
+A hybrid also has the arrays of its ResNet, conv_root, gn_root and block{i}/unit{j}/..., counted from 1, and
+its embedding reads the channels of the feature map instead of 3. In older files the arrays of GroupNorm have
+shape (1, 1, 1, C).
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 
 _PREFIXES = ("opt/target/", "target/", "params/")
@@ -28,7 +33,8 @@ _RENAMED = (
 _BLOCK = "Transformer/encoderblock_{}/"
 _ATTENTION = "MultiHeadDotProductAttention_1/"
 _POSITION = "Transformer/posembed_input/pos_embedding"
-_FOREIGN = {r"^conv_root/kernel$": "makes it a hybrid, with a ResNet before the ViT"}
+_GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
+_GROUPS = 32  # of GroupNorm, in every official ResNet
 
 
 def is_official(arrays: dict[str, np.ndarray]) -> bool:
@@ -49,12 +55,15 @@ def from_official(
     are missing, have the wrong shape, or are left over.
     """
     table = NamedArrays(_usual_names(arrays, source), source)
-    table.refuse(_FOREIGN)
     P, _, channels, D = table.shape("embedding/kernel", 4)
+    resnet = _resnet(table)
+    if resnet:
+        channels = table.shape("conv_root/kernel", 4)[2]
+    pixels = P * resnet_scale(resnet.get("resnet"))
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
     config = ViTConfig(
-        image_size=image_size or square_image_size(table, _POSITION, "cls", P, _is_big_vision(arrays)),
+        image_size=image_size or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
         patch_size=P,
         width=D,
         mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
@@ -64,6 +73,7 @@ def from_official(
         pool="token" if has_token else "mean",
         pre_logits=table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
         channels=channels,
+        **resnet,
     )
     params = Params.zeros(layout(config), dtype)
     for row in params.rows:
@@ -87,12 +97,32 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
             "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
         )
+    if config.is_hybrid and config.resnet_groups != _GROUPS:
+        raise UserError(
+            f"a hybrid with {config.resnet_groups} groups in its GroupNorms does not fit the official "
+            f"layout, which implies {_GROUPS}: other programs would compute something else."
+        )
     arrays = {}
     for row in params.rows:
         parts = np.split(params[row.name], len(row.official), axis=-1)
         for (official_name, shape), part in zip(row.official, parts, strict=True):
             arrays[official_name] = np.ascontiguousarray(part).reshape(shape)
     return arrays
+
+
+def _resnet(table: NamedArrays) -> dict[str, tuple[int, ...] | int]:
+    """The fields of the configuration that describe the ResNet of a hybrid; none for a plain ViT."""
+    if "conv_root/kernel" not in table:
+        return {}
+    stages = table.count(r"block(\d+)/unit\d+/")
+    units = tuple(table.count(rf"block{i + 1}/unit(\d+)/") for i in range(stages))
+    width = table.shape("conv_root/kernel", 4)[3]
+    if not all(units) or width % _GROUPS:
+        raise UserError(
+            f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
+            f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
+        )
+    return {"resnet": units, "resnet_width": width, "resnet_groups": _GROUPS}
 
 
 def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:
@@ -110,6 +140,8 @@ def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.nda
             name = _POSITION
         for other, ours in _RENAMED:
             name = name.replace(other, ours)
+        if re.search(_GROUP_NORM, name) and array.shape[:-1] == (1, 1, 1):  # as older files store it
+            array = array.reshape(-1)
         stacked = re.fullmatch(r"Transformer/encoderblock/(.*)", name, re.DOTALL)
         if stacked and array.size:
             usual += [(_BLOCK.format(i) + stacked[1], layer) for i, layer in enumerate(array)]

@@ -149,8 +149,10 @@ def usual_name(name: str) -> str:
 def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """The arrays of a checkpoint with these parameters, named as in the library with the same arithmetic.
 
-    That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
+    That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither, and for
+    hybrids.
     """
+    _refuse_hybrid(config)
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
     if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
         raise UserError(
@@ -167,12 +169,20 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if Hugging Face does not support such a model.
     """
+    _refuse_hybrid(config)
     if not _fits_hugging_face(config):
         raise UserError(
             f"Hugging Face does not support a model with pool {config.pool!r} and pre_logits "
             f"{config.pre_logits}, only 'token' and 0. The official layout, .npz, supports both."
         )
     return _named(config, params, HUGGING_FACE)
+
+
+def _refuse_hybrid(config: ViTConfig) -> None:
+    if config.is_hybrid:
+        raise UserError(
+            "a hybrid can be written only in the official layout, which timm reads too: write an .npz file."
+        )
 
 
 def _fits_hugging_face(config: ViTConfig) -> bool:

@@ -1,0 +1,39 @@
+"""Operations of convolutional networks, and hybrids, against PyTorch in float64: results and gradients."""
+
+import numpy as np
+import pytest
+
+from tests.golden.convolution_cases import ANSWERS, CASES, HYBRIDS, draw, draw_hybrid
+from tests.helpers import distance
+from tinyvit import ops
+from tinyvit.model import backward, forward
+
+
+@pytest.fixture(scope="module")
+def answers():
+    with np.load(ANSWERS, allow_pickle=False) as file:
+        return dict(file)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_and_gradients_are_those_of_pytorch(name, answers):
+    case = CASES[name]
+    inputs, upstream = draw(name)
+    y, cache = getattr(ops, case.operation)(*inputs, **case.arguments)
+    gradients = getattr(ops, f"{case.operation}_backward")(upstream(y), cache)
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    assert len(gradients) == len(inputs)
+    assert distance(y, answers[f"{name}/y"]) < 1e-10
+    for i, gradient in enumerate(gradients):
+        assert distance(gradient, answers[f"{name}/gradient {i}"]) < 1e-10
+
+
+@pytest.mark.parametrize("name", HYBRIDS)
+def test_the_logits_and_every_gradient_of_a_hybrid_are_those_of_pytorch(name, answers):
+    params, images, dlogits = draw_hybrid(name)
+    logits, cache = forward(HYBRIDS[name], params, images)
+    grads = params.zeros_like()
+    backward(dlogits, cache, grads)
+    assert distance(logits, answers[f"{name}/y"]) < 1e-10
+    distances = {key: distance(grads[key], answers[f"{name}/gradient {key}"]) for key in grads}
+    assert max(distances.values()) < 1e-10, distances
