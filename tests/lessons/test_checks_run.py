@@ -11,50 +11,63 @@ from lessons.referee.share import asked_for
 from tests.lessons.course import CAPSTONE, LESSONS, NAMES, ROOT
 
 
-def run_lessons(impl, folder):
-    """Run all lessons' checks on one implementation; the result of every check, and the run."""
-    report = folder / f"{impl}.json"
-    command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider"]
+def start(impl, folder, lessons=("lessons",)):
+    """Start the checks of some lessons on one implementation."""
+    report = folder / "report.json"
+    command = [sys.executable, "-m", "pytest", *map(str, lessons), "-p", "no:cacheprovider"]
     command += ["--impl", impl, "--lesson-report", str(report)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return json.loads(report.read_text()), done
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True), report
+
+
+def finish(process, report):
+    """The result of every check, and what was printed and returned."""
+    printed, _ = process.communicate()
+    return json.loads(report.read_text()), printed, process.returncode
 
 
 @pytest.fixture(scope="module")
-def unsolved(tmp_path_factory):
-    return run_lessons("exercise", tmp_path_factory.mktemp("unsolved"))
+def started(tmp_path_factory):
+    """The unsolved and the solved course, side by side."""
+    return {impl: start(impl, tmp_path_factory.mktemp(impl)) for impl in ("exercise", "solution")}
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    return run_lessons("solution", tmp_path_factory.mktemp("solved"))
+def unsolved(started):
+    return finish(*started["exercise"])
+
+
+@pytest.fixture(scope="module")
+def solved(started):
+    return finish(*started["solution"])
 
 
 @pytest.fixture(scope="module")
 def mutants(tmp_path_factory):
-    return run_lessons("mutants", tmp_path_factory.mktemp("mutants"))
+    """The results of every wrong answer, from two halves of the course side by side."""
+    halves = [start("mutants", tmp_path_factory.mktemp("half"), LESSONS[k::2]) for k in (0, 1)]
+    return [result for half in halves for result in finish(*half)[0]]
 
 
 def test_unsolved_exercises_are_to_do_and_not_a_failure(unsolved):
-    results, done = unsolved
+    results, printed, status = unsolved
     assert {result["lesson"] for result in results} == set(NAMES)
     wrong = [r for r in results if (r["state"], r["error"]) != ("to do", "NotImplementedError")]
     assert wrong == []
-    assert done.returncode == 0, done.stdout
+    assert status == 0, printed
     for name in NAMES:
-        assert re.search(rf"{name} +\[ +\]  0 of", done.stdout), f"no line of progress for {name}"
+        assert re.search(rf"{name} +\[ +\]  0 of", printed), f"no line of progress for {name}"
 
 
 def test_solutions_pass(solved):
-    results, done = solved
+    results, printed, status = solved
     assert {result["lesson"] for result in results} == set(NAMES)
     assert [result for result in results if result["state"] != "done"] == []
-    assert done.returncode == 0, done.stdout
+    assert status == 0, printed
 
 
 def test_every_wrong_answer_is_caught_by_an_assertion(mutants):
     caught, crashed = set(), []
-    for result in mutants[0]:
+    for result in mutants:
         if result["state"] == "wrong":
             if result["error"] == "AssertionError":
                 caught.add((result["lesson"], result["impl"]))
