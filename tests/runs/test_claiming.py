@@ -6,30 +6,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.runs.claims import create, everything_below, without_out
 from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import train
 from tinyvit.errors import UserError
 from tinyvit.files import locks
-from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
-
-
-def create(run):
-    run.create(Settings("shapes", "nano/4"), preset("nano/4", 8, 3), ["a", "b", "c"], 7)
-
-
-def without_out(photos):
-    """The flags of a tiny run that takes a numbered folder."""
-    flags = tiny(photos, "unused")
-    assert flags[-2] == "--out"
-    return flags[:-2]
-
-
-def everything_below(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
 # Which folders may be claimed.

@@ -1,24 +1,16 @@
 """Broadcasting makes up for a gradient of another shape."""
 
-import importlib
+from pathlib import Path
 
-solution = importlib.import_module("lessons.03_gradient_checking.solution")
-guilty_pick = solution.guilty_pick
-check_in_two = solution.check_in_two
-numerical_gradient = solution.numerical_gradient
-gradient_error = solution.gradient_error
+from lessons.mutation import changed
 
-
-def wrong_backwards(suspects, rng):
-    wrong = []
-    for name, (forward, backward, inputs) in suspects.items():
-        y, cache = forward(*inputs)
-        dy = rng.standard_normal(y.shape)
-        gradients = backward(dy, cache)
-        errors = []
-        for x, by_hand in zip(inputs, gradients, strict=False):
-            numerical = solution.numerical_gradient(lambda: (forward(*inputs)[0] * dy).sum(), x)  # noqa: B023
-            errors.append(solution.gradient_error(by_hand, numerical))
-        if any(error >= 1e-6 for error in errors):
-            wrong.append(name)
-    return wrong
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+globals().update(
+    changed(
+        SOLUTION,
+        (
+            "if [g.shape for g in gradients] != [x.shape for x in inputs]:",
+            "if len(gradients) != len(inputs):",
+        ),
+    )
+)
