@@ -1,6 +1,7 @@
 """What `pytest lessons/NN_topic` shows: hints that fit, a crash once, the puzzle apart, known mistakes."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -64,8 +65,14 @@ def checked(tmp_path):
     def check(both="2 * x, 3 * x", trust=TO_DO, riddle=TO_DO):
         (lesson / "exercise.py").write_text(ANSWER.format(both=both, trust=trust, riddle=riddle))
         command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider"]
+        # Under CI pytest repeats every message in a summary, whole: what is printed must not depend on that.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
         done = subprocess.run(
-            [*command, "--lesson-report", "report.json"], cwd=tmp_path, capture_output=True, text=True
+            [*command, "--lesson-report", "report.json"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env=environment,
         )
         return done.stdout, json.loads((tmp_path / "report.json").read_text())
 
