@@ -66,7 +66,9 @@ def checked(tmp_path):
         (lesson / "exercise.py").write_text(ANSWER.format(both=both, trust=trust, riddle=riddle))
         command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider"]
         # Under CI pytest repeats every message in a summary, whole: what is printed must not depend on that.
-        environment = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
+        environment = {
+            name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")
+        }
         done = subprocess.run(
             [*command, "--lesson-report", "report.json"],
             cwd=tmp_path,
