@@ -19,22 +19,31 @@ class Settings:
     """The complete settings of a run: on the same machine, the same settings give the same weights.
 
     Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
-    however many they take, and the last one may be shorter. validation is how many training images are held
-    out for choosing the best epoch, or 0 to use the test set for that. crop_padding is how far, in pixels, a
-    random crop may move. accumulate is the number of parts that a batch is split into, computed one after
-    another to save memory.
+    however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
+    The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
+    keep, separated by commas, if not all are used. validation is how many training images are held out for
+    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
+    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
+    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
+    replace those of the model's name.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
-    is the number of heads, if the file does not state it. resolution is the side of the model's images in
-    pixels, if it differs from that of the weights, and position_resize is how the position embedding is then
-    resized.
+    is then the number of heads, if the file does not state it. resolution is the side of the model's images
+    in pixels, if it differs from that of the weights, and position_resize is how the position embedding is
+    then resized.
     """
 
     dataset: str
     model: str
+    layers: int | None = None
+    width: int | None = None
+    mlp_width: int | None = None
+    heads: int | None = None
     data_dir: str | None = None
     image_size: int | None = None
+    only: str | None = None
     validation: int = 0
+    fraction: float = 1.0
     pool: str = "token"
     epochs: int = 10
     steps: int | None = None
@@ -44,6 +53,7 @@ class Settings:
     lr: float = 1e-3
     weight_decay: float = 0.05
     warmup_epochs: float = 1.0
+    warmup_steps: int | None = None
     decay: str = "cosine"
     clip: float = 1.0
     smoothing: float = 0.0
@@ -51,13 +61,17 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    evaluate_every: int = 1
     weights: str | None = None
-    heads: int | None = None
     resolution: int | None = None
     position_resize: str | None = None
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+
+    def warmup(self, steps_per_epoch: int) -> int:
+        """The number of updates during which the learning rate rises."""
+        return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -135,14 +149,16 @@ _COUNT: _Rule = (lambda value: value >= 1, "a whole number, 1 or more")
 _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
-_COUNTS = ("image_size", "epochs", "steps", "batch_size", "accumulate", "heads", "resolution", "threads")
+_COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
-    **dict.fromkeys(("validation", "crop_padding", "seed"), _NATURAL),
+    **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
     **dict.fromkeys(("smoothing", "dropout", "drop_path"), _RATE),
+    "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
