@@ -57,8 +57,9 @@ def main(args: argparse.Namespace) -> int:
         show(plan, args.seeds)
     left = [job for job in jobs if not is_finished(plan.folder(job.name))]
     if left:
-        time_left = duration(seconds_left(plan, args.seeds))
-        print(f"{len(jobs) - len(left)} of {len(jobs)} runs are done, about {time_left} left. To continue:")
+        seconds = seconds_left(plan, args.seeds)
+        about = f", about {duration(seconds)} left" if seconds else ""
+        print(f"{len(jobs) - len(left)} of {len(jobs)} runs are done{about}. To continue:")
         print(f"  {again(args)}")
     return status
 
@@ -142,7 +143,7 @@ def parser() -> argparse.ArgumentParser:
         "--size",
         choices=SIZES,
         default="small",
-        help="small takes minutes on two slow cores, medium an hour or two, large wants a GPU (default: small)",
+        help="small takes minutes on two slow cores, medium some hours, large needs a GPU (default: small)",
     )
     p.add_argument(
         "--dataset", choices=tuple(CLASSES), default="shapes", help="data set to use (default: shapes)"

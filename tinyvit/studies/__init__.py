@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tinyvit.studies import data, pooling, scaling, transfer
+from tinyvit.studies import pooling, scaling, transfer
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
     "pooling": pooling.STUDY,
-    "data": data.STUDY,
     "scaling": scaling.STUDY,
     "transfer": transfer.STUDY,
 }

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinyvit.errors import UserError
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
 from tinyvit.studies.plan import Job, Plan
-from tinyvit.studies.results import is_finished, result_of
+from tinyvit.studies.results import DIVERGED, is_finished, result_of
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
 from tinyvit.training.signals import OUT_OF_TIME
@@ -64,10 +63,8 @@ def _make(
             chosen |= {"weights": str(plan.folder(job.first)), "model": job.first}
         return make(chosen, out=folder, deadline=deadline, progress=progress)
     except Diverged as error:
-        if job.name in {other.first for other in plan.jobs(1)}:
-            raise UserError(f"{folder}, from which other runs start, cannot be made: {error}") from error
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "diverged.txt").write_text(f"{error}\n", "utf-8")
+        (folder / DIVERGED).write_text(f"{error}\n", "utf-8")
         return 0
 
 

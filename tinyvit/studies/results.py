@@ -143,9 +143,11 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
     lines += [
         "",
         f"Accuracy on the test images of {plan.dataset} after the last step; nothing was chosen by it.",
+        "± is the standard deviation over seeds.",
+        "",
+        f"`{plan.command(seeds)}`, tinyvit {__version__}",
+        "",
     ]
-    lines += ["± is the standard deviation over seeds.", ""]
-    lines += [f"`{plan.command(seeds)}`, tinyvit {__version__}", ""]
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from tinyvit.backend import Array
 from tinyvit.errors import UserError
 
 
-class Diverged(UserError):
+class Diverged(UserError):  # noqa: N818 - what happens, not what it is
     """The parameters have grown beyond recovery."""
 
 
