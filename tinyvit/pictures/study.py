@@ -20,7 +20,7 @@ LEFT, RIGHT = 76, 170  # beside the lines' plot; the right margin holds the name
 
 @dataclass(frozen=True)
 class Found:
-    """The accuracies (0..1) of a variant's runs, at x on the lines it belongs to; without x, it is a level."""
+    """Accuracies (0..1) of a variant's runs, at x on the lines it belongs to; without x, it is a level."""
 
     name: str
     values: Sequence[float]

@@ -56,8 +56,8 @@ class Plan:
         for seed in range(seeds):
             made = set()
             for variant in self.variants:
-                if variant.first and variant.first not in made:
-                    made.add(variant.first)
+                if variant.first and variant.first.name not in made:
+                    made.add(variant.first.name)
                     yield self.first_job(variant.first, seed)
                 yield self.job(variant, seed)
 
