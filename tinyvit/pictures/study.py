@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tinyvit.pictures.axes import Axes, nice_ticks
-from tinyvit.pictures.colours import BLUE, FAINT, GRID, INK, QUIET, SERIES, tint
+from tinyvit.pictures.colours import BLUE, GRID, INK, QUIET, SERIES, tint
 from tinyvit.pictures.sheet import Point, Sheet
 from tinyvit.pictures.text import cut, text_width
 
@@ -49,7 +49,7 @@ def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: str | os.
     for i, one in enumerate(shown):
         row = TOP + ROW * (i + 0.5)
         mean, _ = axes.place(one.mean, 0)
-        sheet.line([(left, row), (mean, row)], FAINT, 1.5)
+        sheet.line([(left, row), (WIDTH - 110, row)], GRID, 1)
         for value in one.values:
             sheet.dot((axes.place(100 * value, 0)[0], row), 4.5, tint(BLUE, 0.55))
         sheet.line([(mean, row - 10), (mean, row + 10)], BLUE, 3)
@@ -89,14 +89,14 @@ def draw_lines(
         mine = sorted((one for one in shown if name in one.lines), key=lambda one: one.x or 0)
         points = [(one.x, one.mean) for one in mine if one.x is not None]
         if not points:  # a level
-            points = [(xs[0] / margin, mine[0].mean), (xs[-1] * margin, mine[0].mean)]
+            points = [(axes.x_range[0], mine[0].mean), (axes.x_range[1], mine[0].mean)]
             axes.curve(*zip(*points, strict=True), colour, 2, dashed=True)
         else:
             if len(points) > 1:
                 axes.curve(*zip(*points, strict=True), colour, 2.2)
             for one in mine:
                 _dots(axes, one, colour)
-        ends.append((xs[-1] * margin, points[-1][1], cut(name, RIGHT - 24, 15), colour))
+        ends.append((*points[-1], cut(name, RIGHT - 24, 15), colour))
     axes.label_ends(ends, 15, 10)
     sheet.save(path)
 

@@ -40,7 +40,7 @@ def carry_out(
         if time.monotonic() >= deadline:
             return 0
         progress = RunProgress(f"{number:>{len(str(len(jobs)))}}/{len(jobs)}  {job.name}")
-        status = _make(plan, job, folder, where, deadline, progress)
+        status = make_run(plan, job, folder, where, deadline, progress)
         if status == 128 + OUT_OF_TIME:
             return 0
         if status:
@@ -50,7 +50,7 @@ def carry_out(
     return 0
 
 
-def _make(
+def make_run(
     plan: Plan, job: Job, folder: Path, where: Mapping[str, Any], deadline: float, progress: Progress
 ) -> int:
     """Start or resume a run; returns its exit status. If it diverges, a file in its folder says so."""
