@@ -15,14 +15,12 @@ SUSPECTS = importlib.import_module("lessons.23_convolution.suspects").SUSPECTS
 CASES = {  # shape of x; size, stride, padding: B, H, W and C differ from each other
     "3 x 3, SAME": ((2, 5, 4, 3), (3, 1, "SAME")),
     "3 x 3 with stride 2, even height, odd width, SAME": ((2, 6, 5, 3), (3, 2, "SAME")),
-    "3 x 3 with stride 2, odd height, even width, SAME": ((1, 5, 8, 2), (3, 2, "SAME")),
-    "4 x 4, SAME": ((1, 5, 7, 2), (4, 1, "SAME")),
-    "5 x 5 with stride 3, SAME": ((2, 7, 8, 3), (5, 3, "SAME")),
-    "2 x 2 with stride 4, SAME": ((2, 9, 7, 3), (2, 4, "SAME")),
-    "3 x 3, VALID": ((2, 4, 6, 3), (3, 1, "VALID")),
+    "4 x 4, SAME": ((1, 5, 6, 2), (4, 1, "SAME")),
+    "5 x 5 with stride 3, SAME": ((1, 7, 8, 2), (5, 3, "SAME")),
+    "2 x 2 with stride 4, SAME": ((2, 5, 8, 3), (2, 4, "SAME")),
     "3 x 3 with stride 2, VALID, a row left over": ((2, 6, 5, 3), (3, 2, "VALID")),
-    "2 x 2 with stride 3, VALID": ((1, 7, 9, 2), (2, 3, "VALID")),
-    "patches: 3 x 3 with stride 3, VALID": ((1, 6, 9, 2), (3, 3, "VALID")),
+    "2 x 2 with stride 2, VALID, a row left over": ((1, 5, 4, 2), (2, 2, "VALID")),
+    "3 x 3 with stride 3, SAME": ((1, 5, 7, 2), (3, 3, "SAME")),
     "1 x 1": ((3, 2, 4, 5), (1, 1, "SAME")),
     "1 x 1 with stride 2": ((2, 5, 4, 3), (1, 2, "SAME")),
 }
@@ -51,7 +49,8 @@ def placed(length, size, stride, padding):
 
 
 @pytest.mark.hint(
-    "window (r, c) begins at pixel (r s - a, c s - b): print the windows of np.arange(16) as a 4 x 4 image",
+    "window (r, c) begins at pixel (r s - a, c s - b), and an odd row of padding goes below the image: print "
+    "the windows of np.arange(16) as a 4 x 4 image",
     shape="SAME gives ceil(H / s) rows of windows, VALID those that fit: floor((H - k) / s) + 1",
     dtype="np.zeros and np.full make float64 unless you say dtype=x.dtype",
 )
@@ -66,7 +65,7 @@ def test_windows(impl, shape, how):
     assert_untouched([before], [x])
 
 
-@pytest.mark.hint("windows(x, size) has stride 1, SAME padding and zeros outside of the image")
+@pytest.mark.hint("windows(x, size) has stride 1, SAME padding and zeros outside the image")
 def test_windows_without_further_arguments(impl):
     x = np.random.default_rng(1).normal(size=(2, 4, 5, 3))
     assert_same(impl.windows(x, 3)[0], cut_slowly(x, 3, 1, "SAME", 0.0), "y")
@@ -193,26 +192,25 @@ def test_guilty_max_pool(impl):
     shape="VALID takes k - 1 rows away, and dx is as high as dy: pad dy first",
 )
 @pytest.mark.parametrize("size", [3, 5, 1, 2, 4])
-@pytest.mark.parametrize("channels", [(3, 2), (3, 3)], ids=["I = 3, O = 2", "I = O = 3"])
-def test_gradient_by_convolution(impl, size, channels):
-    rng = np.random.default_rng(size)
-    kernel = rng.normal(size=(size, size, *channels))
-    dy = rng.normal(size=(2, 6, 5, channels[1]))
-    dX = dy @ kernel.reshape(-1, channels[1]).T
-    cut = right_windows(np.zeros((2, 6, 5, channels[0])), size)[1]
-    expected = windows_backward(dX.reshape(2, 6, 5, size, size, -1), cut)
-    returned = []
+def test_gradient_by_convolution(impl, size):
+    for outputs in (2, 3):
+        rng = np.random.default_rng(size)
+        kernel, dy = rng.normal(size=(size, size, 3, outputs)), rng.normal(size=(2, 6, 5, outputs))
+        dX = dy @ kernel.reshape(-1, outputs).T
+        cut = right_windows(np.zeros((2, 6, 5, 3)), size)[1]
+        expected = windows_backward(dX.reshape(2, 6, 5, size, size, 3), cut)
+        returned = []
 
-    def convolve(images, kernel):
-        fits = np.ndim(images) == 4 and np.ndim(kernel) == 4 and kernel.shape[2] == images.shape[3]
-        shapes = f"images of shape {np.shape(images)} and a kernel of shape {np.shape(kernel)}"
-        assert fits, f"convolve was given {shapes}, expected (B, H, W, I) and (k, k, I, O) with the same I"
-        returned.append(right_convolution(images, kernel, 1, "VALID")[0])
-        return returned[-1]
+        def convolve(images, kernel, returned=returned):
+            fits = np.ndim(images) == 4 and np.ndim(kernel) == 4 and kernel.shape[2] == images.shape[3]
+            shapes = f"images of shape {np.shape(images)} and a kernel of shape {np.shape(kernel)}"
+            assert fits, f"convolve was given {shapes}, expected (B, H, W, I) and (k, k, I, O)"
+            returned.append(right_convolution(images, kernel, 1, "VALID")[0])
+            return returned[-1]
 
-    before = dy.copy(), kernel.copy()
-    got = impl.gradient_by_convolution(dy, kernel, convolve)
-    assert_untouched(before, (dy, kernel))
-    assert len(returned) == 1, f"convolve was called {len(returned)} times, expected once"
-    assert_same(got, expected, f"dx with a kernel of {size} x {size}")
-    assert got is returned[0], "return what convolve returns, with nothing done to it"
+        before = dy.copy(), kernel.copy()
+        got = impl.gradient_by_convolution(dy, kernel, convolve)
+        assert_untouched(before, (dy, kernel))
+        assert len(returned) == 1, f"convolve was called {len(returned)} times, expected once"
+        assert_same(got, expected, f"dx with a kernel of {size} x {size}")
+        assert got is returned[0], "return what convolve returns, with nothing done to it"

@@ -1,4 +1,4 @@
-"""What lies outside of the image is zero, whatever the fill."""
+"""What lies outside the image is zero, whatever the fill."""
 
 from pathlib import Path
 
