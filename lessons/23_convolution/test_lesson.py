@@ -14,8 +14,8 @@ from tinyvit.ops import windows as right_windows
 SUSPECTS = importlib.import_module("lessons.23_convolution.suspects").SUSPECTS
 CASES = {  # shape of x; size, stride, padding: B, H, W and C differ from each other
     "3 x 3, SAME": ((2, 5, 4, 3), (3, 1, "SAME")),
-    "3 x 3 with stride 2, even height, odd width, SAME": ((2, 6, 5, 3), (3, 2, "SAME")),
     "4 x 4, SAME": ((1, 5, 6, 2), (4, 1, "SAME")),
+    "3 x 3 with stride 2, even height, odd width, SAME": ((2, 6, 5, 3), (3, 2, "SAME")),
     "5 x 5 with stride 3, SAME": ((1, 7, 8, 2), (5, 3, "SAME")),
     "2 x 2 with stride 4, SAME": ((2, 5, 8, 3), (2, 4, "SAME")),
     "3 x 3 with stride 2, VALID, a row left over": ((2, 6, 5, 3), (3, 2, "VALID")),
