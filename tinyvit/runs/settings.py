@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -94,7 +95,7 @@ class Settings:
             raise UserError(f"{path} cannot be read as JSON ({error}), {wanted}.") from error
         if isinstance(values, dict) and "settings" in values:
             values = values["settings"]
-        if not isinstance(values, dict) or not values.keys() & get_type_hints(cls).keys():
+        if not isinstance(values, dict) or not values.keys() & _types().keys():
             raise UserError(f"{path} does not contain the settings of a run, {wanted}.")
         return cls.from_dict(values, path)
 
@@ -104,7 +105,7 @@ class Settings:
 
         Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
         """
-        types = get_type_hints(cls)
+        types = _types()
         remedy = "Use the version of tinyvit that wrote it, or correct the file."
         if unknown := sorted(values.keys() - types.keys()):
             raise UserError(
@@ -122,9 +123,15 @@ class Settings:
         return cls(**values)
 
 
+@lru_cache(maxsize=1)
+def _types() -> dict[str, Any]:
+    """The type of each setting, by name."""
+    return get_type_hints(Settings)
+
+
 def what_is_expected(name: str, value: Any) -> str:
     """What a setting should be, in words, if it cannot have this value; empty if it can."""
-    kind = get_type_hints(Settings)[name]
+    kind = _types()[name]
     kinds = get_args(kind) or (kind,)
     fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
     return "" if _is_a(value, kinds) and (value is None or fits(value)) else expected
