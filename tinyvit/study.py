@@ -16,7 +16,7 @@ from tinyvit.studies import STUDIES
 from tinyvit.studies.carry_out import carry_out
 from tinyvit.studies.picture import draw
 from tinyvit.studies.plan import Plan
-from tinyvit.studies.results import Row, is_finished, result_of, rows_of, write_results
+from tinyvit.studies.results import is_finished, result_of, rows_of, write_results
 from tinyvit.studies.study import CLASSES, SIZES
 
 _EPILOG = """\
@@ -52,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
     where |= {"data_dir": args.data_dir} if args.data_dir else {}
     print(f"{plan.study.question} {len(jobs)} runs on {args.dataset}, in {out}", flush=True)
     try:
-        status = carry_out(plan, args.seeds, where, deadline, lambda: write(plan, args.seeds))
+        status = carry_out(plan, args.seeds, where, deadline)
     finally:
         show(plan, args.seeds)
     left = [job for job in jobs if not is_finished(plan.folder(job.name))]
@@ -64,26 +64,20 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
-def write(plan: Plan, seeds: int) -> list[Row]:
-    """Write the table, the results and the picture of what is finished, if anything is."""
-    rows = rows_of(plan, seeds)
-    if any(row.results for row in rows):
-        write_results(plan, seeds, rows)
-        draw(plan, rows)
-    return rows
-
-
 def show(plan: Plan, seeds: int) -> None:
-    """Write the results and print the main ones."""
-    rows = [row for row in write(plan, seeds) if row.results]
-    width = max((len(row.variant.name) for row in rows), default=0)
+    """Write, draw and print what is finished, if anything is."""
+    rows = rows_of(plan, seeds)
+    if not any(row.results for row in rows):
+        return
+    write_results(plan, seeds, rows)
+    draw(plan, rows)
+    width = max(len(row.variant.name) for row in rows)
     for row in rows:
         mean, spread = row.mean("accuracy"), row.spread
-        figure = "diverged" if mean is None else f"{100 * mean:5.1f}%"
+        figure = "diverged" if row.diverged == len(row.results) else f"{100 * mean:5.1f}%"
         figure += "" if spread is None else f" ± {100 * spread:.1f}"
         print(f"  {row.variant.name:<{width}}  {figure:<13}  {_seeds(len(row.results))}")
-    if rows:
-        print(f"  {plan.out / 'table.md'}, results.json, picture.png")
+    print(f"  {plan.out / 'table.md'}, results.json, picture.png")
 
 
 def seconds_left(plan: Plan, seeds: int) -> float | None:

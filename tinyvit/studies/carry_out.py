@@ -11,7 +11,7 @@ from typing import Any
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
 from tinyvit.studies.plan import Job, Plan
-from tinyvit.studies.results import DIVERGED, is_finished, result_of
+from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of, write_results
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
 from tinyvit.training.signals import OUT_OF_TIME
@@ -20,17 +20,11 @@ from tinyvit.training.signals import OUT_OF_TIME
 COMMANDS: dict[str, Callable[..., int]] = {"train": train}
 
 
-def carry_out(
-    plan: Plan,
-    seeds: int,
-    where: Mapping[str, Any],
-    deadline: float = math.inf,
-    finished: Callable[[], None] = lambda: None,
-) -> int:
+def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float = math.inf) -> int:
     """Make the missing runs of a study; returns the exit status, 0 also if the time was up.
 
-    where holds the settings that say where to compute and where the data are. finished is called after each
-    run. The deadline is a time of time.monotonic().
+    where holds the settings that say where to compute and where the data are. The deadline is a time of
+    time.monotonic().
     """
     jobs = list(plan.jobs(seeds))
     for number, job in enumerate(jobs, 1):
@@ -45,8 +39,8 @@ def carry_out(
             return 0
         if status:
             return status
+        write_results(plan, seeds, rows_of(plan, seeds))
         progress.run_finished(result_of(folder))
-        finished()
     return 0
 
 
