@@ -67,12 +67,13 @@ def main(args: argparse.Namespace) -> int:
 def show(plan: Plan, seeds: int) -> None:
     """Write, draw and print what is finished, if anything is."""
     rows = rows_of(plan, seeds)
-    if not any(row.results for row in rows):
+    begun = [row for row in rows if row.results]
+    if not begun:
         return
     write_results(plan, seeds, rows)
     draw(plan, rows)
-    width = max(len(row.variant.name) for row in rows)
-    for row in rows:
+    width = max(len(row.variant.name) for row in begun)
+    for row in begun:
         mean, spread = row.mean("accuracy"), row.spread
         figure = "diverged" if row.diverged == len(row.results) else f"{100 * mean:5.1f}%"
         figure += "" if spread is None else f" ± {100 * spread:.1f}"

@@ -85,8 +85,7 @@ class RunProgress(Progress):
 
     def run_finished(self, result: dict[str, Any]) -> None:
         """Print the line that stays."""
-        accuracy = result["accuracy"]
-        figure = "diverged" if accuracy is None else f"test {percent(accuracy)}"
+        figure = "diverged" if result["diverged"] else f"test {percent(result['accuracy'])}"
         self._line.stay(f"{self._title:<40}  {figure}   {duration(result['seconds'])}")
 
     def _epoch_field(self, epoch: int, epochs: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tinyvit.studies.study import CLASSES, USUAL, First, Study, Variant
 
 FRACTIONS = (0.01, 0.1, 1.0)
-LABELLED = 0.02  # of the other classes' images
+LABELLED = 0.02  # of the images of the other classes
 
 
 def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
