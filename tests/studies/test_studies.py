@@ -87,7 +87,7 @@ def test_a_study_tabulates_and_draws_what_its_runs_came_to(run, tmp_path):
     table = (folder / "table.md").read_text("utf-8")
     mean, spread = f"{50 * (first + second):.1f}%", f"{100 * slow['spread']:.1f}"
     cost = f"{slow['runs'][0]['multiply_adds']:,}"
-    assert f"| slow | {mean} | {spread} | 2 | {config['parameters']:,} | {cost} | 40 |" in table
+    assert f"| slow | scratch | {mean} | {spread} | 2 | {config['parameters']:,} | {cost} | 40 |" in table
     assert "12.5% |" in table
     assert "`python -m tinyvit.study tiny --dataset shapes --size small --seeds 2`" in table
     with Image.open(folder / "picture.png") as picture:
@@ -111,7 +111,7 @@ def test_stopped_by_ctrl_c_and_by_the_clock_it_finds_the_same(run, tmp_path, mon
     assert "2 of 6 runs are done, about 0:0" in out
     assert f"python -m tinyvit.study tiny --minutes 1 --out {tmp_path / 'a'} --threads 1" in out
     table = (tmp_path / "a" / "table.md").read_text("utf-8")
-    assert "| - | 1 |" in table and "| tuned | - | - | 0 |" in table
+    assert "| - | 1 |" in table and "| tuned | first | - | - | 0 |" in table
     with out_of_time_after(monkeypatch, "slow-1", STEPS):  # between two runs, all but exactly
         assert run("a", "--minutes", "1")[0] == 0
     assert run("a")[0] == 0

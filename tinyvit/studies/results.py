@@ -125,13 +125,23 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
     """The table that a person reads: a row for each variant, means over its seeds."""
     study = plan.study
     has_paper = any(row.variant.paper for row in rows)
-    heading = ["variant", "test accuracy", "± over seeds", "seeds", "parameters", "multiply-adds"]
+    has_first = any(row.variant.first for row in rows)
+    heading = [
+        "variant",
+        *(["starts from"] if has_first else []),
+        "test accuracy",
+        "± over seeds",
+        "seeds",
+        "parameters",
+        "multiply-adds",
+    ]
     heading += ["images seen", "time of a run", *(["in the paper"] if has_paper else [])]
     lines = [f"# {study.question}", "", study.paper, ""]
     lines += ["| " + " | ".join(heading) + " |", "|---|" + "---:|" * (len(heading) - 1)]
     for row in rows:
         cells = [
             row.variant.name,
+            *([row.variant.first.name if row.variant.first else "scratch"] if has_first else []),
             _percent(row.mean("accuracy")) + (f" ({row.diverged} diverged)" if row.diverged else ""),
             "-" if row.spread is None else f"{100 * row.spread:.1f}",
             str(len(row.results)),
