@@ -73,9 +73,7 @@ def block(
     m, dropout2 = ops.dropout(m, config.dropout, noise)
     m, path2 = ops.drop_path(m, rate, noise)
     y = x + m  # (B, R, D)                                                                   eq. 2
-    return y, BlockCache(
-        position, relative, norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2
-    )
+    return y, BlockCache(position, relative, norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2)
 
 
 def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:

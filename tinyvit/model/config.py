@@ -147,7 +147,7 @@ class ViTConfig:
             )
 
     def _check_positions(self) -> None:
-        """Raise UserError unless there are such positions at such a place, which is filled in if it is None."""
+        """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
         kind = self.position
         if kind not in POSITIONS:
             raise UserError(f"position is {kind!r}, expected one of {', '.join(POSITIONS)}.")

@@ -1,24 +1,24 @@
 """Position embeddings: what tells the tokens apart, and where it is added (ViT eq. 1 and appendix D.4).
 
-    config.position                                         parameters
-    1d          a vector for each token                     position (N, D)
-    2d          one for each row and column of patches      position.rows (gh, D/2), position.columns (gw, D/2)
-    sincos      sines and cosines of row and column         none
-    relative    a vector for each offset of two tokens      position (2N - 1, K)
-    none        nothing                                     none
+    config.position                                     parameters
+    1d          a vector for each token                 position (N, D)
+    2d          one for each row and each column        position.rows (gh, D/2), position.columns (gw, D/2)
+    sincos      sines and cosines of row and column     none
+    relative    a vector for each offset of tokens      position (2N - 1, K)
+    none        nothing                                 none
 
-All but the last two are tables (N, D), which are added to the tokens. In a table of the plane (2d, sincos), the
-class token has a row of zeros, since it lies in no row or column of patches. Relative positions are not added
-to the tokens, but take part in the attention of each block: see ops.relative_scores.
+The first three are tables (N, D), which are added to the tokens. In 2d and sincos, the class token has a row
+of zeros, since it lies in no row or column of patches. Relative positions are not added to the tokens, but
+take part in the attention of each block: see ops.relative_scores.
 
     config.position_at
     stem        added once, before the first block
     shared      the same table, added before every block
     blocks      a table for each block, added before it; its parameters are called blocks.i.position
 
-Backward. Adding a table passes the gradient on to the tokens, unchanged, and its sum over the images on to the
-table. Every block adds to the gradient of a shared table: it is the sum of the gradients that separate tables
-would have.
+Backward. The gradient passes to the tokens unchanged, and summed over the images to the table. Every block
+adds to the gradient of a shared table, so that it is the sum of the gradients that separate tables, all equal
+to it, would have.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from tinyvit.model.params import Params
 
 
 class PositionCache(NamedTuple):
-    """What the backward pass of learned positions needs: the name of their parameters, and of 2d, the grid."""
+    """What the backward pass of learned positions needs.
+
+    part is the name of their parameters, and grid that of patches for 2d, otherwise None.
+    """
 
     part: str
     grid: tuple[int, int] | None

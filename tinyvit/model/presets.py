@@ -59,9 +59,7 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
     width, mlp_width, heads, layers = SIZES[match[2]]
     resnet, patch = RESNETS[match[1], int(match[3])] if match[1] else (None, int(match[3]))
     shape = {"patch_size": patch, "width": width, "mlp_width": mlp_width, "heads": heads, "layers": layers}
-    return ViTConfig(
-        **({"image_size": image_size, "classes": classes, "resnet": resnet} | shape | changes)
-    )
+    return ViTConfig(**({"image_size": image_size, "classes": classes, "resnet": resnet} | shape | changes))
 
 
 def is_preset(name: str) -> bool:

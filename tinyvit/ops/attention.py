@@ -55,8 +55,8 @@ def attention(
 
     x (B, N, D), qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads must divide D. If
     queries Q is given, only the first Q tokens attend to all N: in the last block only the class token may be
-    needed. Dropout, if any, acts on the attention probabilities. relative (2N - 1, K), if given, is a table of
-    relative positions. Returns y (B, Q, D), with Q = N by default, and the cache;
+    needed. Dropout, if any, acts on the attention probabilities. relative is a table of relative positions,
+    (2N - 1, K), or None. Returns y (B, Q, D), with Q = N by default, and the cache;
     attention_probabilities(cache) reads A (B, H, Q, N) from it.
     """
     B, N, D = x.shape

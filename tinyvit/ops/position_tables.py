@@ -1,8 +1,8 @@
 """Tables of positions in the plane (ViT appendix D.4), one row for each patch of a grid, in reading order.
 
-A learned table with a vector for every patch (see position_embedding) is not told that patches lie in rows
-and columns. Two other tables are. In the first, a patch in row r and column c has half of its D numbers from a
-learned vector of its row, and half from one of its column:
+A learned table with a vector for every patch (see position_embedding) knows nothing of rows and columns. Two
+other tables do. In the first, a patch in row r and column c has half of its D numbers from a learned vector
+of its row, and half from one of its column:
 
     e_(r, c) = [a_r, b_c]                                 a (gh, D/2), b (gw, D/2)         (1)
 

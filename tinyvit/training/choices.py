@@ -24,6 +24,8 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         settings = replace(repeated, **chosen)
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
+        if "position" in chosen and "position_at" not in chosen:
+            settings = replace(settings, position_at=None)
     else:
         dataset = chosen.get("dataset", "shapes")
         usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
@@ -49,6 +51,11 @@ def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     if settings.dataset == "folder" and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
     return replace(settings, pool=config.pool)
+
+
+def with_positions(settings: Settings, config: ViTConfig) -> Settings:
+    """Settings with the kind and place of the model's positions, which its weights or its kind decide."""
+    return replace(settings, position=config.position, position_at=config.position_at)
 
 
 def fitted_to_data(settings: Settings, images: int, settled: dict[str, Any]) -> Settings:
