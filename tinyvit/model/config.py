@@ -25,6 +25,11 @@ POSITIONS = ("1d", "2d", "sincos", "relative", "none")
 PLACES = ("stem", "blocks", "shared")
 
 
+def places_of(position: str) -> tuple[str, ...]:
+    """Where positions of a kind can be, the usual place first; nowhere if there are none."""
+    return {"none": (), "relative": ("blocks", "shared")}.get(position, PLACES)
+
+
 def resnet_scale(resnet: tuple[int, ...] | None) -> int:
     """How many times smaller than the image the feature map of a ResNet is; 1 if there is none.
 
@@ -154,10 +159,10 @@ class ViTConfig:
         divisor = {"2d": 2, "sincos": 4}.get(kind, 1)
         if self.width % divisor:
             raise UserError(f"width {self.width} is not divisible by {divisor}, as {kind} positions need.")
-        places = {"none": (), "relative": ("blocks", "shared")}.get(kind, PLACES)
-        if self.position_at is None and places:
-            object.__setattr__(self, "position_at", places[0])
-        elif self.position_at is not None and self.position_at not in places:
+        places = places_of(kind)
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places), None))
+        elif self.position_at not in places:
             expected = f"one of {', '.join(places)}" if places else "none: omit it"
             raise UserError(
                 f"position_at is {self.position_at!r}, but for position {kind!r}, expected {expected}."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
-from tinyvit.model.config import PLACES, POSITIONS
+from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -23,8 +23,8 @@ class Settings:
     however many they take, and the last one may be shorter. validation is how many training images are held
     out for choosing the best epoch, or 0 to use the test set for that. crop_padding is how far, in pixels, a
     random crop may move. accumulate is the number of parts that a batch is split into, computed one after
-    another to save memory. position and position_at are the kind and place of position embeddings (see
-    ViTConfig).
+    another to save memory. position and position_at are the kind and the place of the position embedding (see
+    ViTConfig); if the place is None, it becomes the usual one.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is the number of heads, if the file does not state it. resolution is the side of the model's images in
@@ -62,6 +62,11 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Fill in the usual place of the positions, if none is given."""
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places_of(self.position)), None))
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""

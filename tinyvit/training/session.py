@@ -29,7 +29,6 @@ from tinyvit.training.choices import (
     new_settings,
     resumed_settings,
     settled,
-    with_positions,
     with_whole_epochs,
 )
 from tinyvit.training.loop import Trainer
@@ -93,8 +92,7 @@ def _new_trainer(
         report = progress.download(settings.weights)
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
-    model = starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
-    settings = with_positions(settings, model.config)
+    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
     dataset = load_data(settings, data_url, progress)
     settings = fitted_to_data(settings, len(dataset.train), fixed)
     model = starting_model(settings, len(dataset.classes), weights)
