@@ -32,7 +32,7 @@ DERIVED_IN = {
     "tinyvit/ops/resize.py": "21_pretrained",
     "tinyvit/analysis/few_shot.py": "22_transfer",
 }
-# The operations of convolutional networks, which no lesson derives yet.
+# The operations of convolutional networks, and other kinds of positions, which no lesson derives yet.
 AWAITING_A_LESSON = {
     "tinyvit/ops/windows.py",
     "tinyvit/ops/convolution.py",
@@ -40,6 +40,8 @@ AWAITING_A_LESSON = {
     "tinyvit/ops/group_norm.py",
     "tinyvit/ops/relu.py",
     "tinyvit/ops/max_pool.py",
+    "tinyvit/ops/position_tables.py",
+    "tinyvit/ops/relative_scores.py",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 
