@@ -26,14 +26,19 @@ def main(args: argparse.Namespace) -> None:
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
     settings = run.settings()
+    similarity = position_similarity(model.config, model.params)
     save_portrait(
         embedding_filters(model.config, model.params),
-        position_similarity(model.config, model.params),
+        similarity,
         attention_rows(model, shown),
         out := args.out or run.path / "inside.png",
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
     )
     print(f"wrote {out}")
+    if similarity is None:
+        print(f"it shows no positions: with position {model.config.position}, no vector belongs to a patch")
+    elif model.config.position_at == "blocks":
+        print("the positions it shows are those of the first block; every block has its own")
 
 
 def attention_rows(model: Model, shown: ImageSet) -> list[Row]:

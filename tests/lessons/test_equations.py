@@ -36,10 +36,12 @@ DERIVED_IN = {
     "tinyvit/ops/relu.py": "23_convolution",
     "tinyvit/ops/max_pool.py": "23_convolution",
 }
-# The operations of convolutional networks, which no lesson derives yet.
+# The operations of convolutional networks, and other kinds of positions, which no lesson derives yet.
 AWAITING_A_LESSON = {
     "tinyvit/ops/weight_standardisation.py",
     "tinyvit/ops/group_norm.py",
+    "tinyvit/ops/position_tables.py",
+    "tinyvit/ops/relative_scores.py",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 

@@ -50,6 +50,7 @@ def summary(config: ViTConfig, name: str) -> str:
         *([("ResNet", _resnet(config))] if config.is_hybrid else []),
         ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
+        ("positions", _positions(config)),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
         ("classes", f"{config.classes:,}" if config.classes > 1 else "none: it has no head"),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
@@ -68,6 +69,18 @@ def _resnet(config: ViTConfig) -> str:
     return f"{stages}; its map of {h} x {w} has {channels:,} channels"
 
 
+def _positions(config: ViTConfig) -> str:
+    kinds = {
+        "1d": "a learned vector for each token",
+        "2d": "a learned vector for each row and each column of patches",
+        "sincos": "fixed sines and cosines of row and column",
+        "relative": "a learned vector for each offset between two tokens",
+        "none": "none",
+    }
+    places = {"stem": "at the stem", "blocks": "in every block", "shared": "the same in every block"}
+    return ", ".join(filter(None, (kinds[config.position], places.get(config.position_at))))
+
+
 def _pooling(config: ViTConfig) -> str:
     pooled = "class token" if config.has_token else "mean of the patches"
     return f"{pooled}, pre_logits {config.pre_logits}" if config.pre_logits else pooled
@@ -81,7 +94,7 @@ def _layers(config: ViTConfig) -> list[str]:
         if number is None:
             rows.append((name, _shape(shape), f"{prod(shape):,}"))
         elif number == "0":
-            if rest == ["norm1.weight"]:
+            if not any(row[0].startswith("blocks.i") for row in rows):
                 each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
                 rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
             rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))

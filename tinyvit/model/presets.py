@@ -6,7 +6,6 @@ A hybrid is RESNET+SIZE/PATCH: R50+B/16 is base, on patches of the feature map o
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
@@ -59,8 +58,8 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
         )
     width, mlp_width, heads, layers = SIZES[match[2]]
     resnet, patch = RESNETS[match[1], int(match[3])] if match[1] else (None, int(match[3]))
-    config = ViTConfig(image_size, patch, width, mlp_width, heads, layers, classes, resnet=resnet)
-    return replace(config, **changes)
+    shape = {"patch_size": patch, "width": width, "mlp_width": mlp_width, "heads": heads, "layers": layers}
+    return ViTConfig(**({"image_size": image_size, "classes": classes, "resnet": resnet} | shape | changes))
 
 
 def is_preset(name: str) -> bool:

@@ -8,6 +8,7 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
 from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
 
@@ -17,6 +18,7 @@ class StemCache(NamedTuple):
     resnet: ResNetCache | None
     cut: tuple
     patch: tuple
+    position: PositionCache | None
     dropout: Array | None
 
 
@@ -34,16 +36,15 @@ def stem(
     x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
-    x, _ = ops.position_embedding(x, params["position"])  #                                  ViT eq. 1
+    x, position = add_positions(config, params, x)  #                                        ViT eq. 1
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(features, cut, patch, dropout)
+    return x, StemCache(features, cut, patch, position, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
     dx = ops.dropout_backward(dx, cache.dropout)
-    dx, dposition = ops.position_embedding_backward(dx, None)
-    grads.add("position", dposition)
+    dx = add_positions_backward(dx, cache.position, grads)
     if config.has_token:
         dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
         grads.add("class_token", dtoken)

@@ -34,34 +34,38 @@ PARTS = (
     ("position embedding", "how similar each position is to all the others"),
     ("attention", "where the last block looks"),
 )
+NO_POSITIONS = ("position embedding", "no vector belongs to a patch")
 
 
 def save_portrait(
     filters: np.ndarray,
-    similarity: np.ndarray,
+    similarity: np.ndarray | None,
     rows: Sequence[Row],
     path: str | os.PathLike[str],
     title: str,
 ) -> None:
     """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
 
-    Raises ValueError without rows, UserError if the picture cannot be written.
+    If similarity is None, the picture says so in its place. Raises ValueError without rows, UserError if the
+    picture cannot be written.
     """
     if not rows:
         raise ValueError("no images to show attention on: expected at least one")
-    maps, images = MapLayout.of(similarity), ImageLayout.of(len(rows))
-    widths = [filter_side(len(filters)) * FILTER_COLUMNS, maps.width, images.width]
-    widths = [max(width, _heading_width(*part)) for width, part in zip(widths, PARTS, strict=True)]
+    maps, images = None if similarity is None else MapLayout.of(similarity), ImageLayout.of(len(rows))
+    parts = PARTS if maps else (PARTS[0], NO_POSITIONS, PARTS[2])
+    widths = [filter_side(len(filters)) * FILTER_COLUMNS, maps.width if maps else 0, images.width]
+    widths = [max(width, _heading_width(*part)) for width, part in zip(widths, parts, strict=True)]
     lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(3)]
     height = max(HEIGHT, images.height)
     sheet = Sheet(lefts[2] + widths[2] + MARGIN, HEAD + height + FOOT, smooth=1)
     sheet.text(MARGIN, 40, cut(title, sheet.size[0] - 2 * MARGIN, 26), 26, INK, "lm")
-    for left, (name, meaning) in zip(lefts, PARTS, strict=True):
+    for left, (name, meaning) in zip(lefts, parts, strict=True):
         sheet.text(left, 84, name, NAME_SIZE, INK, "lm")
         sheet.text(left, 108, meaning, MEANING_SIZE, QUIET, "lm")
     draw_filters(sheet, lefts[0], HEAD, filters)
-    draw_maps(sheet, lefts[1], HEAD, similarity, maps)
-    _draw_cosine_scale(sheet, lefts[1], HEAD + HEIGHT + 16, widths[1], similarity)
+    if maps:
+        draw_maps(sheet, lefts[1], HEAD, similarity, maps)
+        _draw_cosine_scale(sheet, lefts[1], HEAD + HEIGHT + 16, widths[1], similarity)
     draw_attention(sheet, lefts[2], HEAD, rows, images)
     draw_attention_scale(sheet, lefts[2], HEAD + images.height + 16)
     sheet.save(path)

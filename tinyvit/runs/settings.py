@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
+from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -26,7 +27,8 @@ class Settings:
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
     to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
     that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
-    replace those of the model's name.
+    replace those of the model's name. position and position_at are the kind and the place of the position
+    embedding (see ViTConfig); if the place is None, it becomes the usual one.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -46,6 +48,8 @@ class Settings:
     validation: int = 0
     fraction: float = 1.0
     pool: str = "token"
+    position: str = "1d"
+    position_at: str | None = None
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -69,6 +73,11 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Fill in the usual place of the positions, if none is given."""
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places_of(self.position)), None))
 
     def warmup(self, steps_per_epoch: int) -> int:
         """The number of updates during which the learning rate rises."""
@@ -170,5 +179,7 @@ _RULES: dict[str, _Rule] = {
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "device": _one_of(("auto", "cpu", "gpu")),
+    "position": _one_of(POSITIONS),
+    "position_at": _one_of(PLACES),
     "position_resize": _one_of(METHODS),
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tinyvit.studies import pooling, scaling, transfer
+from tinyvit.studies import pooling, positions, scaling, transfer
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
+    "positions": positions.STUDY,
     "pooling": pooling.STUDY,
     "scaling": scaling.STUDY,
     "transfer": transfer.STUDY,

@@ -20,6 +20,8 @@ def fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
         side,
         classes,
         pool=settings.pool,
+        position=settings.position,
+        position_at=settings.position_at,
         dropout=settings.dropout,
         drop_path=settings.drop_path,
         **shape,
