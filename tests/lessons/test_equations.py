@@ -31,13 +31,14 @@ DERIVED_IN = {
     "tinyvit/analysis/position_similarity.py": "17_look_inside",
     "tinyvit/ops/resize.py": "21_pretrained",
     "tinyvit/analysis/few_shot.py": "22_transfer",
+    "tinyvit/ops/group_norm.py": "24_hybrids",
+    "tinyvit/ops/weight_standardisation.py": "24_hybrids",
+    "tinyvit/model/resnet.py": "24_hybrids",
 }
 # The operations of convolutional networks, which no lesson derives yet.
 AWAITING_A_LESSON = {
     "tinyvit/ops/windows.py",
     "tinyvit/ops/convolution.py",
-    "tinyvit/ops/weight_standardisation.py",
-    "tinyvit/ops/group_norm.py",
     "tinyvit/ops/relu.py",
     "tinyvit/ops/max_pool.py",
 }
