@@ -32,12 +32,12 @@ def weight_standardisation_backward(dy, cache):
 def unit_backward(i, j, dy, cache, grads):
     """The gradient of unit j of stage i: dx (B, H, W, C) from dy (B, h, w, 4 F).
 
-    cache has the entries conv1, relu1, conv2, relu2, conv3, relu3, and proj, which is None if the skip
-    connection is x itself. The gradients of the parameters are added to grads by
+    cache has an entry for each step: conv1, relu1, conv2, relu2, conv3, relu3, and proj, which is None if the
+    skip connection is x itself. A step back is relu_backward(dy, cache.relu1), or
 
-        dx = convolved_backward(f"resnet.{i}.{j}", which, dy, cache.conv1, grads)
+        convolved_backward(f"resnet.{i}.{j}", "1", dy, cache.conv1, grads)
 
-    with which = "1", "2", "3" or "_proj".
+    with "1", "2", "3" or "_proj", which also adds the gradients of the parameters to grads. Both return dx.
     """
     raise NotImplementedError("write unit_backward: equations 5, 4 and 3 from the back, and both ways")
 
