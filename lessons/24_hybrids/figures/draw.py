@@ -13,7 +13,7 @@ MEASURE = import_module("lessons.24_hybrids.figures.measure")
 
 def draw_shuffled():
     """The stars in order and shuffled, and what a ViT and a hybrid learn from either kind of picture."""
-    sheet = Sheet(820, 290)
+    sheet = Sheet(770, 290)
     for left, picture, name in (
         (20, star(), "in order"),
         (164, MEASURE.shuffled(star()[None])[0], "shuffled"),
