@@ -1,10 +1,10 @@
-"""`python -m tinyvit.train`: train a Vision Transformer, or continue a run that was stopped."""
+"""`python -m tinyvit.train`: train a Vision Transformer or a ResNet, or continue a run that was stopped."""
 
 from __future__ import annotations
 
 import argparse
 
-from tinyvit.model import SIZES, usual_name
+from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
@@ -43,12 +43,14 @@ def parser() -> argparse.ArgumentParser:
         "--model",
         metavar="SIZE/PATCH",
         help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
-        "pixels; or a hybrid such as R26+S/32",
+        "pixels; or a hybrid such as R5+nano/4; or a ResNet, one of "
+        f"{', '.join(f'resnet-{size}' for size in RESNETS)}",
     )
     model.add_argument(
         "--pool",
         choices=("token", "mean"),
-        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool})",
+        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool}; for a "
+        "ResNet, mean)",
     )
 
     add_fit_flags(p)

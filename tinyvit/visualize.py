@@ -26,14 +26,17 @@ def main(args: argparse.Namespace) -> None:
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
     settings = run.settings()
+    config, is_vit = model.config, model.config.has_transformer
     save_portrait(
-        embedding_filters(model.config, model.params),
-        position_similarity(model.config, model.params),
-        attention_rows(model, shown),
+        embedding_filters(config, model.params),
+        position_similarity(config, model.params) if is_vit else None,
+        attention_rows(model, shown) if is_vit else None,
         out := args.out or run.path / "inside.png",
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
+        "root of the ResNet" if config.has_resnet else "patch embedding",
     )
-    print(f"wrote {out}")
+    missing = "" if is_vit else ": its filters only, since a ResNet has neither positions nor attention"
+    print(f"wrote {out}{missing}")
 
 
 def attention_rows(model: Model, shown: ImageSet) -> list[Row]:

@@ -26,6 +26,10 @@ KINDS = {
     "hybrid, root alone": {"image_size": (16, 24), "patch_size": 2, "resnet": (), **RESNET},
     "hybrid, odd sizes": {"image_size": (33, 45), "patch_size": 1, "resnet": (2, 1), **RESNET},
     "hybrid, patches of its map": {"image_size": 64, "patch_size": 2, "resnet": (1, 1, 2), **RESNET},
+    "ResNet": {
+        **{"image_size": (33, 45), "patch_size": 1, "layers": 0, "heads": 0, "mlp_width": 0, "pool": "mean"},
+        **{"width": 64, "resnet": (2, 1), "pre_logits": 5, **RESNET},
+    },
     "everything": {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2, "pre_logits": 9},
 }
 

@@ -1,4 +1,4 @@
-"""The ResNet of a hybrid, which reads the image before the Transformer does, forward and backward.
+"""The ResNet of a hybrid, which reads the image before the Transformer does, or a ResNet on its own.
 
 The root makes the image four times smaller, and stages of bottleneck units follow, each stage but the first
 halving it once more. As in the official code, every convolution is a unit of its own, without a bias: its

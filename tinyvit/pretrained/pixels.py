@@ -49,14 +49,16 @@ def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
 
     The grey value of a pixel is .299 red + .587 green + .114 blue, as in Pillow, so each row of the patch
     matrix becomes three, with these weights. A model for colour images is returned unchanged. Raises
-    ValueError for any other number of channels, and UserError for a hybrid.
+    ValueError for any other number of channels, and UserError for a hybrid or a ResNet.
     """
     if config.channels == 3:
         return config, params
     if config.channels != 1:
         raise ValueError(f"{config.channels} channels are neither grey nor colour")
-    if config.is_hybrid:  # standardising the kernel of its root would undo the weights
-        raise UserError("a hybrid for grey images cannot read colour photos: choose another checkpoint.")
+    if config.has_resnet:  # standardising the kernel of its root would undo the weights
+        raise UserError(
+            "a hybrid or ResNet for grey images cannot read colour photos: choose another checkpoint."
+        )
     colour = replace(config, channels=3)
     result = params.carried_over(layout(colour), without="patch.weight")
     weight = params["patch.weight"].astype(np.float64)  # (P P, D)

@@ -32,13 +32,13 @@ def resize_positions(
 
 
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
-    """The same model for images of another size: only the position embedding changes.
+    """The same model for images of another size: only the position embedding changes, if there is one.
 
     method is one of ops.resize.METHODS; the default is model.position_resize.
     """
     config, params = model.config, model.params
     new = replace(config, image_size=image_size)
-    if new.grid == config.grid:
+    if new.grid == config.grid or not config.has_transformer:
         return replace(model, config=new)
     resized = params.carried_over(layout(new), without="position")
     resized["position"] = resize_positions(

@@ -14,7 +14,7 @@ from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Model, usual_name
+from tinyvit.model import Model, is_resnet, usual_name
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import make_optimizer
 from tinyvit.pretrained.loading import load_any
@@ -227,4 +227,6 @@ def _length(settings: Settings) -> str:
 
 
 def _model_name(settings: Settings) -> str:
-    return settings.model if settings.weights else f"vit-{usual_name(settings.model)}"
+    if settings.weights:
+        return settings.model
+    return f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
