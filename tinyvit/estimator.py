@@ -36,8 +36,9 @@ class ViTClassifier:
     labels of any kind.
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
-    suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of passes over the images, which is increased if it would mean fewer
-    than 200 updates. The other settings are those of Model.fit; random_state None draws a random seed.
+    suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
+    passes over the images, which is increased if it would mean fewer than 200 updates. The other settings are
+    those of Model.fit; random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).

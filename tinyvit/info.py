@@ -16,9 +16,10 @@ from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
-MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of weights, or a
-known name. A preset is described for ImageNet (224 pixels, 1000 classes) if it is one of the official ones,
-and for CIFAR-10 (32 pixels, 10 classes) otherwise, unless --image-size and --classes say differently.
+MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of
+weights, or a known name. A preset is described for ImageNet (224 pixels, 1000 classes) if it is one of the
+official ones, and for CIFAR-10 (32 pixels, 10 classes) otherwise, unless --image-size and --classes say
+differently.
 Without MODEL, all presets are listed next to the figures in Table 1 of the paper.
 
 examples:
@@ -57,8 +58,8 @@ def _find(
         raise UserError(
             f"{model} is not a model, a file, a run folder or a known name: expected SIZE/PATCH such as B/16 "
             f"or R26+S/32 (SIZE one of {', '.join(SIZES)}), "
-            f"{', '.join(f'resnet-{size}' for size in RESNETS)}, an .npz or .safetensors file, a run folder, or "
-            f"one of {', '.join(KNOWN)}."
+            f"{', '.join(f'resnet-{size}' for size in RESNETS)}, an .npz or .safetensors file, a run folder, "
+            f"or one of {', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
     size, count = image_size or config.image_size, classes or config.classes

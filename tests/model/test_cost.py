@@ -46,9 +46,9 @@ def buffers(cache):
 
 
 def standardised_kernels(cache):
-    """The kernels and the standard deviations of their channels, in the caches of a ResNet."""
+    """The kernels and the factors of their channels, in the caches of a ResNet."""
     if isinstance(cache, ConvolvedCache):
-        return cache.standardisation[:2]
+        return cache.standardisation
     parts = cache if isinstance(cache, tuple | list) else ()
     return [kernel for part in parts for kernel in standardised_kernels(part)]
 

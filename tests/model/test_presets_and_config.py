@@ -139,10 +139,8 @@ HALF_KNOWN = ["R26+S/16", "R+Ti/32", "R101+B/32", "R26+", "26+S/32", "resnet-101
 
 @pytest.mark.parametrize("name", [*UNKNOWN, *HALF_KNOWN])
 def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
-    with pytest.raises(
-        UserError,
-        match=r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h; .*R5 and 4, .*resnet-50",
-    ):
+    expected = r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h; .*R5 and 4, .*resnet-50"
+    with pytest.raises(UserError, match=expected):
         preset(name, 224, 1000)
 
 

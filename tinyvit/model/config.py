@@ -20,6 +20,7 @@ _COUNTS = (
     "resnet_width",
     "resnet_groups",
 )
+RESNET_FORMS = ("official", "timm")
 # What these are in a ResNet on its own, where nothing else would have a meaning, and why.
 _WITHOUT_TRANSFORMER = {
     "patch_size": (1, "each position of its feature map is a token"),
@@ -57,7 +58,8 @@ class ViTConfig:
     A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
-    resnet is None for a plain ViT, and the other two have no meaning.
+    resnet_form is whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
+    resnet is None for a plain ViT, and the other three have no meaning.
 
     With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens
     are the positions of its feature map, whose channels are the width, and the head reads their mean. So
@@ -82,6 +84,7 @@ class ViTConfig:
     resnet: tuple[int, ...] | None = None
     resnet_width: int = 64
     resnet_groups: int = 32
+    resnet_form: str = "official"
 
     def __post_init__(self) -> None:
         """Normalise the image size; raise UserError if the numbers are inconsistent."""
@@ -112,6 +115,10 @@ class ViTConfig:
             raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
+        if self.resnet_form not in RESNET_FORMS:
+            raise UserError(
+                f"resnet_form is {self.resnet_form!r}, expected one of {', '.join(RESNET_FORMS)}."
+            )
         for name in ("dropout", "attention_dropout", "drop_path"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")

@@ -32,11 +32,17 @@ class PixelScale(NamedTuple):
 def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, source: str) -> None:
     """Adapt the patch embedding of a model that expects that scale to pixels from -1 to 1.
 
-    Raises UserError, naming the source, if the scale is for images with another number of channels.
+    Raises UserError, naming the source, if the scale is for images with another number of channels, or if a
+    ResNet reads them: standardising its first kernel would undo the adaptation.
     """
     mean, std = (_one_each(numbers, config.channels, source) for numbers in scale)
     if (mean == 0.5).all() and (std == 0.5).all():  # the scale is already -1 to 1
         return
+    if config.has_resnet:
+        raise UserError(
+            f"{source} contains a hybrid that expects pixels with mean {scale.mean} and std {scale.std}, and "
+            "tinyvit's, from -1 to 1, cannot be adapted to its ResNet: choose another checkpoint."
+        )
     weight = params["patch.weight"].astype(np.float64)
     weight = weight.reshape(-1, config.channels, config.width)  # (P P, 3, D)
     shift = weight * ((0.5 - mean) / std)[:, None]
