@@ -1,8 +1,8 @@
-"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, whole models.
+"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, and models.
 
 Each case is an operation of tinyvit.ops, its arguments, and the shapes of its inputs, which are drawn again
-from a seed; or a hybrid or a ResNet, whose parameters and images are. The answers are the result and the gradients of
-sum(dy * result), all in float64.
+from a seed; or a hybrid or a ResNet, whose parameters and images are. The answers are the result and the
+gradients of sum(dy * result), all in float64.
 """
 
 from dataclasses import dataclass, field

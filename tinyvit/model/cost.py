@@ -81,6 +81,12 @@ def resnet_multiply_adds(config: ViTConfig) -> int:
     return sum(one.k**2 * one.inputs * one.size for one in every)
 
 
+def resnet_largest_array(config: ViTConfig) -> int:
+    """How many numbers the largest array of a ResNet has for one image: k k inputs in each of h w windows."""
+    every = [one for part in _resnet_convolutions(config) for one in part.values()]
+    return max((one.k**2 * one.inputs * one.h * one.w for one in every), default=0)
+
+
 def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     """Bytes that the caches of a ResNet hold for one image. With h w numbers in a channel:
 

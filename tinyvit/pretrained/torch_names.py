@@ -37,8 +37,9 @@ _RENAMED = {
 # Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
 # self-supervised learning.
 _UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]"
+_RESNET_PART = r"((stem|stages\.\d+\.blocks\.\d+)\.)?(downsample\.)?(conv|norm)[123]?"  # as timm names it
 _FOREIGN = {
-    r"(^|\.)patch_embed(dings)?\.backbone\.(?!((stem|stages\.\d+\.blocks\.\d+)\.)?(downsample\.)?(conv|norm)[123]?\.\w+$)": (
+    rf"(^|\.)patch_embed(dings)?\.backbone\.(?!{_RESNET_PART}\.\w+$)": (
         "belongs to a convolutional network before the ViT that is not the paper's ResNet"
     ),
     r"^norm_pre\.|(^|\.)pre_layr?norm\.": "normalises the tokens before the first block, as CLIP does",

@@ -194,11 +194,12 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
         progress.close()
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy = state.records[-1]["test_accuracy"]
+    looking = " --attention a.png    what it sees, and where" if engine.config.has_transformer else ""
     for line in (
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
         f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:",
         f"  python -m tinyvit.evaluate {path}        accuracy, class by class",
-        f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where",
+        f"  python -m tinyvit.predict {path} IMAGE...{looking}",
         f"  open {quote(str(run.curves_path))}",
     ):
         progress.note(line)
