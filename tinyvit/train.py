@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
@@ -51,6 +52,19 @@ def parser() -> argparse.ArgumentParser:
         choices=("token", "mean"),
         help=f"classify by the class token or by the mean of the patches (default: {Settings.pool}; for a "
         "ResNet, mean)",
+    )
+    model.add_argument(
+        "--position",
+        choices=POSITIONS,
+        help="position embedding: a learned vector for each patch, for each row and column, fixed sines and "
+        f"cosines, a learned vector for each offset between patches, or none "
+        f"(default: {Settings.position}; for a ResNet, none)",
+    )
+    model.add_argument(
+        "--position-at",
+        choices=PLACES,
+        help="where positions are added: once, in every block with a table for each, or in every block with "
+        "one shared table (default: stem; for relative, blocks)",
     )
 
     add_fit_flags(p)

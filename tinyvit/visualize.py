@@ -26,17 +26,23 @@ def main(args: argparse.Namespace) -> None:
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
     settings = run.settings()
-    config, is_vit = model.config, model.config.has_transformer
+    config = model.config
+    similarity = position_similarity(config, model.params)
     save_portrait(
         embedding_filters(config, model.params),
-        position_similarity(config, model.params) if is_vit else None,
-        attention_rows(model, shown) if is_vit else None,
+        similarity,
+        attention_rows(model, shown) if config.has_transformer else None,
         out := args.out or run.path / "inside.png",
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
         "root of the ResNet" if config.has_resnet else "patch embedding",
     )
-    missing = "" if is_vit else ": its filters only, since a ResNet has neither positions nor attention"
-    print(f"wrote {out}{missing}")
+    print(f"wrote {out}")
+    if not config.has_transformer:
+        print("it shows filters only: a ResNet has neither positions nor attention")
+    elif similarity is None:
+        print(f"it shows no positions: with position {config.position}, no vector belongs to a patch")
+    elif config.position_at == "blocks":
+        print("the positions it shows are those of the first block; every block has its own")
 
 
 def attention_rows(model: Model, shown: ImageSet) -> list[Row]:

@@ -58,7 +58,18 @@ MODELS = {
         (45, 33), 1, **_SMALL, resnet=(1, 1, 1), resnet_width=4, resnet_groups=4
     ),
     "ResNet": ViTConfig(
-        (33, 26), 1, 32, 0, 0, 0, 5, pool="mean", resnet=(2, 1), resnet_width=4, resnet_groups=2
+        (33, 26),
+        1,
+        32,
+        0,
+        0,
+        0,
+        5,
+        pool="mean",
+        position="none",
+        resnet=(2, 1),
+        resnet_width=4,
+        resnet_groups=2,
     ),
 }
 

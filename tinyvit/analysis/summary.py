@@ -72,6 +72,7 @@ def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
     return [
         ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
+        ("positions", _positions(config)),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
     ]
 
@@ -80,6 +81,18 @@ def _resnet(config: ViTConfig) -> str:
     h, w, channels = config.feature_map
     stages = f"stages of {', '.join(map(str, config.resnet))} units" if config.resnet else "the root alone"
     return f"{stages}; its map of {h} x {w} has {channels:,} channels"
+
+
+def _positions(config: ViTConfig) -> str:
+    kinds = {
+        "1d": "a learned vector for each token",
+        "2d": "a learned vector for each row and each column of patches",
+        "sincos": "fixed sines and cosines of row and column",
+        "relative": "a learned vector for each offset between two tokens",
+        "none": "none",
+    }
+    places = {"stem": "at the stem", "blocks": "in every block", "shared": "the same in every block"}
+    return ", ".join(filter(None, (kinds[config.position], places.get(config.position_at))))
 
 
 def _pooling(config: ViTConfig) -> str:
@@ -97,7 +110,7 @@ def _layers(config: ViTConfig) -> list[str]:
         if number is None:
             rows.append((name, _shape(shape), f"{prod(shape):,}"))
         elif number == "0":
-            if rest == ["norm1.weight"]:
+            if not any(row[0].startswith("blocks.i") for row in rows):
                 each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
                 rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
             rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))

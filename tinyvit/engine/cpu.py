@@ -129,6 +129,7 @@ def _fitting_micro_batch(config: ViTConfig) -> int:
     minimum number of rows keeps that cost small in comparison.
     """
     N = config.tokens
-    of_block = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * N)
+    scores = 2 * N if config.position == "relative" else N  # of a query: one for each offset, or each key
+    of_block = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * scores)
     numbers = max(of_block, resnet_largest_array(config))
     return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(_LEAST_ROWS / N))

@@ -27,10 +27,18 @@ _WITHOUT_TRANSFORMER = {
     "mlp_width": (0, "it has no MLP"),
     "heads": (0, "it has no attention"),
     "pool": ("mean", "it has no class token"),
+    "position": ("none", "its convolutions know what lies beside what"),
     "dropout": (0, "only a Transformer has dropout"),
     "attention_dropout": (0, "it has no attention"),
     "drop_path": (0, "only blocks of a Transformer are skipped"),
 }
+POSITIONS = ("1d", "2d", "sincos", "relative", "none")
+PLACES = ("stem", "blocks", "shared")
+
+
+def places_of(position: str) -> tuple[str, ...]:
+    """Where positions of a kind can be, the usual place first; nowhere if there are none."""
+    return {"none": (), "relative": ("blocks", "shared")}.get(position, PLACES)
 
 
 def resnet_scale(resnet: tuple[int, ...] | None) -> int:
@@ -63,7 +71,13 @@ class ViTConfig:
 
     With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens
     are the positions of its feature map, whose channels are the width, and the head reads their mean. So
-    patch_size is 1 and pool 'mean'; mlp_width, heads and all three rates are 0.
+    patch_size is 1 and pool 'mean'; mlp_width, heads and all three rates are 0, and position 'none'.
+
+    position is the kind of position embedding (see model.positions): '1d', a learned vector for each token;
+    '2d', one for each row and each column of patches; 'sincos', fixed sines and cosines of both; 'relative',
+    a learned vector for each offset between two tokens, which changes the scores of attention; or 'none'.
+    position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
+    one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
     """
 
     image_size: tuple[int, int] | int
@@ -85,9 +99,11 @@ class ViTConfig:
     resnet_width: int = 64
     resnet_groups: int = 32
     resnet_form: str = "official"
+    position: str = "1d"
+    position_at: str | None = None
 
     def __post_init__(self) -> None:
-        """Normalise the image size; raise UserError if the numbers are inconsistent."""
+        """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
         size = self.image_size
         sides = (size, size) if isinstance(size, Integral) else size
         if not (isinstance(sides, tuple | list) and len(sides) == 2):
@@ -122,6 +138,7 @@ class ViTConfig:
         for name in ("dropout", "attention_dropout", "drop_path"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
+        self._check_positions()
 
     def _check_resnet(self) -> None:
         """Raise UserError unless resnet is None, or whole numbers of units, which become a tuple."""
@@ -177,6 +194,23 @@ class ViTConfig:
             raise UserError(
                 f"patches of {P} x {P} do not divide images of {H} x {W} pixels: choose a patch size (the "
                 "number after the / in the model's name) that divides both sides."
+            )
+
+    def _check_positions(self) -> None:
+        """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
+        kind = self.position
+        if kind not in POSITIONS:
+            raise UserError(f"position is {kind!r}, expected one of {', '.join(POSITIONS)}.")
+        divisor = {"2d": 2, "sincos": 4}.get(kind, 1)
+        if self.width % divisor:
+            raise UserError(f"width {self.width} is not divisible by {divisor}, as {kind} positions need.")
+        places = places_of(kind)
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places), None))
+        elif self.position_at not in places:
+            expected = f"one of {', '.join(places)}" if places else "none: omit it"
+            raise UserError(
+                f"position_at is {self.position_at!r}, but for position {kind!r}, expected {expected}."
             )
 
     @property

@@ -25,12 +25,15 @@ def multiply_adds(config: ViTConfig) -> int:
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C
 
-    A ResNet on its own has no patches to embed, and no blocks.
+    A ResNet on its own has no patches to embed, and no blocks. Relative positions add N (2 N - 1) D to a
+    block: each query is matched with the vector of every offset.
     """
     D, M, N = config.width, config.mlp_width, config.tokens
     patches = config.grid[0] * config.grid[1]
     embedding = config.patch_size**2 * config.feature_map[2] * patches * D if config.has_transformer else 0
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
+    if config.position == "relative":
+        block += N * (2 * N - 1) * D
     features = config.pre_logits or D
     head = D * config.pre_logits + features * config.classes
     return resnet_multiply_adds(config) + embedding + config.layers * block + head
@@ -149,6 +152,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
         MLP            3 R M                             before the GELU, its gate, after it
 
     Dropout adds a mask wherever it acts, and for A also the result. Stochastic depth adds two numbers.
+    Positions add nothing, of any kind: the queries and the tables are all that relative ones need.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
     R = config.rows_after(i) or N

@@ -115,8 +115,8 @@ def _fields(name: str) -> dict[str, Any] | None:
     if alone and alone[1] in RESNETS:
         resnet = RESNETS[alone[1]]
         width = resnet_channels(resnet.units, resnet.width)
-        shape = {"patch_size": 1, "width": width, "mlp_width": 0, "heads": 0, "layers": 0, "pool": "mean"}
-        return shape | _resnet_fields(resnet)
+        shape = {"patch_size": 1, "width": width, "mlp_width": 0, "heads": 0, "layers": 0}
+        return shape | {"pool": "mean", "position": "none"} | _resnet_fields(resnet)
     match = _NAME.fullmatch(_plain(name))
     if not match or match[2] not in SIZES:
         return None

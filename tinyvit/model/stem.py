@@ -12,6 +12,7 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
 from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
 
@@ -21,6 +22,7 @@ class StemCache(NamedTuple):
     resnet: ResNetCache | None
     cut: tuple
     patch: tuple | None
+    position: PositionCache | None
     dropout: Array | None
 
 
@@ -35,21 +37,20 @@ def stem(
     x, features = resnet(config, params, images) if config.has_resnet else (images, None)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
-        return x, StemCache(features, cut, None, None)
+        return x, StemCache(features, cut, None, None, None)
     x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
-    x, _ = ops.position_embedding(x, params["position"])  #                                  ViT eq. 1
+    x, position = add_positions(config, params, x)  #                                        ViT eq. 1
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(features, cut, patch, dropout)
+    return x, StemCache(features, cut, patch, position, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
     if config.has_transformer:
         dx = ops.dropout_backward(dx, cache.dropout)
-        dx, dposition = ops.position_embedding_backward(dx, None)
-        grads.add("position", dposition)
+        dx = add_positions_backward(dx, cache.position, grads)
         if config.has_token:
             dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
             grads.add("class_token", dtoken)

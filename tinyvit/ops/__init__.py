@@ -30,6 +30,8 @@ from tinyvit.ops.mlp import mlp, mlp_backward
 from tinyvit.ops.noise import Noise
 from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
 from tinyvit.ops.pooling import mean_pool, mean_pool_backward, token_pool, token_pool_backward
+from tinyvit.ops.position_tables import positions_2d, positions_2d_backward, positions_sincos
+from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.relu import relu, relu_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
 from tinyvit.ops.tanh import tanh, tanh_backward
@@ -71,6 +73,11 @@ __all__ = [
     "patchify_backward",
     "position_embedding",
     "position_embedding_backward",
+    "positions_2d",
+    "positions_2d_backward",
+    "positions_sincos",
+    "relative_scores",
+    "relative_scores_backward",
     "relu",
     "relu_backward",
     "softmax",

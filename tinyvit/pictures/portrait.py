@@ -51,14 +51,13 @@ def save_portrait(
 ) -> None:
     """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
 
-    reader is what the filters belong to. What is None, since the model does not have it, is left out. Raises
-    ValueError if there are no rows, UserError if the picture cannot be written.
+    reader is what the filters belong to. rows are None for a ResNet, of which only the filters are drawn. If
+    similarity is None, the picture says so in its place. Raises ValueError if there are no rows, UserError if
+    the picture cannot be written.
     """
     parts = [_filters_part(filters, reader)]
-    if similarity is not None:
-        parts.append(_positions_part(similarity))
     if rows is not None:
-        parts.append(_attention_part(rows))
+        parts += [_positions_part(similarity), _attention_part(rows)]
     widths = [max(part.width, _heading_width(part.name, part.meaning)) for part in parts]
     lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(len(parts))]
     height = max(part.height for part in parts)
@@ -79,7 +78,9 @@ def _filters_part(filters: np.ndarray, reader: str) -> Part:
     return Part(reader, "the patterns it responds to most, strongest first", width, HEIGHT, draw)
 
 
-def _positions_part(similarity: np.ndarray) -> Part:
+def _positions_part(similarity: np.ndarray | None) -> Part:
+    if similarity is None:
+        return Part("position embedding", "no vector belongs to a patch", 0, HEIGHT, lambda sheet, left: None)
     maps, meaning = MapLayout.of(similarity), "how similar each position is to all the others"
 
     def draw(sheet: Sheet, left: int) -> None:

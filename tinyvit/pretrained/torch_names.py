@@ -26,6 +26,7 @@ from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
+from tinyvit.pretrained.one_table import with_one_table
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
 # torchvision's other spellings, and the ones in its naming.
@@ -217,6 +218,7 @@ def _fits_hugging_face(config: ViTConfig) -> bool:
 
 
 def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
+    config, params = with_one_table(config, params)
     arrays = {}
     for name, shape in params.shapes.items():
         sources = _sources(name, shape, config, names)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
+from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -22,7 +23,8 @@ class Settings:
     however many they take, and the last one may be shorter. validation is how many training images are held
     out for choosing the best epoch, or 0 to use the test set for that. crop_padding is how far, in pixels, a
     random crop may move. accumulate is the number of parts that a batch is split into, computed one after
-    another to save memory.
+    another to save memory. position and position_at are the kind and the place of the position embedding (see
+    ViTConfig); if the place is None, it becomes the usual one.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is the number of heads, if the file does not state it. resolution is the side of the model's images in
@@ -36,6 +38,8 @@ class Settings:
     image_size: int | None = None
     validation: int = 0
     pool: str = "token"
+    position: str = "1d"
+    position_at: str | None = None
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -58,6 +62,11 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Fill in the usual place of the positions, if none is given."""
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places_of(self.position)), None))
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -147,5 +156,7 @@ _RULES: dict[str, _Rule] = {
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "device": _one_of(("auto", "cpu", "gpu")),
+    "position": _one_of(POSITIONS),
+    "position_at": _one_of(PLACES),
     "position_resize": _one_of(METHODS),
 }

@@ -15,7 +15,12 @@ def starting_model(settings: Settings, classes: int, weights: Model | None) -> M
     regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     if weights is None:
         side = image_side(settings.dataset, settings.image_size)
-        config = preset(settings.model, side, classes, pool=settings.pool, **regularisation)
+        parts = {
+            "pool": settings.pool,
+            "position": settings.position,
+            "position_at": settings.position_at,
+        }
+        config = preset(settings.model, side, classes, **parts, **regularisation)
         return Model(config, initialise(config, settings.seed))
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
     return replace(model, config=replace(model.config, **regularisation))
