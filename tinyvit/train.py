@@ -1,10 +1,10 @@
-"""`python -m tinyvit.train`: train a Vision Transformer, or continue a run that was stopped."""
+"""`python -m tinyvit.train`: train a Vision Transformer or a ResNet, or continue a run that was stopped."""
 
 from __future__ import annotations
 
 import argparse
 
-from tinyvit.model import SIZES, usual_name
+from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, positive_int, run_command
@@ -44,18 +44,21 @@ def parser() -> argparse.ArgumentParser:
         "--model",
         metavar="SIZE/PATCH",
         help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
-        "pixels; or a hybrid such as R26+S/32",
+        "pixels; or a hybrid such as R5+nano/4; or a ResNet, one of "
+        f"{', '.join(f'resnet-{size}' for size in RESNETS)}",
     )
     model.add_argument(
         "--pool",
         choices=("token", "mean"),
-        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool})",
+        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool}; for a "
+        "ResNet, mean)",
     )
     model.add_argument(
         "--position",
         choices=POSITIONS,
         help="position embedding: a learned vector for each patch, for each row and column, fixed sines and "
-        f"cosines, a learned vector for each offset between patches, or none (default: {Settings.position})",
+        f"cosines, a learned vector for each offset between patches, or none "
+        f"(default: {Settings.position}; for a ResNet, none)",
     )
     model.add_argument(
         "--position-at",

@@ -80,4 +80,10 @@ MODEL_CHECKS = (
     ),
     ModelCheck("hybrid, root alone", ViTConfig((8, 16), **_TINIEST, **_RESNET, resnet=())),
     ModelCheck("hybrid, two stages", ViTConfig((9, 12), **_TINIEST, **_RESNET, resnet=(2, 1), channels=1)),
+    ModelCheck(
+        "ResNet",
+        ViTConfig(
+            (9, 12), 1, 24, 0, 0, 0, 3, pool="mean", position="none", **_RESNET, resnet=(1, 1), pre_logits=4
+        ),
+    ),
 )

@@ -161,6 +161,12 @@ OPERATION_CHECKS = (
         {"kernel": (3, 3, 2, 4)},
     ),
     OperationCheck(
+        "weight standardisation, epsilon in the root",
+        lambda w: ops.weight_standardisation(w, 0.1, in_root=True),
+        ops.weight_standardisation_backward,
+        {"kernel": (3, 3, 2, 4)},
+    ),
+    OperationCheck(
         "group norm",
         lambda *a: ops.group_norm(*a, groups=2),
         ops.group_norm_backward,

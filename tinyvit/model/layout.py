@@ -54,8 +54,11 @@ def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
     D, P = config.width, config.patch_size
     channels = config.feature_map[2]
+    resnet = _resnet(config) if config.has_resnet else []
+    if not config.has_transformer:
+        return resnet
     rows = [
-        *(_resnet(config) if config.is_hybrid else []),
+        *resnet,
         _matrix(
             "patch.weight",
             (P * P * channels, D),
@@ -83,7 +86,7 @@ def _positions(config: ViTConfig, part: str) -> list[Row]:
 
 
 def _resnet(config: ViTConfig) -> list[Row]:
-    """The ResNet of a hybrid: its root, and its stages of units, which the official names count from 1."""
+    """A ResNet: its root, and its stages of units, which the official names count from 1."""
     F = config.resnet_width
     rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
     inputs = F
@@ -159,7 +162,7 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
 def _readout(config: ViTConfig) -> list[Row]:
     """From tokens to logits."""
     D, C, F = config.width, config.classes, config.pre_logits
-    rows = _norm("norm", D, "Transformer/encoder_norm")
+    rows = _norm("norm", D, "Transformer/encoder_norm") if config.has_transformer else []
     if F:
         rows += [
             _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),

@@ -1,7 +1,8 @@
 """The readout: from the tokens of the last block to logits (ViT eq. 4), forward and backward.
 
 It consists of the final LayerNorm, pooling (the class token, or the mean of the patches), an optional tanh
-layer (pre_logits), and the head. The input of the head is called the features of an image.
+layer (pre_logits), and the head. The input of the head is called the features of an image. There is no
+LayerNorm in a ResNet on its own, whose tokens are the results of a ReLU.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from tinyvit.model.params import Params
 
 
 class FeaturesCache(NamedTuple):
-    """What the backward pass needs for everything but the head; the last two are None without pre_logits."""
+    """What the backward pass needs for everything but the head; None for what the model does not have."""
 
-    norm: tuple
+    norm: tuple | None
     pool: tuple
     pre_logits: tuple | None
     tanh: Array | None
@@ -32,7 +33,9 @@ class ReadoutCache(NamedTuple):
 
 def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
     """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer."""
-    x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
+    norm = None
+    if config.has_transformer:
+        x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     x, pool = (ops.token_pool if config.has_token else ops.mean_pool)(x)  # (B, D)           ViT eq. 4
     if not config.pre_logits:
         return x, FeaturesCache(norm, pool, None, None)
@@ -58,6 +61,7 @@ def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, gra
         dx, *dpre_logits = ops.linear_backward(dx, pre_logits)
         grads.add("pre_logits", *dpre_logits)
     dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)  # (B, N, D)
-    dx, *dnorm = ops.layer_norm_backward(dx, norm)
-    grads.add("norm", *dnorm)
+    if config.has_transformer:
+        dx, *dnorm = ops.layer_norm_backward(dx, norm)
+        grads.add("norm", *dnorm)
     return dx

@@ -14,7 +14,7 @@ from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Model, usual_name
+from tinyvit.model import Model, is_resnet, usual_name
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import make_optimizer
 from tinyvit.pretrained.loading import load_any
@@ -203,11 +203,12 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         progress.close()
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy = state.records[-1]["test_accuracy"]
+    looking = " --attention a.png    what it sees, and where" if engine.config.has_transformer else ""
     progress.outcome(
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
         f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:",
         f"  python -m tinyvit.evaluate {path}        accuracy, class by class",
-        f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where",
+        f"  python -m tinyvit.predict {path} IMAGE...{looking}",
         f"  open {quote(str(run.curves_path))}",
     )
     if settings.dataset == "shapes" and settings.weights is None:
@@ -239,4 +240,5 @@ def _model_name(settings: Settings) -> str:
         return settings.model
     changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
     changed = ", ".join(f"{name} {value}" for name, value in changes if value)
-    return f"vit-{usual_name(settings.model)}" + (f" ({changed})" if changed else "")
+    name = f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
+    return name + (f" ({changed})" if changed else "")
