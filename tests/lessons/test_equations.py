@@ -31,6 +31,8 @@ DERIVED_IN = {
     "tinyvit/analysis/position_similarity.py": "17_look_inside",
     "tinyvit/ops/resize.py": "21_pretrained",
     "tinyvit/analysis/few_shot.py": "22_transfer",
+    "tinyvit/ops/position_tables.py": "26_positions",
+    "tinyvit/ops/relative_scores.py": "26_positions",
 }
 # The operations of convolutional networks, which no lesson derives yet.
 AWAITING_A_LESSON = {
