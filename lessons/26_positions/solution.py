@@ -20,7 +20,7 @@ def plane_scores(table, grid):
     r, c = np.indices(grid).reshape(2, -1)  # (T,) each
     down = r[:, None] - r + gh - 1  # (T, T)  0 to 2 gh - 2
     across = c[:, None] - c + gw - 1  # (T, T)  0 to 2 gw - 2
-    return np.moveaxis(table[down, across], -1, 0).copy(), (down, across, table.shape)
+    return np.moveaxis(table[down, across], -1, 0), (down, across, table.shape)
 
 
 def plane_scores_backward(dS, cache):
