@@ -50,6 +50,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     21: ("parameters", "position", "linear.patch"),
     22: ("linear.head", "parameters"),
     23: ("patchify", "linear.patch"),
+    24: ("patchify", "linear.patch"),
     26: ("position", "attention"),
 }
 

@@ -7,7 +7,7 @@ import argparse
 from tinyvit.model import SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
 from tinyvit.training.session import train
 
@@ -63,6 +63,16 @@ def parser() -> argparse.ArgumentParser:
         help="where positions are added: once, in every block with a table for each, or in every block with "
         "one shared table (default: stem; for relative, blocks)",
     )
+
+    for flag, what in (
+        ("--layers", "number of blocks"),
+        ("--width", "width of the tokens"),
+        ("--mlp-width", "width of the hidden layer of each MLP"),
+        ("--heads", "number of attention heads"),
+    ):
+        model.add_argument(
+            flag, type=positive_int, metavar="N", help=f"{what}, in place of the model's own number"
+        )
 
     add_fit_flags(p)
     add_run_flags(p)

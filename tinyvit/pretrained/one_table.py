@@ -18,8 +18,8 @@ def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
         return config, params
     if config.position_at not in ("stem", None):
         raise UserError(
-            f"this layout has one table of positions, at the stem: it cannot hold position {config.position!r} at "
-            f"{config.position_at!r}. Only tinyvit's own layout, that of best.npz in a run, can."
+            f"position {config.position!r} at {config.position_at!r} does not fit this layout, which has one "
+            "table of positions, at the stem: only tinyvit's own layout, that of best.npz in a run, holds it."
         )
     table, _ = position_table(config, params)
     new = replace(config, position="1d", position_at="stem")

@@ -81,7 +81,7 @@ class RunFolder:
 
     def extend(self, settings: Settings) -> None:
         """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
-        self._write_config(settings, self._model(), self.classes(), self._config("parameters", int))
+        self._write_config(settings, self.model(), self.classes(), self._config("parameters", int))
 
     def _write_config(
         self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int
@@ -152,7 +152,7 @@ class RunFolder:
                 f"there is no checkpoint {path}, but there is {other.name}: choose it with "
                 f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
             )
-        checkpoint, described = load_checkpoint(path), self._model()
+        checkpoint, described = load_checkpoint(path), self.model()
         if checkpoint.config != described or described.classes != len(self.classes()):
             raise UserError(
                 f"{path} does not contain the model that {self.config_path} describes: restore the folder, "
@@ -187,7 +187,8 @@ class RunFolder:
             )
         return record
 
-    def _model(self) -> ViTConfig:
+    def model(self) -> ViTConfig:
+        """The configuration of the model."""
         try:
             return ViTConfig(**self._config("model", dict))
         except (TypeError, ValueError) as error:

@@ -7,14 +7,29 @@ from pathlib import Path
 
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import natural_float, natural_int, positive_float, positive_int, rate
-from tinyvit.shell.flags import add_compute_flags, add_source_flags
+from tinyvit.shell.command import (
+    fraction,
+    natural_float,
+    natural_int,
+    positive_float,
+    positive_int,
+    rate,
+)
+from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_source_flags
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     """What to train on and how images are augmented; usual_size describes the default of --image-size."""
     data = parser.add_argument_group("data")
     add_source_flags(data, usual_size)
+    add_only_flag(data)
+    data.add_argument(
+        "--fraction",
+        type=fraction,
+        metavar="R",
+        help="train on this fraction of the training images, the same fraction of every class, chosen by the "
+        "seed (default: 1)",
+    )
     data.add_argument(
         "--validation",
         type=natural_int,
@@ -62,11 +77,18 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         choices=DECAYS,
         help=f"how the learning rate falls after warm-up (default: {Settings.decay})",
     )
-    fit.add_argument(
+    warmup = fit.add_mutually_exclusive_group()
+    warmup.add_argument(
         "--warmup-epochs",
         type=natural_float,
         metavar="X",
         help="number of epochs during which the learning rate rises linearly",
+    )
+    warmup.add_argument(
+        "--warmup-steps",
+        type=natural_int,
+        metavar="N",
+        help="the same as a number of updates",
     )
     fit.add_argument(
         "--weight-decay",
@@ -90,6 +112,13 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         type=rate,
         metavar="R",
         help="rate at which the last block is skipped (stochastic depth), and earlier ones less often",
+    )
+    fit.add_argument(
+        "--evaluate-every",
+        type=positive_int,
+        metavar="N",
+        help="evaluate the model after every N-th epoch, and after the last "
+        f"(default: {Settings.evaluate_every})",
     )
     fit.add_argument(
         "--seed",

@@ -34,7 +34,7 @@ from tinyvit.training.choices import (
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import starting_model
+from tinyvit.training.starting_point import SHAPE, starting_model
 
 
 def train(
@@ -43,24 +43,29 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    deadline: float = math.inf,
+    progress: Progress | None = None,
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
+
+    At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME.
+    progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
     folder `out` if given and the latest run otherwise.
     """
-    progress = Progress()
+    progress = progress or Progress()
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
-        return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, progress)
+        return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, deadline, progress)
     repeated = Settings.load(config) if config else None
     device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
-        return _fit(trainer, device, progress)
+        return _fit(trainer, device, deadline, progress)
 
 
 @contextlib.contextmanager
@@ -101,23 +106,25 @@ def _new_trainer(
     return trainer
 
 
-def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progress: Progress) -> int:
+def _resume(
+    run: RunFolder, chosen: dict[str, Any], data_url: str | None, deadline: float, progress: Progress
+) -> int:
     """Continue a run, perhaps for longer than originally planned."""
     run.lock()
     with unwinding_signals(), _released(run):
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
-            print(f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.")
-            print(
-                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N"
+            progress.outcome(
+                f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.",
+                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N",
             )
             return 0
         device = select_device(settings.device)
         if device.note:
             progress.note(device.note)
         trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress)
-        return _fit(trainer, device, progress)
+        return _fit(trainer, device, deadline, progress)
 
 
 def _resumed_trainer(
@@ -168,7 +175,7 @@ def _trainer(
     return Trainer(run, settings, dataset, engine, progress)
 
 
-def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
+def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     path = quote(str(run.path))
@@ -181,29 +188,30 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
         )
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
-        trainer.fit()
+        trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()
         raise
     except Interrupted as signal:
         progress.close()
-        progress.note(f"stopped after step {state.step:,}, which is saved. To resume:")
-        progress.note(f"  python -m tinyvit.train --resume {path}")
+        progress.outcome(
+            f"stopped after step {state.step:,}, which is saved. To resume:",
+            f"  python -m tinyvit.train --resume {path}",
+        )
         return 128 + signal.number
     finally:
         progress.close()
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy = state.records[-1]["test_accuracy"]
-    for line in (
+    progress.outcome(
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
         f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:",
         f"  python -m tinyvit.evaluate {path}        accuracy, class by class",
         f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where",
         f"  open {quote(str(run.curves_path))}",
-    ):
-        progress.note(line)
+    )
     if settings.dataset == "shapes" and settings.weights is None:
-        progress.note("  python -m tinyvit.train --dataset cifar10        the real thing")
+        progress.outcome("  python -m tinyvit.train --dataset cifar10        the real thing")
     return 0
 
 
@@ -227,4 +235,8 @@ def _length(settings: Settings) -> str:
 
 
 def _model_name(settings: Settings) -> str:
-    return settings.model if settings.weights else f"vit-{usual_name(settings.model)}"
+    if settings.weights:
+        return settings.model
+    changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
+    changed = ", ".join(f"{name} {value}" for name, value in changes if value)
+    return f"vit-{usual_name(settings.model)}" + (f" ({changed})" if changed else "")

@@ -65,8 +65,9 @@ def restored(
 
 def _best_of(records: list[dict[str, Any]]) -> tuple[float, float, int]:
     """Accuracy, loss and number of the best of some epochs; -1, infinity and 0 if there are none."""
-    judge = "val" if records and "val_accuracy" in records[0] else "test"
-    ranked = [(record[f"{judge}_accuracy"], -record[f"{judge}_loss"], -record["epoch"]) for record in records]
+    judge = "val" if any("val_accuracy" in record for record in records) else "test"
+    judged = [record for record in records if record.get(f"{judge}_accuracy") is not None]
+    ranked = [(record[f"{judge}_accuracy"], -record[f"{judge}_loss"], -record["epoch"]) for record in judged]
     accuracy, loss, epoch = max(ranked, default=(-1.0, -math.inf, 0))
     return accuracy, -loss, -epoch
 
