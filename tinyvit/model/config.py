@@ -43,6 +43,10 @@ class ViTConfig:
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
     resnet is None for a plain ViT, and the other two have no meaning.
+
+    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is how
+    many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a class
+    token takes part, and what the features of an image are.
     """
 
     image_size: tuple[int, int] | int
@@ -63,6 +67,7 @@ class ViTConfig:
     resnet: tuple[int, ...] | None = None
     resnet_width: int = 64
     resnet_groups: int = 32
+    predicts: str = "image"
 
     def __post_init__(self) -> None:
         """Normalise the image size; raise UserError if the numbers are inconsistent."""
@@ -88,6 +93,8 @@ class ViTConfig:
             )
         if self.pool not in ("token", "mean"):
             raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
+        if self.predicts not in ("image", "patches"):
+            raise UserError(f"predicts is {self.predicts!r}, expected 'image' or 'patches'.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
         for name in ("dropout", "attention_dropout", "drop_path"):
@@ -165,6 +172,16 @@ class ViTConfig:
         return height // self.patch_size, width // self.patch_size
 
     @property
+    def patches(self) -> int:
+        """T: the number of patches."""
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def predicts_patches(self) -> bool:
+        """Whether it predicts the contents of patches, as in pre-training without labels."""
+        return self.predicts == "patches"
+
+    @property
     def has_token(self) -> bool:
         """Whether a class token precedes the patch tokens."""
         return self.pool == "token"
@@ -172,14 +189,16 @@ class ViTConfig:
     @property
     def tokens(self) -> int:
         """N: the number of patches, plus one for the class token if there is one."""
-        return self.grid[0] * self.grid[1] + self.has_token
+        return self.patches + self.has_token
 
     def rows_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
 
-        In the last block of a class-token model, no other token reaches the logits.
+        In the last block of a class-token model, no other token reaches the logits, unless it predicts
+        patches.
         """
-        return 1 if self.has_token and layer == self.layers - 1 else None
+        only_token = self.has_token and not self.predicts_patches
+        return 1 if only_token and layer == self.layers - 1 else None
 
     def drop_path_rate(self, layer: int) -> float:
         """Stochastic-depth rate of block `layer`, counted from 0."""

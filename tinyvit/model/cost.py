@@ -23,15 +23,15 @@ def multiply_adds(config: ViTConfig) -> int:
         ResNet     see resnet_multiply_adds, in a hybrid
         patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
-        head       D C
+        head       D C                                   T times, if it predicts patches
     """
     D, M, N = config.width, config.mlp_width, config.tokens
-    patches = config.grid[0] * config.grid[1]
-    embedding = config.patch_size**2 * config.feature_map[2] * patches * D
+    embedding = config.patch_size**2 * config.feature_map[2] * config.patches * D
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
     features = config.pre_logits or D
     head = D * config.pre_logits + features * config.classes
-    return resnet_multiply_adds(config) + embedding + config.layers * block + head
+    heads = config.patches if config.predicts_patches else 1
+    return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
@@ -45,14 +45,16 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
-    and another N D for the mask of dropout on the embedding. Memory grows with the number of images computed
+    and another N D for the mask of dropout on the embedding. A model that predicts patches keeps all of its last
+    row but the LayerNorm's for each of the T patches, if all are corrupted. Memory grows with the number of images computed
     at a time: the whole batch, or part of it (--accumulate, or micro-batches on the CPU).
     """
-    T, R = config.grid[0] * config.grid[1], 1 if config.has_token else config.tokens
+    T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
     numbers = config.patch_size**2 * config.feature_map[2] * T
     numbers += config.tokens * config.width if config.dropout else 0
     numbers += sum(block_activations(config, i) for i in range(config.layers))
-    numbers += R * (config.width + 1) + config.width + config.pre_logits + 2 * config.classes
+    heads = T if config.predicts_patches else 1
+    numbers += R * (config.width + 1) + heads * (config.width + config.pre_logits + 2 * config.classes)
     return numbers * bytes_each + resnet_activation_bytes(config, bytes_each)
 
 

@@ -64,6 +64,8 @@ def _stem(config: ViTConfig) -> list[Row]:
         ),
         _vector("patch.bias", D, ("embedding/bias", (D,))),
     ]
+    if config.predicts_patches:
+        rows.append(_vector("mask_token", D))
     if config.has_token:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
     position = ("Transformer/posembed_input/pos_embedding", (1, N, D))
