@@ -21,7 +21,8 @@ def in_batches(
     """The results of compute for uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
 
     compute is given some of the images at a time, normalised and resized for the model, on the device of its
-    parameters. Its further arguments are the same images' rows of `others`. It must treat each image independently, so that the batch size does not affect the results.
+    parameters, followed by the rows of `others` for the same images. It must treat each image independently,
+    so that the batch size does not affect the results.
     """
     xp, size, parts = array_module(params.flat), images_at_a_time(config), []
     for start in range(0, len(images), size):

@@ -44,9 +44,9 @@ class ViTConfig:
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
     resnet is None for a plain ViT, and the other two have no meaning.
 
-    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is how
-    many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a class
-    token takes part, and what the features of an image are.
+    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
+    how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
+    class token takes part, and what the features of an image are.
     """
 
     image_size: tuple[int, int] | int

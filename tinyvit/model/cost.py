@@ -45,9 +45,10 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
-    and another N D for the mask of dropout on the embedding. A model that predicts patches keeps all of its last
-    row but the LayerNorm's for each of the T patches, if all are corrupted. Memory grows with the number of images computed
-    at a time: the whole batch, or part of it (--accumulate, or micro-batches on the CPU).
+    and another N D for the mask of dropout on the embedding. A model that predicts
+    patches keeps D + pre_logits + 2 C for each of those that are corrupted, here counted as if all were. Memory
+    grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
+    micro-batches on the CPU).
     """
     T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
     numbers = config.patch_size**2 * config.feature_map[2] * T

@@ -43,7 +43,7 @@ def readout(
 ) -> tuple[Array, ReadoutCache]:
     """Logits (B, C) for tokens x (B, N, D), and the cache.
 
-    For a model that predicts patches, the logits are (B, n, C): those of the chosen patches (B, n), or of all.
+    For a model that predicts patches, they are (B, n, C): those of the chosen patches (B, n), or of all.
     """
     if config.predicts_patches:
         x, features = _head_input(config, params, x, partial(ops.row_pool, rows=_rows(config, x, chosen)))

@@ -1,7 +1,7 @@
 """Learning without labels: predicting the contents of corrupted patches (ViT appendix B.1.2).
 
-Half of the patch embeddings of each image are corrupted (see ops.corruption), and the model predicts, from the
-token of each corrupted patch, what the patch looks like. There are three ways to say that:
+Half of the patch embeddings of each image are corrupted (see ops.corruption), and the model predicts, from
+the token of each corrupted patch, what the patch looks like. There are three ways to say that:
 
     mean-colour    the mean of its pixels, one of 512 colours: 3 bits for each of red, green and blue
     downsized      the patch reduced to 4 x 4 pixels of those 512 colours: 16 predictions at once
@@ -45,7 +45,7 @@ def loss_and_grads(
     images (B, H, W, 3) are normalised, and labels are not used. The share `corrupt` of the patches is chosen
     by the noise, which also drives dropout. Returns the loss, an array without axes.
     """
-    loss, (loss_cache, cache) = forward_loss(config, params, images, noise, target, corrupt)
+    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise)
     if target == "pixels":
         dlogits = ops.squared_error_backward(loss_cache)  # (B, n, C)
     else:
@@ -56,7 +56,7 @@ def loss_and_grads(
 
 
 def forward_loss(
-    config: ViTConfig, params: Params, images: Array, noise: ops.Noise, target: str, corrupt: float
+    config: ViTConfig, params: Params, images: Array, target: str, corrupt: float, noise: ops.Noise
 ) -> tuple[Array, tuple]:
     """The loss of loss_and_grads, and the caches of the loss and of the model."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))
@@ -102,18 +102,18 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
     (H, W), P = config.image_size, config.pixels_per_patch
     if H % P or W % P:
         raise UserError(
-            f"images of {H} x {W} pixels are not whole patches of {P} x {P}, which are to be predicted: choose "
-            f"images whose sides are multiples of {P} pixels."
+            f"images of {H} x {W} pixels are not made of whole patches of {P} x {P}, whose contents could be "
+            f"predicted: choose images whose sides are multiples of {P} pixels."
         )
     if target == "downsized" and P % SIDE:
         raise UserError(
-            f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size that is a "
-            f"multiple of {SIDE}, or another --target."
+            f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size that is "
+            f"a multiple of {SIDE}, or another --target."
         )
     if int(corrupt * config.patches) < 1:
         raise UserError(
-            f"a share of {corrupt:g} of {config.patches} patches is not even one: give a larger --corrupt, or "
-            "a model with smaller patches."
+            f"a share of {corrupt:g} of {config.patches} patches is less than one patch: give a larger "
+            "--corrupt, or a model with smaller patches."
         )
     numbers = {"mean-colour": colours(config), "downsized": SIDE * SIDE * colours(config)}
     numbers["pixels"] = P * P * config.channels
@@ -121,7 +121,7 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
 
 
 def blind_loss(config: ViTConfig, target: str) -> float:
-    """The loss of a model that knows nothing: of even guessing or, for pixels, the worst that grey can have."""
+    """The loss of a model that knows nothing: that of guessing evenly; for pixels, the most that grey costs."""
     return 1.0 if target == "pixels" else math.log(colours(config))
 
 
@@ -150,7 +150,7 @@ def true_patches(config: ViTConfig, images: Array, chosen: Array, target: str) -
 
 
 def colour_classes(means: Array) -> Array:
-    """The classes (...), int64, of colours (..., 3) from 0 to 255, cut to 3 bits a channel: red counts most."""
+    """The classes (...), int64, of colours (..., 3) from 0 to 255: 3 bits of each channel, red first."""
     xp = array_module(means)
     levels = xp.clip(means // (256 // LEVELS), 0, LEVELS - 1).astype(xp.int64)
     weights = xp.asarray([LEVELS**i for i in reversed(range(means.shape[-1]))])
