@@ -40,13 +40,13 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("pretrain", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
     add_data_flags(p, usual_size="64")
-    add_model_flags(p, "have a class token, or not: its features are then the mean of the patches")
+    add_model_flags(p, "what is to classify later: a class token, or the mean of the patches")
     task = p.add_argument_group("task")
     task.add_argument(
         "--target",
         choices=TARGETS,
-        help="what to predict of a patch: its mean colour, one of 512; the patch downsized to 4 x 4 pixels of "
-        f"those colours; or all its pixels (default: {PRE_TRAINING['target']})",
+        help="what to predict of a patch: its mean colour, one of 512; the patch downsized to 4 x 4 pixels "
+        f"of those colours; or all its pixels (default: {PRE_TRAINING['target']})",
     )
     task.add_argument(
         "--corrupt",

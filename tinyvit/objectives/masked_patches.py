@@ -129,7 +129,7 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
 
 
 def blind_loss(config: ViTConfig, target: str) -> float:
-    """The loss of a model that knows nothing: that of guessing evenly or, for pixels, at most that of grey."""
+    """The loss of a model that knows nothing: that of guessing evenly or, for pixels, at most that of 0."""
     return 1.0 if target == "pixels" else math.log(colours(config))
 
 

@@ -111,7 +111,8 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
         if checkpoint and _is_finished(checkpoint, settings):
             print(f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.")
             print(
-                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N"
+                f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
+                f"{quote(str(run.path))} --epochs N"
             )
             return 0
         device = select_device(settings.device)
@@ -189,7 +190,7 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
     except Interrupted as signal:
         progress.close()
         progress.note(f"stopped after step {state.step:,}, which is saved. To resume:")
-        progress.note(f"  python -m tinyvit.train --resume {path}")
+        progress.note(f"  python -m tinyvit.{_command(settings)} --resume {path}")
         return 128 + signal.number
     finally:
         progress.close()
@@ -232,7 +233,9 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
         shown = trainer.dataset.test.images[:SHOWN]
         what = settings.target, settings.corrupt, settings.seed
         versions = filled_patches(engine.config, engine.params, shown, *what)
-        draw_patches(versions, run.patches_path, f"{settings.dataset}, {_model_name(settings)}")
+        draw_patches(
+            versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
+        )
         yield f"  open {quote(str(run.patches_path))}        what it predicts of corrupted patches"
     except (OSError, ValueError) as error:  # a UserError is a ValueError
         yield f"{run.patches_path.name} was not written: {error}"
@@ -255,6 +258,10 @@ def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
 
 def _length(settings: Settings) -> str:
     return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
+
+
+def _command(settings: Settings) -> str:
+    return "pretrain" if settings.target else "train"
 
 
 def _model_name(settings: Settings) -> str:

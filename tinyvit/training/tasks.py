@@ -19,7 +19,7 @@ from tinyvit.training.evaluation import Evaluation, PatchEvaluation, evaluate, e
 class Task:
     """An objective to train with, and a way to measure a model on a set of images.
 
-    The best epoch is the one with the lowest loss, if by_loss, and otherwise the one with the highest accuracy.
+    The best epoch is the one with the lowest loss, if by_loss, and otherwise the most accurate one.
     blind_loss is that of a model that knows nothing.
     """
 
