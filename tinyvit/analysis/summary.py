@@ -52,7 +52,7 @@ def summary(config: ViTConfig, name: str) -> str:
         ("images", f"{H} x {W} pixels{_patches(config) if config.has_transformer else ''}"),
         *([("ResNet", _resnet(config))] if config.has_resnet else []),
         *(_transformer(config) if config.has_transformer else [("features", _pooling(config))]),
-        ("classes", f"{config.classes:,}" if config.classes > 1 else "none: it has no head"),
+        ("classes", _classes(config)),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
         ("inference, an image", f"{_count(forward)} multiply-adds"),
         ("training, an image", f"{_count(3 * forward)}: backward costs twice as much as forward"),
@@ -75,6 +75,12 @@ def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
         ("positions", _positions(config)),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
     ]
+
+
+def _classes(config: ViTConfig) -> str:
+    if config.predicts_patches:
+        return f"none: it predicts {config.classes:,} numbers for each patch"
+    return f"{config.classes:,}" if config.classes > 1 else "none: it has no head"
 
 
 def _resnet(config: ViTConfig) -> str:

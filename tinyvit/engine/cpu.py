@@ -122,8 +122,8 @@ def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
 
 
 def _fitting_micro_batch(config: ViTConfig) -> int:
-    """How many images keep the largest array near the target size: of a block (MLP, q k v or attention), or
-    of a ResNet (the windows that a convolution reads).
+    """How many images keep the largest array near the target size: of a block (MLP, q k v or attention), of a
+    ResNet (the windows that a convolution reads), or the logits of a model that predicts patches.
 
     Each micro-batch adds its gradient to every matrix, a pass over the matrix however few its images are. A
     minimum number of rows keeps that cost small in comparison.
@@ -131,5 +131,6 @@ def _fitting_micro_batch(config: ViTConfig) -> int:
     N = config.tokens
     scores = 2 * N if config.position == "relative" else N  # of a query: one for each offset, or each key
     of_block = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * scores)
-    numbers = max(of_block, resnet_largest_array(config))
+    of_head = config.patches * config.classes if config.predicts_patches else config.classes
+    numbers = max(of_block, of_head, resnet_largest_array(config))
     return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(_LEAST_ROWS / N))

@@ -27,6 +27,7 @@ _WITHOUT_TRANSFORMER = {
     "mlp_width": (0, "it has no MLP"),
     "heads": (0, "it has no attention"),
     "pool": ("mean", "it has no class token"),
+    "predicts": ("image", "it has no patches to hide"),
     "position": ("none", "its convolutions know what lies beside what"),
     "dropout": (0, "only a Transformer has dropout"),
     "attention_dropout": (0, "it has no attention"),
@@ -78,6 +79,10 @@ class ViTConfig:
     a learned vector for each offset between two tokens, which changes the scores of attention; or 'none'.
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
     one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
+
+    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
+    how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
+    class token takes part, so that it can be trained further with labels.
     """
 
     image_size: tuple[int, int] | int
@@ -101,6 +106,7 @@ class ViTConfig:
     resnet_form: str = "official"
     position: str = "1d"
     position_at: str | None = None
+    predicts: str = "image"
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
@@ -129,6 +135,8 @@ class ViTConfig:
             )
         if self.pool not in ("token", "mean"):
             raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
+        if self.predicts not in ("image", "patches"):
+            raise UserError(f"predicts is {self.predicts!r}, expected 'image' or 'patches'.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
         if self.resnet_form not in RESNET_FORMS:
@@ -252,6 +260,16 @@ class ViTConfig:
         return height // self.patch_size, width // self.patch_size
 
     @property
+    def patches(self) -> int:
+        """T: the number of patches."""
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def predicts_patches(self) -> bool:
+        """Whether it predicts the contents of patches, as in pre-training without labels."""
+        return self.predicts == "patches"
+
+    @property
     def has_token(self) -> bool:
         """Whether a class token precedes the patch tokens."""
         return self.pool == "token"
@@ -259,14 +277,16 @@ class ViTConfig:
     @property
     def tokens(self) -> int:
         """N: the number of patches, plus one for the class token if there is one."""
-        return self.grid[0] * self.grid[1] + self.has_token
+        return self.patches + self.has_token
 
     def rows_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
 
-        In the last block of a class-token model, no other token reaches the logits.
+        In the last block of a class-token model, no other token reaches the logits, unless it predicts
+        patches.
         """
-        return 1 if self.has_token and layer == self.layers - 1 else None
+        only_token = self.has_token and not self.predicts_patches
+        return 1 if only_token and layer == self.layers - 1 else None
 
     def drop_path_rate(self, layer: int) -> float:
         """Stochastic-depth rate of block `layer`, counted from 0."""

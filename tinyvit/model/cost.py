@@ -23,20 +23,20 @@ def multiply_adds(config: ViTConfig) -> int:
         ResNet     see resnet_multiply_adds, if there is one
         patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
-        head       D C
+        head       D C                                   T times, if it predicts patches
 
     A ResNet on its own has no patches to embed, and no blocks. Relative positions add N (2 N - 1) D to a
     block: each query is matched with the vector of every offset.
     """
-    D, M, N = config.width, config.mlp_width, config.tokens
-    patches = config.grid[0] * config.grid[1]
-    embedding = config.patch_size**2 * config.feature_map[2] * patches * D if config.has_transformer else 0
+    D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
+    embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
     if config.position == "relative":
         block += N * (2 * N - 1) * D
     features = config.pre_logits or D
     head = D * config.pre_logits + features * config.classes
-    return resnet_multiply_adds(config) + embedding + config.layers * block + head
+    heads = T if config.predicts_patches else 1
+    return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
@@ -50,12 +50,15 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
-    and another N D for the mask of dropout on the embedding. A ResNet on its own has no patches, blocks or
-    LayerNorm: D + pre_logits + 2 C are all that is left. Memory grows with the number of images computed
-    at a time: the whole batch, or part of it (--accumulate, or micro-batches on the CPU).
+    and another N D for the mask of dropout on the embedding. A model that predicts patches keeps
+    D + pre_logits + 2 C for each corrupted patch, here counted as if all were corrupted. A ResNet on its own
+    has no patches, blocks or LayerNorm: D + pre_logits + 2 C are all that is left. Memory grows with the
+    number of images computed at a time: the whole batch, or part of it (--accumulate, or micro-batches on the
+    CPU).
     """
-    T, R = config.grid[0] * config.grid[1], 1 if config.has_token else config.tokens
-    numbers = config.width + config.pre_logits + 2 * config.classes
+    T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
+    heads = T if config.predicts_patches else 1
+    numbers = heads * (config.width + config.pre_logits + 2 * config.classes)
     if config.has_transformer:
         numbers += config.patch_size**2 * config.feature_map[2] * T + R * (config.width + 1)
     numbers += config.tokens * config.width if config.dropout else 0

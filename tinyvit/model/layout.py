@@ -67,6 +67,8 @@ def _stem(config: ViTConfig) -> list[Row]:
         ),
         _vector("patch.bias", D, ("embedding/bias", (D,))),
     ]
+    if config.predicts_patches:
+        rows.append(_vector("mask_token", D))
     if config.has_token:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
     return rows if config.position_at == "blocks" else rows + _positions(config, "position")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tinyvit.studies import data, pooling, positions, scaling, transfer
+from tinyvit.studies import data, pooling, positions, scaling, transfer, unlabelled
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -11,4 +11,5 @@ STUDIES: dict[str, Study] = {
     "data": data.STUDY,
     "scaling": scaling.STUDY,
     "transfer": transfer.STUDY,
+    "unlabelled": unlabelled.STUDY,
 }
