@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from tinyvit import model as core
-from tinyvit.analysis.attention_map import attention_in_batches
+from tinyvit.analysis.attention_map import attention_in_batches, check_has_attention
 from tinyvit.backend import Device, array_module, select_device, to_numpy
 from tinyvit.data import ImageSet, read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.ops import softmax
-from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit
+from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
 from tinyvit.training.fit import check_settings, fit
@@ -33,7 +33,7 @@ Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] |
 
 @dataclass(eq=False, repr=False)
 class Model(core.Model):
-    """A Vision Transformer for inference, training and saving.
+    """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
     classes in the order of the logits. position_resize is how the library that the model comes from resizes
@@ -52,14 +52,16 @@ class Model(core.Model):
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
+        self._check_classifies()
         return np.array(self.names)[self.logits(images).argmax(axis=1)]
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
+        self._check_classifies()
         return softmax(self.logits(images))[0]
 
     def logits(self, images: Images) -> np.ndarray:
-        """Unnormalised scores of each class: (n, C)."""
+        """Unnormalised scores of each class: (n, C); (n, T, C) if the model predicts its T patches."""
         return in_batches(self.engine().logits, self.config, self.params, self._pixels(images))
 
     def features(self, images: Images) -> np.ndarray:
@@ -69,8 +71,9 @@ class Model(core.Model):
     def attention(self, images: Images) -> np.ndarray:
         """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
 
-        Token 0 is the class token, if there is one; the patches follow row by row.
+        Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
         """
+        check_has_attention(self.config)
 
         def look(batch):
             _, cache = core.forward(self.config, self.params, batch, whole=True)
@@ -88,6 +91,7 @@ class Model(core.Model):
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
         batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
         """
+        self._check_classifies()
         pixels, numbers = self._pixels(images), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
@@ -162,6 +166,12 @@ class Model(core.Model):
             raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
         return pixels
 
+    def _check_classifies(self) -> None:
+        if self.config.predicts_patches:
+            raise UserError(
+                f"this model {why_no_classes(self)}: give it some with with_new_head(classes), and train it."
+            )
+
     def _photo(self, path: Path) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""
         if path.is_dir():
@@ -216,7 +226,7 @@ def preset(
     threads: int | None = None,
     **changes,
 ) -> Model:
-    """A new model by name, such as "nano/4" or "B/16", with random parameters that depend on the seed.
+    """A new model by name, such as "nano/4" or "resnet-50", with random parameters that depend on the seed.
 
     classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
     Raises UserError if there is no such model or field, its patches do not fit the images, or two classes

@@ -38,17 +38,15 @@ DERIVED_IN = {
     "tinyvit/ops/group_norm.py": "24_hybrids",
     "tinyvit/ops/weight_standardisation.py": "24_hybrids",
     "tinyvit/model/resnet.py": "24_hybrids",
-}
-AWAITING_A_LESSON = {  # kinds of positions
-    "tinyvit/ops/position_tables.py",
-    "tinyvit/ops/relative_scores.py",
+    "tinyvit/ops/position_tables.py": "26_positions",
+    "tinyvit/ops/relative_scores.py": "26_positions",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 
 
 def test_every_operation_is_derived_in_a_lesson_with_the_same_equation_numbers():
     files = {str(path.relative_to(ROOT).as_posix()) for path in (ROOT / "tinyvit/ops").glob("*.py")}
-    assert files - set(DERIVED_IN) == WITHOUT_EQUATIONS | AWAITING_A_LESSON
+    assert files - set(DERIVED_IN) == WITHOUT_EQUATIONS
     shared = defaultdict(list)
     for file, lesson in DERIVED_IN.items():
         shared[lesson].append(file)

@@ -30,6 +30,10 @@ KINDS = {
     "hybrid, root alone": {"image_size": (16, 24), "patch_size": 2, "resnet": (), **RESNET},
     "hybrid, odd sizes": {"image_size": (33, 45), "patch_size": 1, "resnet": (2, 1), **RESNET},
     "hybrid, patches of its map": {"image_size": 64, "patch_size": 2, "resnet": (1, 1, 2), **RESNET},
+    "ResNet": {
+        **{"image_size": (33, 45), "patch_size": 1, "layers": 0, "heads": 0, "mlp_width": 0, "pool": "mean"},
+        **{"width": 64, "position": "none", "resnet": (2, 1), "pre_logits": 5, **RESNET},
+    },
     "everything": {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2, "pre_logits": 9},
 }
 
@@ -46,9 +50,9 @@ def buffers(cache):
 
 
 def standardised_kernels(cache):
-    """The kernels and the standard deviations of their channels, in the caches of a ResNet."""
+    """The kernels and the factors of their channels, in the caches of a ResNet."""
     if isinstance(cache, ConvolvedCache):
-        return cache.standardisation[:2]
+        return cache.standardisation
     parts = cache if isinstance(cache, tuple | list) else ()
     return [kernel for part in parts for kernel in standardised_kernels(part)]
 

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from tinyvit import model, ops
+from tinyvit.backend import Array
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params, ViTConfig
-from tinyvit.objectives import loss_and_grads
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """A small model, and whether dropout and stochastic depth act."""
+    """A small model, and whether dropout and stochastic depth act.
+
+    target is what it predicts of corrupted patches (see objectives.masked_patches); None if it classifies.
+    """
 
     name: str
     config: ViTConfig
     training: bool = False
+    target: str | None = None
+
+    @property
+    def objective(self) -> Objective:
+        """The function whose gradients are checked."""
+        if self.target:
+            return partial(masked_patches.loss_and_grads, target=self.target)
+        return loss_and_grads
 
     def errors(self, seed: int, xp=np) -> dict[str, float]:
         """The error of each parameter's gradient, at random parameters (no gain is 1, no bias or head 0)."""
@@ -27,14 +40,15 @@ class ModelCheck:
         params = random_params(config, rng).to(xp)
         images = xp.asarray(rng.standard_normal((2, *config.image_size, config.channels)))
         labels = xp.asarray(rng.integers(0, config.classes, 2))
-        scratch = params.zeros_like()
+        grads, scratch = params.zeros_like(), params.zeros_like()
 
-        def loss() -> float:
+        def loss() -> Array:
+            if self.target:
+                return masked_patches.forward_loss(config, params, images, self.target, 0.5, self._noise())[0]
             logits, _ = model.forward(config, params, images, self._noise())
             return ops.cross_entropy(logits, labels)[0]
 
-        grads = params.zeros_like()
-        loss_and_grads(config, params, images, labels, grads, noise=self._noise())
+        self.objective(config, params, images, labels, grads, noise=self._noise())
         scratch.flat[...] = numerical_gradient(loss, params.flat)
         return {name: gradient_error(grads[name], scratch[name]) for name in params}
 
@@ -52,6 +66,7 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
 _TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
 _TINIEST = {"patch_size": 2, "width": 4, "mlp_width": 5, "heads": 2, "layers": 1, "classes": 3}
 _TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
+_GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
 _RESNET = {"resnet_width": 3, "resnet_groups": 1}
 
 MODEL_CHECKS = (
@@ -78,6 +93,21 @@ MODEL_CHECKS = (
         ViTConfig((4, 6), **_TWO_BLOCKS, position="relative", pool="mean", attention_dropout=0.2),
         training=True,
     ),
+    *(
+        ModelCheck(
+            f"masked patches, {target}",
+            masked_patches.pretraining_config(ViTConfig((4, 8), **_GREY), target, 0.5),
+            training=True,
+            target=target,
+        )
+        for target in ("mean-colour", "pixels")
+    ),
     ModelCheck("hybrid, root alone", ViTConfig((8, 16), **_TINIEST, **_RESNET, resnet=())),
     ModelCheck("hybrid, two stages", ViTConfig((9, 12), **_TINIEST, **_RESNET, resnet=(2, 1), channels=1)),
+    ModelCheck(
+        "ResNet",
+        ViTConfig(
+            (9, 12), 1, 24, 0, 0, 0, 3, pool="mean", position="none", **_RESNET, resnet=(1, 1), pre_logits=4
+        ),
+    ),
 )

@@ -71,6 +71,15 @@ def _soft_targets(logits: Array) -> Array:
     return logits * 0 + row
 
 
+def _source(x: Array) -> Array:
+    """What the five patches of two images show: one is masked, and one is shown twice."""
+    return array_module(x).asarray([[0, -1, 2, 2, 4], [3, 1, -1, 3, -1]])
+
+
+def _rows(x: Array) -> Array:
+    return array_module(x).asarray([[4, 1, 2], [0, 3, 1]])
+
+
 _TOKENS = (2, 5, 6)
 _ATTENTION = {
     "x": _TOKENS,
@@ -89,6 +98,12 @@ OPERATION_CHECKS = (
         ops.linear,
         ops.linear_backward,
         {"x": _TOKENS, "weight": (6, 4), "bias": (4,)},
+    ),
+    OperationCheck(
+        "corrupted patches",
+        lambda x, mask: ops.corrupt(x, mask, _source(x)),
+        ops.corrupt_backward,
+        {"x": _TOKENS, "mask": (6,)},
     ),
     OperationCheck("class token", ops.class_token, ops.class_token_backward, {"x": _TOKENS, "token": (6,)}),
     OperationCheck(
@@ -161,6 +176,12 @@ OPERATION_CHECKS = (
         {"kernel": (3, 3, 2, 4)},
     ),
     OperationCheck(
+        "weight standardisation, epsilon in the root",
+        lambda w: ops.weight_standardisation(w, 0.1, in_root=True),
+        ops.weight_standardisation_backward,
+        {"kernel": (3, 3, 2, 4)},
+    ),
+    OperationCheck(
         "group norm",
         lambda *a: ops.group_norm(*a, groups=2),
         ops.group_norm_backward,
@@ -175,9 +196,16 @@ OPERATION_CHECKS = (
         {"x": (2, 6, 5, 3)},
     ),
     OperationCheck("class token pooling", ops.token_pool, ops.token_pool_backward, {"x": _TOKENS}),
+    OperationCheck("chosen rows", lambda x: ops.row_pool(x, _rows(x)), ops.row_pool_backward, {"x": _TOKENS}),
     OperationCheck("mean pooling", ops.mean_pool, ops.mean_pool_backward, {"x": _TOKENS}),
     OperationCheck("tanh", ops.tanh, ops.tanh_backward, {"x": (4, 5)}),
     _cross_entropy_case("cross-entropy, labels", _labels),
     _cross_entropy_case("cross-entropy, smoothed", _labels, 0.1),
     _cross_entropy_case("cross-entropy, soft targets", _soft_targets),
+    OperationCheck(
+        "squared error",
+        lambda y: ops.squared_error(y, y * 0 + 0.5),
+        lambda dy, cache: ops.squared_error_backward(cache) * dy,
+        {"y": (4, 5)},
+    ),
 )

@@ -16,17 +16,19 @@ _MOST_IMAGES = 500
 
 
 def in_batches(
-    compute: Callable[[Array], Array], config: ViTConfig, params: Params, images: np.ndarray
+    compute: Callable[..., Array], config: ViTConfig, params: Params, images: np.ndarray, *others: Array
 ) -> np.ndarray:
     """The results of compute for uint8 images (n, H, W, 3) of any size, as a NumPy array (n, ...).
 
     compute is given some of the images at a time, normalised and resized for the model, on the device of its
-    parameters. It must treat each image independently, so that the batch size does not affect the results.
+    parameters, followed by the rows of `others` for the same images. It must treat each image independently,
+    so that the batch size does not affect the results.
     """
     xp, size, parts = array_module(params.flat), images_at_a_time(config), []
     for start in range(0, len(images), size):
         chosen = xp.asarray(images[start : start + size])
-        parts.append(to_numpy(compute(to_input(chosen, params.flat.dtype, config.image_size))))
+        batch = to_input(chosen, params.flat.dtype, config.image_size)
+        parts.append(to_numpy(compute(batch, *(rows[start : start + size] for rows in others))))
     return np.concatenate(parts)
 
 

@@ -1,4 +1,4 @@
-"""The configuration of a Vision Transformer: the numbers that determine its shape and its arithmetic."""
+"""The configuration of a model: the numbers that determine its shape and its arithmetic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,19 @@ _COUNTS = (
     "resnet_width",
     "resnet_groups",
 )
-
+RESNET_FORMS = ("official", "timm")
+# What these are in a ResNet on its own, where nothing else would have a meaning, and why.
+_WITHOUT_TRANSFORMER = {
+    "patch_size": (1, "each position of its feature map is a token"),
+    "mlp_width": (0, "it has no MLP"),
+    "heads": (0, "it has no attention"),
+    "pool": ("mean", "it has no class token"),
+    "predicts": ("image", "it has no patches to hide"),
+    "position": ("none", "its convolutions know what lies beside what"),
+    "dropout": (0, "only a Transformer has dropout"),
+    "attention_dropout": (0, "it has no attention"),
+    "drop_path": (0, "only blocks of a Transformer are skipped"),
+}
 POSITIONS = ("1d", "2d", "sincos", "relative", "none")
 PLACES = ("stem", "blocks", "shared")
 
@@ -38,9 +50,14 @@ def resnet_scale(resnet: tuple[int, ...] | None) -> int:
     return 1 if resnet is None else 2 ** (2 + max(len(resnet) - 1, 0))
 
 
+def resnet_channels(resnet: tuple[int, ...], resnet_width: int) -> int:
+    """How many channels the feature map of a ResNet has: those of its root, or of its last stage."""
+    return 4 * resnet_width * 2 ** (len(resnet) - 1) if resnet else resnet_width
+
+
 @dataclass(frozen=True)
 class ViTConfig:
-    """Shape and arithmetic of a ViT (paper Table 1; numerics as in the official code).
+    """Shape and arithmetic of a ViT, a hybrid or a ResNet (paper Table 1; numerics as in the official code).
 
     image_size is (height, width) in pixels, or one number for a square. With pool 'token' the head reads the
     class token; with 'mean' it reads the average of the patch tokens, and there is no class token. pre_logits
@@ -50,13 +67,22 @@ class ViTConfig:
     A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
-    resnet is None for a plain ViT, and the other two have no meaning.
+    resnet_form is whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
+    resnet is None for a plain ViT, and the other three have no meaning.
+
+    With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens
+    are the positions of its feature map, whose channels are the width, and the head reads their mean. So
+    patch_size is 1 and pool 'mean'; mlp_width, heads and all three rates are 0, and position 'none'.
 
     position is the kind of position embedding (see model.positions): '1d', a learned vector for each token;
     '2d', one for each row and each column of patches; 'sincos', fixed sines and cosines of both; 'relative',
     a learned vector for each offset between two tokens, which changes the scores of attention; or 'none'.
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
     one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
+
+    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
+    how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
+    class token takes part, so that it can be trained further with labels.
     """
 
     image_size: tuple[int, int] | int
@@ -77,8 +103,10 @@ class ViTConfig:
     resnet: tuple[int, ...] | None = None
     resnet_width: int = 64
     resnet_groups: int = 32
+    resnet_form: str = "official"
     position: str = "1d"
     position_at: str | None = None
+    predicts: str = "image"
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
@@ -92,20 +120,29 @@ class ViTConfig:
         self._check_resnet()
         for name in _COUNTS:
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise UserError(f"{name} is {value!r}, expected a whole number, 1 or more.")
+            least = 0 if name == "layers" or (name in _WITHOUT_TRANSFORMER and self.layers == 0) else 1
+            if not isinstance(value, Integral) or value < least:
+                raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
+        if not self.has_transformer:
+            self._check_resnet_alone()
         self._check_patches()
-        if self.width % self.heads:
+        if self.has_transformer and self.width % self.heads:
             raise UserError(
                 f"width {self.width} is not divisible by {self.heads} heads: choose another number of heads."
             )
         if self.pool not in ("token", "mean"):
             raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
+        if self.predicts not in ("image", "patches"):
+            raise UserError(f"predicts is {self.predicts!r}, expected 'image' or 'patches'.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
+        if self.resnet_form not in RESNET_FORMS:
+            raise UserError(
+                f"resnet_form is {self.resnet_form!r}, expected one of {', '.join(RESNET_FORMS)}."
+            )
         for name in ("dropout", "attention_dropout", "drop_path"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
@@ -121,6 +158,22 @@ class ViTConfig:
                 f"resnet is {counts!r}, expected the number of units in each stage, as in (3, 4, 9), or None."
             )
         object.__setattr__(self, "resnet", tuple(map(int, counts)))
+
+    def _check_resnet_alone(self) -> None:
+        """Raise UserError unless the fields are those of a ResNet without a Transformer."""
+        if not self.resnet:
+            raise UserError(
+                "a model with 0 layers is a ResNet on its own, which needs stages: give their units as "
+                "resnet, as in (3, 4, 6, 3), or give the model 1 layer or more."
+            )
+        channels = resnet_channels(self.resnet, self.resnet_width)
+        needed = _WITHOUT_TRANSFORMER | {"width": (channels, "that is the channels of its feature map")}
+        for name, (value, why) in needed.items():
+            if getattr(self, name) != value:
+                raise UserError(
+                    f"{name} is {getattr(self, name)!r}, but must be {value!r} in a ResNet without a "
+                    f"Transformer (0 layers): {why}."
+                )
 
     def _check_patches(self) -> None:
         """Raise UserError unless patches divide the images, or a hybrid's feature map."""
@@ -169,9 +222,19 @@ class ViTConfig:
             )
 
     @property
+    def has_resnet(self) -> bool:
+        """Whether a ResNet reads the image: before the Transformer in a hybrid, or on its own."""
+        return self.resnet is not None
+
+    @property
+    def has_transformer(self) -> bool:
+        """Whether there is a Transformer, with everything around it; if not, this is a ResNet on its own."""
+        return self.layers > 0
+
+    @property
     def is_hybrid(self) -> bool:
         """Whether a ResNet reads the image before the Transformer does."""
-        return self.resnet is not None
+        return self.has_resnet and self.has_transformer
 
     @property
     def feature_map(self) -> tuple[int, int, int]:
@@ -183,9 +246,7 @@ class ViTConfig:
         if self.resnet is None:
             return H, W, self.channels
         scale = resnet_scale(self.resnet)
-        stages = len(self.resnet)
-        channels = 4 * self.resnet_width * 2 ** (stages - 1) if stages else self.resnet_width
-        return -(-H // scale), -(-W // scale), channels
+        return -(-H // scale), -(-W // scale), resnet_channels(self.resnet, self.resnet_width)
 
     @property
     def pixels_per_patch(self) -> int:
@@ -199,6 +260,16 @@ class ViTConfig:
         return height // self.patch_size, width // self.patch_size
 
     @property
+    def patches(self) -> int:
+        """T: the number of patches."""
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def predicts_patches(self) -> bool:
+        """Whether it predicts the contents of patches, as in pre-training without labels."""
+        return self.predicts == "patches"
+
+    @property
     def has_token(self) -> bool:
         """Whether a class token precedes the patch tokens."""
         return self.pool == "token"
@@ -206,14 +277,16 @@ class ViTConfig:
     @property
     def tokens(self) -> int:
         """N: the number of patches, plus one for the class token if there is one."""
-        return self.grid[0] * self.grid[1] + self.has_token
+        return self.patches + self.has_token
 
     def rows_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
 
-        In the last block of a class-token model, no other token reaches the logits.
+        In the last block of a class-token model, no other token reaches the logits, unless it predicts
+        patches.
         """
-        return 1 if self.has_token and layer == self.layers - 1 else None
+        only_token = self.has_token and not self.predicts_patches
+        return 1 if only_token and layer == self.layers - 1 else None
 
     def drop_path_rate(self, layer: int) -> float:
         """Stochastic-depth rate of block `layer`, counted from 0."""

@@ -54,8 +54,11 @@ def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
     D, P = config.width, config.patch_size
     channels = config.feature_map[2]
+    resnet = _resnet(config) if config.has_resnet else []
+    if not config.has_transformer:
+        return resnet
     rows = [
-        *(_resnet(config) if config.is_hybrid else []),
+        *resnet,
         _matrix(
             "patch.weight",
             (P * P * channels, D),
@@ -64,6 +67,8 @@ def _stem(config: ViTConfig) -> list[Row]:
         ),
         _vector("patch.bias", D, ("embedding/bias", (D,))),
     ]
+    if config.predicts_patches:
+        rows.append(_vector("mask_token", D))
     if config.has_token:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
     return rows if config.position_at == "blocks" else rows + _positions(config, "position")
@@ -83,7 +88,7 @@ def _positions(config: ViTConfig, part: str) -> list[Row]:
 
 
 def _resnet(config: ViTConfig) -> list[Row]:
-    """The ResNet of a hybrid: its root, and its stages of units, which the official names count from 1."""
+    """A ResNet: its root, and its stages of units, which the official names count from 1."""
     F = config.resnet_width
     rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
     inputs = F
@@ -159,7 +164,7 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
 def _readout(config: ViTConfig) -> list[Row]:
     """From tokens to logits."""
     D, C, F = config.width, config.classes, config.pre_logits
-    rows = _norm("norm", D, "Transformer/encoder_norm")
+    rows = _norm("norm", D, "Transformer/encoder_norm") if config.has_transformer else []
     if F:
         rows += [
             _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),

@@ -41,7 +41,7 @@ class Model:
     @property
     def has_head(self) -> bool:
         """Whether it can classify; a backbone without a head is given one class with zero weights."""
-        return self.config.classes > 1
+        return self.config.classes > 1 and not self.config.predicts_patches
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,9 +51,10 @@ class Model:
     def with_new_head(self: M, classes: int) -> M:
         """The same model with a new head of zeros for other classes, without pre_logits (paper, section 3.2).
 
+        A model that predicted patches then classifies images, and has no mask token.
         With zero weights no gradient reaches the features at first, so the first step changes only the head.
         """
-        config = replace(self.config, classes=classes, pre_logits=0)
+        config = replace(self.config, classes=classes, pre_logits=0, predicts="image")
         return replace(
             self, config=config, params=self.params.carried_over(layout(config), without="head."), classes=()
         )
@@ -62,8 +63,10 @@ class Model:
         c = self.config
         P = c.pixels_per_patch
         H, W = c.image_size
+        shape = f"{c.layers} layers, width {c.width}, {c.heads} heads, patches of {P} x {P}"
+        if not c.has_transformer:
+            shape = f"ResNet with stages of {', '.join(map(str, c.resnet))} units, width {c.width}"
         return (
-            f"{type(self).__name__}({c.layers} layers, width {c.width}, {c.heads} heads, patches of "
-            f"{P} x {P}, images of {H} x {W}, {c.classes} classes, "
+            f"{type(self).__name__}({shape}, images of {H} x {W}, {c.classes} classes, "
             f"{self.params.count:,} parameters)"
         )

@@ -23,7 +23,12 @@ class Cache(NamedTuple):
 
 
 def forward(
-    config: ViTConfig, params: Params, images: Array, noise: ops.Noise | None = None, whole: bool = False
+    config: ViTConfig,
+    params: Params,
+    images: Array,
+    noise: ops.Noise | None = None,
+    whole: bool = False,
+    corruption: ops.Corruption | None = None,
 ) -> tuple[Array, Cache]:
     """Logits (B, C) for a batch of images, and the cache for backward.
 
@@ -31,14 +36,18 @@ def forward(
     dropout and stochastic depth act; omit it otherwise. The last block normally computes only the class
     token, since no other token reaches the logits; with `whole` it computes all tokens, so that its attention
     can be examined.
+
+    A model that predicts patches gives logits (B, T, C) or, given a corruption of n patches of each image,
+    (B, n, C) for these alone, in the order of corruption.chosen.
     """
-    x, stem_cache = stem(config, params, images, noise)  # (B, N, D)                         ViT eq. 1
+    x, stem_cache = stem(config, params, images, noise, corruption)  # (B, N, D)             ViT eq. 1
     blocks = []
     for i in range(config.layers):
         rows = None if whole else config.rows_after(i)
         x, cache = block(config, params, i, x, noise, rows)  #                               ViT eq. 2, 3
         blocks.append(cache)
-    logits, readout_cache = readout(config, params, x)  # (B, C)                             ViT eq. 4
+    chosen = corruption.chosen if corruption else None
+    logits, readout_cache = readout(config, params, x, chosen)  # (B, C)                     ViT eq. 4
     return logits, Cache(config, stem_cache, blocks, readout_cache)
 
 
@@ -51,9 +60,12 @@ def backward(dlogits: Array, cache: Cache, grads: Params) -> None:
     stem_backward(config, dx, cache.stem, grads)
 
 
-def infer(config: ViTConfig, params: Params, images: Array) -> Array:
+def infer(
+    config: ViTConfig, params: Params, images: Array, corruption: ops.Corruption | None = None
+) -> Array:
     """Logits (B, C) for a batch of images, as in forward, but without keeping a cache."""
-    return readout(config, params, _tokens(config, params, images))[0]
+    chosen = corruption.chosen if corruption else None
+    return readout(config, params, _tokens(config, params, images, corruption), chosen)[0]
 
 
 def features(config: ViTConfig, params: Params, images: Array) -> Array:
@@ -69,9 +81,11 @@ def attention_maps(cache: Cache) -> list[Array]:
     return [ops.attention_probabilities(block.attention) for block in cache.blocks]
 
 
-def _tokens(config: ViTConfig, params: Params, images: Array) -> Array:
+def _tokens(
+    config: ViTConfig, params: Params, images: Array, corruption: ops.Corruption | None = None
+) -> Array:
     """The tokens that leave the last block."""
-    x = stem(config, params, images)[0]
+    x = stem(config, params, images, corruption=corruption)[0]
     for i in range(config.layers):
         x = block(config, params, i, x, rows=config.rows_after(i))[0]
     return x

@@ -1,6 +1,6 @@
 """Training objectives: functions that carry out the forward pass, loss and backward pass for one batch.
 
-An objective is called as
+An objective, such as classify.loss_and_grads or masked_patches.loss_and_grads, is called as
 
     loss = objective(config, params, images, targets, grads, noise=..., share=...)
 
@@ -12,8 +12,9 @@ the whole. Engines are given an objective and know nothing else about it.
 from collections.abc import Callable
 
 from tinyvit.backend import Array
+from tinyvit.objectives import masked_patches
 from tinyvit.objectives.classify import loss_and_grads
 
 Objective = Callable[..., Array]
 
-__all__ = ["Objective", "loss_and_grads"]
+__all__ = ["Objective", "loss_and_grads", "masked_patches"]

@@ -11,6 +11,7 @@ layers.
 
 from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
 from tinyvit.ops.convolution import convolution, convolution_backward
+from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, draw_corruption
 from tinyvit.ops.cross_entropy import cross_entropy, cross_entropy_backward
 from tinyvit.ops.drop_path import drop_path, drop_path_backward
 from tinyvit.ops.dropout import dropout, dropout_backward
@@ -29,17 +30,26 @@ from tinyvit.ops.max_pool import max_pool, max_pool_backward
 from tinyvit.ops.mlp import mlp, mlp_backward
 from tinyvit.ops.noise import Noise
 from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
-from tinyvit.ops.pooling import mean_pool, mean_pool_backward, token_pool, token_pool_backward
+from tinyvit.ops.pooling import (
+    mean_pool,
+    mean_pool_backward,
+    row_pool,
+    row_pool_backward,
+    token_pool,
+    token_pool_backward,
+)
 from tinyvit.ops.position_tables import positions_2d, positions_2d_backward, positions_sincos
 from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.relu import relu, relu_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
+from tinyvit.ops.squared_error import squared_error, squared_error_backward
 from tinyvit.ops.tanh import tanh, tanh_backward
 from tinyvit.ops.weight_standardisation import weight_standardisation, weight_standardisation_backward
 from tinyvit.ops.windows import windows, windows_backward
 
 __all__ = [
     "GELU_FORMS",
+    "Corruption",
     "Noise",
     "attention",
     "attention_backward",
@@ -48,8 +58,11 @@ __all__ = [
     "class_token_backward",
     "convolution",
     "convolution_backward",
+    "corrupt",
+    "corrupt_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "draw_corruption",
     "drop_path",
     "drop_path_backward",
     "dropout",
@@ -80,8 +93,12 @@ __all__ = [
     "relative_scores_backward",
     "relu",
     "relu_backward",
+    "row_pool",
+    "row_pool_backward",
     "softmax",
     "softmax_backward",
+    "squared_error",
+    "squared_error_backward",
     "tanh",
     "tanh_backward",
     "token_pool",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tinyvit.pictures.axes import Axes, nice_ticks
+from tinyvit.pictures.axes import Axes, legend_width, nice_ticks
 from tinyvit.pictures.colours import BLUE, GRID, INK, QUIET, SERIES, tint
 from tinyvit.pictures.sheet import Point, Sheet
 from tinyvit.pictures.text import cut, text_width
@@ -15,7 +15,7 @@ from tinyvit.pictures.text import cut, text_width
 WIDTH = 900  # of the picture, in pixels
 TOP, ROW, BOTTOM = 96, 34, 64  # above the first row, a row, below the last
 LINES_HEIGHT = 520
-LEFT, RIGHT = 76, 170  # beside the lines' plot; the right margin holds the names
+LEFT, RIGHT = 76, 40  # beside the lines' plot
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,6 @@ def draw_lines(
     axes.x_ticks(_apart(xs, axes), [label(x) for x in _apart(xs, axes)], size=13)
     sheet.text(LEFT - 36, TOP, "test accuracy, %", 13, QUIET, "lm")
     sheet.text(WIDTH - RIGHT, LINES_HEIGHT - BOTTOM + 42, x_name, 13, QUIET, "rm")
-    ends = []
     names = list(dict.fromkeys(name for one in shown for name in one.lines))
     for name, colour in zip(names, (SERIES[i % len(SERIES)] for i in range(len(names))), strict=True):
         mine = sorted((one for one in shown if name in one.lines), key=lambda one: one.x or 0)
@@ -96,9 +95,17 @@ def draw_lines(
                 axes.curve(*zip(*points, strict=True), colour, 2.2)
             for one in mine:
                 _dots(axes, one, colour)
-        ends.append((*points[-1], cut(name, RIGHT - 24, 15), colour))
-    axes.label_ends(ends, 15, 10)
+    _legend(sheet, names)
     sheet.save(path)
+
+
+def _legend(sheet: Sheet, names: Sequence[str]) -> None:
+    """The names of the lines beside their colours, in a row that ends at the right."""
+    left = WIDTH - RIGHT + 22 - sum(legend_width(name, 15) for name in names)
+    for i, name in enumerate(names):
+        sheet.dot((left, TOP), 5, SERIES[i % len(SERIES)])
+        sheet.text(left + 12, TOP, name, 15, INK, "lm")
+        left += legend_width(name, 15)
 
 
 def _dots(axes: Axes, one: Found, colour: str) -> None:

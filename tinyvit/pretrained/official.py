@@ -98,6 +98,16 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
             "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
         )
+    if not config.has_transformer:
+        raise UserError(
+            "a ResNet without a Transformer does not fit the official layout, which is of ViTs and hybrids: "
+            "save it as .npz in tinyvit's own layout, or keep the best.npz of its run."
+        )
+    if config.is_hybrid and config.resnet_form != "official":
+        raise UserError(
+            f"a hybrid with resnet_form {config.resnet_form!r} does not fit the official layout, which "
+            "implies 'official': other programs would compute something else. Try .safetensors."
+        )
     if config.is_hybrid and config.resnet_groups != _GROUPS:
         raise UserError(
             f"a hybrid with {config.resnet_groups} groups in its GroupNorms does not fit the official "

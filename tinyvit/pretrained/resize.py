@@ -37,7 +37,7 @@ def resize_positions(
 
 
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
-    """The same model for images of another size: only the position embedding changes.
+    """The same model for images of another size: only the position embedding changes, if there is one.
 
     method is one of ops.resize.METHODS; the default is model.position_resize. Raises UserError if the model
     has relative positions, unless its grid of patches stays the same.

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
+from tinyvit.objectives.masked_patches import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -34,6 +35,9 @@ class Settings:
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
     in pixels, if it differs from that of the weights, and position_resize is how the position embedding is
     then resized.
+
+    For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
+    patches that are corrupted (see objectives.masked_patches). target is None for learning from labels.
     """
 
     dataset: str
@@ -70,6 +74,8 @@ class Settings:
     weights: str | None = None
     resolution: int | None = None
     position_resize: str | None = None
+    target: str | None = None
+    corrupt: float = 0.5
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
@@ -173,7 +179,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
-    **dict.fromkeys(("smoothing", "dropout", "drop_path"), _RATE),
+    **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
@@ -182,4 +188,5 @@ _RULES: dict[str, _Rule] = {
     "position": _one_of(POSITIONS),
     "position_at": _one_of(PLACES),
     "position_resize": _one_of(METHODS),
+    "target": _one_of(TARGETS),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import (
@@ -47,8 +49,48 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     )
 
 
-def add_fit_flags(parser: argparse.ArgumentParser) -> None:
-    """How to train."""
+def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
+    """Which model to train from scratch; pool describes --pool."""
+    sizes = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--model",
+        metavar="SIZE/PATCH",
+        help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
+        "pixels; or a hybrid such as R5+nano/4; or a ResNet, one of "
+        f"{', '.join(f'resnet-{size}' for size in RESNETS)}",
+    )
+    model.add_argument(
+        "--pool",
+        choices=("token", "mean"),
+        help=f"{pool} (default: {Settings.pool}; for a ResNet, mean)",
+    )
+    model.add_argument(
+        "--position",
+        choices=POSITIONS,
+        help="position embedding: a learned vector for each patch, for each row and column, fixed sines and "
+        f"cosines, a learned vector for each offset between patches, or none "
+        f"(default: {Settings.position}; for a ResNet, none)",
+    )
+    model.add_argument(
+        "--position-at",
+        choices=PLACES,
+        help="where positions are added: once, in every block with a table for each, or in every block with "
+        "one shared table (default: stem; for relative, blocks)",
+    )
+    for flag, what in (
+        ("--layers", "number of blocks"),
+        ("--width", "width of the tokens"),
+        ("--mlp-width", "width of the hidden layer of each MLP"),
+        ("--heads", "number of attention heads"),
+    ):
+        model.add_argument(
+            flag, type=positive_int, metavar="N", help=f"{what}, in place of the model's own number"
+        )
+
+
+def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
+    """How to train, with or without labels."""
     fit = parser.add_argument_group("training")
     length = fit.add_mutually_exclusive_group()
     length.add_argument(
@@ -103,7 +145,8 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
     )
-    fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
+    if labels:
+        fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
     fit.add_argument(
         "--dropout", type=rate, metavar="R", help=f"dropout rate (default: {Settings.dropout:g})"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tinyvit.studies import pooling, positions, scaling, transfer
+from tinyvit.studies import data, pooling, positions, scaling, transfer, unlabelled
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
     "positions": positions.STUDY,
     "pooling": pooling.STUDY,
+    "data": data.STUDY,
     "scaling": scaling.STUDY,
     "transfer": transfer.STUDY,
+    "unlabelled": unlabelled.STUDY,
 }

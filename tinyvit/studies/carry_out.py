@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,6 @@ from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of, w
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
 from tinyvit.training.signals import OUT_OF_TIME
-
-# What makes a run, by the name of its command.
-COMMANDS: dict[str, Callable[..., int]] = {"train": train}
 
 
 def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float = math.inf) -> int:
@@ -48,14 +45,13 @@ def make_run(
     plan: Plan, job: Job, folder: Path, where: Mapping[str, Any], deadline: float, progress: Progress
 ) -> int:
     """Start or resume a run; returns its exit status. If it diverges, a file in its folder says so."""
-    make = COMMANDS[job.command]
     try:
         if (folder / "config.json").is_file():
-            return make(dict(where), resume=folder, deadline=deadline, progress=progress)
+            return train(dict(where), resume=folder, deadline=deadline, progress=progress)
         chosen = job.chosen | dict(where)
         if job.first:
             chosen |= {"weights": str(plan.folder(job.first)), "model": job.first}
-        return make(chosen, out=folder, deadline=deadline, progress=progress)
+        return train(chosen, out=folder, deadline=deadline, progress=progress)
     except Diverged as error:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / DIVERGED).write_text(f"{error}\n", "utf-8")

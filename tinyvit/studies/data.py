@@ -23,7 +23,8 @@ def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
     return tuple(
         Variant(
             f"{name.lower()}-{100 * fraction:g}pct",
-            {"model": model, "pool": "mean", "fraction": fraction},
+            {"model": model, "pool": "mean", "fraction": fraction}
+            | ({"position": "none"} if name == "ResNet" else {}),
             (name,),
             fraction,
         )

@@ -19,10 +19,9 @@ from tinyvit.training.starting_point import fresh_config
 
 @dataclass(frozen=True)
 class Job:
-    """A run: its name, what makes it (train or pretrain), its settings, and the run it starts from."""
+    """A run: its name, its settings, and the run it starts from."""
 
     name: str
-    command: str
     chosen: dict[str, Any]
     first: str | None = None
 
@@ -65,13 +64,13 @@ class Plan:
         """The run of a variant with a seed."""
         chosen = self._common(seed) | dict(variant.settings)
         if variant.first is None:
-            return Job(_run_name(variant.name, seed), "train", chosen)
+            return Job(_run_name(variant.name, seed), chosen)
         first = self.first_job(variant.first, seed)
-        return Job(_run_name(variant.name, seed), "train", chosen, first.name)
+        return Job(_run_name(variant.name, seed), chosen, first.name)
 
     def first_job(self, first: First, seed: int) -> Job:
         """The run that variants with this seed start from."""
-        return Job(_run_name(first.name, seed), first.command, self._common(seed) | dict(first.settings))
+        return Job(_run_name(first.name, seed), self._common(seed) | dict(first.settings))
 
     def _common(self, seed: int) -> dict[str, Any]:
         return {"dataset": self.dataset, "seed": seed} | dict(self.study.usual(self.size))

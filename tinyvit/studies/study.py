@@ -41,11 +41,10 @@ USUAL: Mapping[str, Chosen] = {
 
 @dataclass(frozen=True)
 class First:
-    """A run that others start from: `command` is what makes it, train or pretrain."""
+    """A run that others start from, with or without labels."""
 
     name: str
     settings: Chosen
-    command: str = "train"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ FRACTIONS = (0.01, 0.1, 1.0)
 
 def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
     """The first run sees all training images and none of their labels; half as many steps then see labels."""
-    first = First("masked-patches", {}, "pretrain")
+    first = First("masked-patches", {"target": "mean-colour"})
     steps = USUAL[size]["steps"] // 2
     tuning = {"steps": steps, "warmup_steps": steps // 10}
     return tuple(

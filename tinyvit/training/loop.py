@@ -25,10 +25,11 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import Guard, without_overflow_warnings
 from tinyvit.training.epoch_files import EpochFiles
-from tinyvit.training.evaluation import Evaluation, evaluate, figures_of_epoch
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
 from tinyvit.training.state import State, restored
+from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
 _GPU_LOOK_STEPS = 20  # steps between readings of the loss: reading a number from a GPU waits for the GPU
@@ -44,12 +45,12 @@ class Trainer:
         dataset: Dataset,
         engine: ReferenceEngine,
         progress: Progress,
+        task: Task,
     ):
-        self.run, self.settings, self.dataset = run, settings, dataset
-        self.engine, self.progress = engine, progress
-        self.guard = Guard(engine.config.classes, run.last_path, settings.lr)
+        self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
+        self.engine, self.progress, self.state = engine, progress, State()
+        self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
         self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
-        self.state = State()
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.saved = time.monotonic()  # when a checkpoint was last written
@@ -58,7 +59,7 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
         lengths = self.steps_per_epoch, self.total_steps
-        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
+        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths, self.task.by_loss)
 
     def fit(self, deadline: float = math.inf) -> None:
         """Train to the last epoch, or until time.monotonic() reaches the deadline."""
@@ -123,20 +124,20 @@ class Trainer:
         )
         if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
             return
-        if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
-            state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
+        if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
             self._write(self.run.best_path, resumable=False)
         self._write(self.run.last_path)
         self.files.write(state.records, state.best_epoch)
-        label = "validation" if held_out else "test"
-        self.progress.epoch(epoch + 1, s.epochs, loss, judged.accuracy, state.best, rate, took, label)
+        by_loss, label = self.task.by_loss, "validation" if held_out else "test"
+        shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
+        self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
-    def _evaluate(self, images: ImageSet) -> Evaluation:
-        result = evaluate(self.engine, images)
+    def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
+        result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -14,14 +13,12 @@ from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Model, usual_name
-from tinyvit.objectives import loss_and_grads
+from tinyvit.model import Model, is_resnet, usual_name
 from tinyvit.optim import make_optimizer
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
     fitted_to_data,
@@ -32,9 +29,11 @@ from tinyvit.training.choices import (
     with_whole_epochs,
 )
 from tinyvit.training.loop import Trainer
+from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
 from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.tasks import task_of
 
 
 def train(
@@ -102,7 +101,7 @@ def _new_trainer(
     settings = fitted_to_data(settings, len(dataset.train), fixed)
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
-    run.create(settings, model.config, dataset.classes, model.params.count)
+    run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     return trainer
 
 
@@ -117,7 +116,8 @@ def _resume(
         if checkpoint and _is_finished(checkpoint, settings):
             progress.outcome(
                 f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.",
-                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N",
+                f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
+                f"{quote(str(run.path))} --epochs N",
             )
             return 0
         device = select_device(settings.device)
@@ -170,9 +170,9 @@ def _trainer(
         settings.clip or math.inf,
         settings.accumulate,
     )
-    objective = partial(loss_and_grads, smoothing=settings.smoothing)
-    engine = make_engine(model.config, params, objective, training, settings.threads)
-    return Trainer(run, settings, dataset, engine, progress)
+    task = task_of(settings, model.config)
+    engine = make_engine(model.config, params, task.objective, training, settings.threads)
+    return Trainer(run, settings, dataset, engine, progress, task)
 
 
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
@@ -181,7 +181,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
     path = quote(str(run.path))
     try:
         progress.header(
-            settings.dataset,
+            f"{settings.dataset} without labels" if settings.target else settings.dataset,
             f"{_model_name(settings)}, {engine.params.count:,} parameters",
             device.label if device.is_gpu else f"{device.label} on {engine.label}",
             f"run {run.path}",
@@ -196,22 +196,12 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         progress.close()
         progress.outcome(
             f"stopped after step {state.step:,}, which is saved. To resume:",
-            f"  python -m tinyvit.train --resume {path}",
+            f"  python -m tinyvit.{_command(settings)} --resume {path}",
         )
         return 128 + signal.number
     finally:
         progress.close()
-    chosen_by = "validation" if trainer.dataset.validation else "test"
-    accuracy = state.records[-1]["test_accuracy"]
-    progress.outcome(
-        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:",
-        f"  python -m tinyvit.evaluate {path}        accuracy, class by class",
-        f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where",
-        f"  open {quote(str(run.curves_path))}",
-    )
-    if settings.dataset == "shapes" and settings.weights is None:
-        progress.outcome("  python -m tinyvit.train --dataset cifar10        the real thing")
+    progress.outcome(*outcome(trainer))
     return 0
 
 
@@ -234,9 +224,14 @@ def _length(settings: Settings) -> str:
     return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
 
 
+def _command(settings: Settings) -> str:
+    return "pretrain" if settings.target else "train"
+
+
 def _model_name(settings: Settings) -> str:
     if settings.weights:
         return settings.model
     changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
     changed = ", ".join(f"{name} {value}" for name, value in changes if value)
-    return f"vit-{usual_name(settings.model)}" + (f" ({changed})" if changed else "")
+    name = f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
+    return name + (f" ({changed})" if changed else "")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tinyvit.data import image_side
 from tinyvit.model import Model, ViTConfig, initialise, preset
+from tinyvit.objectives.masked_patches import pretraining_config
 from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
 
@@ -29,9 +30,14 @@ def fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
 
 
 def starting_model(settings: Settings, classes: int, weights: Model | None) -> Model:
-    """A fresh model or, given the model of settings.weights, that model with a new head of zeros."""
+    """A fresh model or, given the model of settings.weights, that model with a new head of zeros.
+
+    A model that is to learn without labels predicts patches, however many classes there are.
+    """
     if weights is None:
         config = fresh_config(settings, image_side(settings.dataset, settings.image_size), classes)
+        if settings.target:
+            config = pretraining_config(config, settings.target, settings.corrupt)
         return Model(config, initialise(config, settings.seed))
     regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
