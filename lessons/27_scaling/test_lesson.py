@@ -202,32 +202,6 @@ def test_curves_that_do_not_cross(impl, first, second):
     assert got is None, f"crossing([10, 20, 80], {first}, {second}): expected None, got {got}"
 
 
-# ---- trust_comparison
-
-
-def trusted(impl, decide):
-    verdict = impl.trust_comparison(decide)
-    assert isinstance(verdict, bool | np.bool_), f"your check returned {verdict!r}, expected True or False"
-    return verdict
-
-
-@pytest.mark.hint(
-    "a right rule says True in 5 % of comparisons: ask often enough, and leave chance some room"
-)
-@pytest.mark.parametrize("name", SUSPECTS.RIGHT)
-def test_a_right_rule_is_trusted(impl, name):
-    assert trusted(impl, SUSPECTS.RIGHT[name]), f"your check distrusts a rule that is right: {name}"
-
-
-@pytest.mark.hint(
-    "two seeds and many, as many of either and not, large spreads and small, differences up and down: "
-    "which of these does your check not try?"
-)
-@pytest.mark.parametrize("name", SUSPECTS.WRONG)
-def test_a_wrong_rule_is_distrusted(impl, name):
-    assert not trusted(impl, SUSPECTS.WRONG[name]), f"your check trusts a rule that is wrong: {name}"
-
-
 # ---- best_split
 
 
@@ -263,5 +237,31 @@ def test_no_other_split_is_better(impl, budget, model, images):
 def test_equal_exponents_share_a_larger_budget_equally(impl):
     n, d = impl.best_split(1e10, (3.0, 0.4), (5.0, 0.4))
     more_n, more_d = impl.best_split(1e12, (3.0, 0.4), (5.0, 0.4))
-    assert_same(more_n / n, 10.0, "how many times larger the model is for 100 times the budget")
-    assert_same(more_d / d, 10.0, "how many times more images it sees for 100 times the budget")
+    assert_same(more_n / n, 10.0, "how many times larger the model is for 100 times the budget", 1e-4)
+    assert_same(more_d / d, 10.0, "how many times more images it sees for 100 times the budget", 1e-4)
+
+
+# ---- trust_comparison
+
+
+def trusted(impl, decide):
+    verdict = impl.trust_comparison(decide)
+    assert isinstance(verdict, bool | np.bool_), f"your check returned {verdict!r}, expected True or False"
+    return verdict
+
+
+@pytest.mark.hint(
+    "a right rule says True in 5 % of comparisons: ask often enough, and leave chance some room"
+)
+@pytest.mark.parametrize("name", SUSPECTS.RIGHT)
+def test_a_right_rule_is_trusted(impl, name):
+    assert trusted(impl, SUSPECTS.RIGHT[name]), f"your check distrusts a rule that is right: {name}"
+
+
+@pytest.mark.hint(
+    "two seeds and many, as many of either and not, large spreads and small, differences up and down: "
+    "which of these does your check not try?"
+)
+@pytest.mark.parametrize("name", SUSPECTS.WRONG)
+def test_a_wrong_rule_is_distrusted(impl, name):
+    assert not trusted(impl, SUSPECTS.WRONG[name]), f"your check trusts a rule that is wrong: {name}"
