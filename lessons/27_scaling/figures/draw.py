@@ -1,7 +1,7 @@
-"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [RESULTS]
+"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [SCALING POSITIONS]
 
-study.png is drawn from measured.json beside this file. With RESULTS, the results.json of a study, its figures
-are copied into measured.json first.
+study.png is drawn from measured.json beside this file. With the folders of two studies of tinyvit.study, what
+the lesson needs of their results is copied there first.
 """
 
 import json
@@ -16,39 +16,43 @@ from tinyvit.pictures.colours import SERIES
 
 HERE = Path(__file__).parent
 LINES = {
-    "depth": ("depth-2", "base", "depth-8"),
-    "width": ("width-32", "base", "width-128"),
-    "MLP width": ("mlp-64", "base", "mlp-256"),
-    "patch size": ("patch-16", "base", "patch-4"),
-    "all but patches": ("all-half", "base", "all-double"),
+    "depth x 2": ("depth-2", "base", "depth-8"),
+    "width x 2": ("width-32", "base", "width-128"),
+    "MLP width x 2": ("mlp-64", "base", "mlp-256"),
+    "patches of half the side": ("patch-16", "base", "patch-4"),
+    "depth, width and MLP x 2": ("all-half", "base", "all-double"),
 }
 
 
-def main(results=None):
-    if results:
-        copy(Path(results))
+def main(*studies):
+    if studies:
+        copy(*(json.loads(Path(study, "results.json").read_text("utf-8")) for study in studies))
     draw_floor()
     draw_study()
 
 
-def copy(results):
-    """What the lesson needs of a study: its command, and for each variant the cost and the runs."""
-    found = json.loads(results.read_text("utf-8"))
+def copy(scaling, positions):
+    """For each variant its cost and what its runs came to; of the other study, the runs alone."""
     kept = {
-        "command": found["command"],
+        "command": scaling["command"],
         "variants": [
             {
                 "name": variant["name"],
                 "parameters": variant["runs"][0]["parameters"],
                 "multiply_adds": variant["runs"][0]["multiply_adds"],
-                "accuracies": [run["accuracy"] for run in variant["runs"]],
+                "accuracies": accuracies(variant),
                 "seconds": [round(run["seconds"]) for run in variant["runs"]],
             }
-            for variant in found["variants"]
-            if variant["runs"]
+            for variant in scaling["variants"]
         ],
+        "other_command": positions["command"],
+        "other_accuracies": {variant["name"]: accuracies(variant) for variant in positions["variants"]},
     }
     (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def accuracies(variant):
+    return [run["accuracy"] for run in variant["runs"]]
 
 
 def draw_floor():
@@ -89,35 +93,33 @@ def draw_floor():
 
 
 def draw_study():
-    """Accuracy over compute, a line for each size that was scaled; a dot for every seed."""
+    """Accuracy over compute, a line for each size that was scaled; a dot for every run."""
     found = json.loads((HERE / "measured.json").read_text("utf-8"))["variants"]
     found = {variant["name"]: variant for variant in found}
-    sheet = Sheet(780, 400)
-    values = [value for variant in found.values() for value in variant["accuracies"]]
-    low, high = np.floor(20 * min(values)) / 20, np.ceil(20 * max(values)) / 20
-    axes = Axes(sheet, (60, 50, 620, 330), (0.75e6, 21e6), (low, high), "x")
-    axes.y_name("right on the 10,000 test images of CIFAR-10 (JPEG copy), after one epoch")
-    ticks = np.arange(low, high + 0.01, 0.05).tolist()
-    axes.y_ticks(ticks, [f"{100 * tick:.0f} %" for tick in ticks])
-    axes.x_ticks((1e6, 2e6, 5e6, 10e6, 20e6), ("1 M", "2 M", "5 M", "10 M", "20 M"))
+    sheet = Sheet(780, 380)
+    axes = Axes(sheet, (60, 50, 600, 330), (0.36e6, 21.5e6), (0.3, 0.47), "x")
+    axes.y_name("right on the 10,000 test images of CIFAR-10 (JPEG copy) after one epoch")
+    axes.y_ticks((0.3, 0.35, 0.4, 0.45), ("30 %", "35 %", "40 %", "45 %"))
+    axes.x_ticks((5e5, 1e6, 2e6, 5e6, 1e7, 2e7), ("0.5 M", "1 M", "2 M", "5 M", "10 M", "20 M"))
     axes.x_name("multiply-adds of a forward pass on one image")
     axes.frame()
-    ends = []
     for (line, names), colour in zip(LINES.items(), SERIES, strict=False):
         points = [(found[n]["multiply_adds"], float(np.mean(found[n]["accuracies"]))) for n in names]
-        axes.curve(*zip(*points, strict=True), colour, 1.6)
+        axes.curve(*zip(*points, strict=True), colour, 1.8)
         for name in names:
             for value in found[name]["accuracies"]:
-                shade = INK if name == "base" else colour
-                sheet.dot(axes.place(found[name]["multiply_adds"], value), 3, shade)
-        ends.append((*points[-1], line, colour))
-    for x, y, line, colour in ends:
-        axes.label_ends([(x, y, line, colour)])
-    axes.label_ends([])
+                sheet.dot(axes.place(found[name]["multiply_adds"], value), 3.5, colour)
+        right, up = axes.place(*points[-1])
+        if line.startswith("width"):  # beside its dot, another line runs
+            sheet.text(right, up + 16, line, 12, colour)
+        else:
+            sheet.text(right + 10, up, line, 12, colour, "lm")
+    for value in found["base"]["accuracies"]:
+        sheet.dot(axes.place(found["base"]["multiply_adds"], value), 4.5, INK)
     sheet.save(HERE / "study.png")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if len(sys.argv) not in (1, 3):
         sys.exit(__doc__)
     main(*sys.argv[1:])
