@@ -1,0 +1,114 @@
+"""The experiment of this lesson: python -m lessons.25_masked_patches.figures.experiment
+
+Pre-trains a small model on the built-in shapes without their labels, then fine-tunes it with a few labels,
+beside a fresh model that gets the same labels and the same steps. Writes experiment.json, from which draw.py
+draws. It takes about ten minutes on one core.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import tinyvit
+from tinyvit.analysis.few_shot import choose_shots
+from tinyvit.data import epoch_order, normalise
+from tinyvit.data.shapes import make_shapes
+from tinyvit.model import infer, initialise, preset
+from tinyvit.objectives.masked_patches import loss_and_grads, pretraining_config, true_patches
+from tinyvit.ops import Noise, draw_corruption
+from tinyvit.ops.corruption import MASKED
+from tinyvit.optim import AdamW, clip_norm, learning_rate
+
+HERE = Path(__file__).parent
+# Pooling by the mean: nothing would teach a class token what to collect.
+CONFIG = pretraining_config(preset("nano/4", 32, 10, pool="mean"), "mean-colour", 0.5)
+STEPS, BATCH, PEAK = 1500, 32, 3e-3
+SHOTS, EPOCHS, SEEDS = 50, 16, (0, 1)  # labels a class, passes over them
+SHOWN = 6  # pictures in the figure
+
+
+def main():
+    data = make_shapes(test=1000)
+    params, losses = pretrain(normalise(data.train.images, np.float32))
+    found = {"losses": losses, **judge(params, normalise(data.test.images, np.float32))}
+    write(found)
+    found["accuracies"] = {
+        "fresh": [fine_tuned(initialise(CONFIG, seed), data, seed) for seed in SEEDS],
+        "pretrained": [fine_tuned(params, data, seed) for seed in SEEDS],
+    }
+    print(found["accuracies"])
+    write(found)
+
+
+def write(found):
+    lines = ",\n".join(f'"{name}": {json.dumps(value)}' for name, value in found.items())
+    (HERE / "experiment.json").write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+
+
+def pretrain(images):
+    """The parameters after STEPS steps, and the loss of each step."""
+    params = initialise(CONFIG)
+    grads, optimizer, losses = params.zeros_like(), AdamW(params, weight_decay=0.05), []
+    per_epoch = len(images) // BATCH
+    for step in range(1, STEPS + 1):
+        epoch, k = divmod(step - 1, per_epoch)
+        batch = images[epoch_order(0, epoch, len(images))[k * BATCH : (k + 1) * BATCH]]
+        grads.flat[...] = 0
+        losses.append(
+            round(float(loss_and_grads(CONFIG, params, batch, None, grads, noise=Noise(0, step))), 4)
+        )
+        clip_norm(grads, 1.0)
+        optimizer.step(grads, learning_rate(step, STEPS, PEAK, STEPS // 10), step)
+        if step % 50 == 0:
+            print(step, np.mean(losses[-50:]).round(3), flush=True)
+    return params, losses
+
+
+def judge(params, images):
+    """Loss and share of right colours on images held out, and what it predicts for a few of them."""
+    noise = Noise(1, 0)
+    corruption = draw_corruption(noise, len(images), CONFIG.patches, 0.5, np)
+    logits = np.concatenate(
+        [
+            infer(
+                CONFIG,
+                params,
+                images[i : i + 50],
+                type(corruption)(*(part[i : i + 50] for part in corruption)),
+            )
+            for i in range(0, len(images), 50)
+        ]
+    )
+    truth = true_patches(CONFIG, images, corruption.chosen, "mean-colour")
+    said = logits.argmax(axis=2)
+    z = logits - logits.max(axis=2, keepdims=True)
+    losses = np.log(np.exp(z).sum(axis=2)) - np.take_along_axis(z, truth[:, :, None], axis=2)[:, :, 0]
+    shows = np.take_along_axis(corruption.source, corruption.chosen, axis=1)
+    kinds = {
+        "masked": shows == MASKED,
+        "swapped": (shows != MASKED) & (shows != corruption.chosen),
+        "kept": shows == corruption.chosen,
+    }
+    right = said == truth
+    found = {
+        "held out": {"loss": float(losses.mean()), "right": float(right.mean())},
+        "by kind": {name: float(right[kind].mean()) for name, kind in kinds.items()},
+        "chosen": corruption.chosen[:SHOWN].tolist(),
+        "source": corruption.source[:SHOWN].tolist(),
+        "said": said[:SHOWN].tolist(),
+    }
+    print(found["held out"], found["by kind"])
+    return found
+
+
+def fine_tuned(params, data, seed):
+    """Accuracy on the test images, after training on SHOTS images of each class from these parameters."""
+    model = tinyvit.Model(CONFIG, params, threads=1).with_new_head(len(data.classes))
+    few = data.train.take(choose_shots(data.train.labels, data.classes, SHOTS, seed))
+    model.fit(few.images, few.labels, epochs=EPOCHS, batch_size=25, lr=1e-3, flip=True, seed=seed)
+    return float((model.logits(data.test.images).argmax(axis=1) == data.test.labels).mean())
+
+
+if __name__ == "__main__":
+    main()
