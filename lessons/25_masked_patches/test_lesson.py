@@ -94,7 +94,9 @@ def test_corrupt_and_its_gradients(impl, source):
     before, (B, T) = source.copy(), source.shape
     rng = np.random.default_rng(1)
     case = {"x": rng.normal(size=(B, T, 8)), "mask_token": rng.normal(size=8)}
-    y, _ = impl.corrupt(*case.values(), source)
+    given = [array.copy() for array in case.values()]
+    y, _ = impl.corrupt(*given, source)
+    assert_untouched([*case.values(), before], [*given, source])
     expected = np.empty((B, T, 8))
     for b, t in np.ndindex(B, T):
         expected[b, t] = case["mask_token"] if source[b, t] == M else case["x"][b, source[b, t]]
