@@ -19,6 +19,7 @@ from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import duration
 from tinyvit.shell.flags import add_json_flag
 from tinyvit.shell.names import short_names
+from tinyvit.training.evaluation import rank
 
 OUT = Path("compare.png")
 LONGEST_NAME = 32  # characters of a run's name in the table
@@ -52,11 +53,18 @@ class Run:
 
     @property
     def best(self) -> Record | None:
-        """The record of the epoch in best.npz: the most accurate one; ties are broken by the lower loss."""
-        measured = [record for record in self.records if self.value("accuracy", record) is not None]
+        """The record of the epoch in best.npz: the most accurate one; ties are broken by the lower loss.
+
+        Of a run without labels, it is the one with the lowest loss.
+        """
+        by_loss = self.settings["target"] is not None
+        measured = [r for r in self.records if self.value("loss" if by_loss else "accuracy", r) is not None]
         if not measured:
             return None
-        return max(measured, key=lambda r: (self.value("accuracy", r), -_finite(self.value("loss", r))))
+        return max(
+            measured,
+            key=lambda r: rank(self.value("accuracy", r), _finite(self.value("loss", r)), by_loss),
+        )
 
 
 def main(args: argparse.Namespace) -> None:

@@ -58,6 +58,11 @@ def main(args: argparse.Namespace) -> None:
 def judge(args: argparse.Namespace) -> Judged:
     """Run the model on the images."""
     run = RunFolder.open(args.run)
+    if run.settings().target:
+        raise UserError(
+            f"{args.run} learned without labels, to predict patches, and has no classes: fine-tune it with "
+            "tinyvit.finetune. The losses of its epochs are in metrics.jsonl."
+        )
     if args.confusion and not 2 <= (count := len(run.classes())) <= MOST_CLASSES:
         raise UserError(
             f"--confusion draws 2 to {MOST_CLASSES} classes, but {args.run} has {count:,}: omit it and use "

@@ -23,7 +23,7 @@ from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.ops import softmax
-from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit
+from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
 from tinyvit.training.fit import check_settings, fit
@@ -52,14 +52,16 @@ class Model(core.Model):
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
+        self._check_classifies()
         return np.array(self.names)[self.logits(images).argmax(axis=1)]
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
+        self._check_classifies()
         return softmax(self.logits(images))[0]
 
     def logits(self, images: Images) -> np.ndarray:
-        """Unnormalised scores of each class: (n, C)."""
+        """Unnormalised scores of each class: (n, C); (n, T, C) if the model predicts its T patches."""
         return in_batches(self.engine().logits, self.config, self.params, self._pixels(images))
 
     def features(self, images: Images) -> np.ndarray:
@@ -88,6 +90,7 @@ class Model(core.Model):
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
         batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
         """
+        self._check_classifies()
         pixels, numbers = self._pixels(images), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
@@ -161,6 +164,12 @@ class Model(core.Model):
         if pixels.ndim != 4 or pixels.shape[3] != 3:
             raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
         return pixels
+
+    def _check_classifies(self) -> None:
+        if self.config.predicts_patches:
+            raise UserError(
+                f"this model {why_no_classes(self)}: give it some with with_new_head(classes), and train it."
+            )
 
     def _photo(self, path: Path) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""

@@ -60,8 +60,9 @@ def _find(
             f"one of {', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
-    size, count = image_size or config.image_size, classes or config.classes
-    return replace(config, image_size=size, classes=count), model
+    if classes:
+        config = replace(config, classes=classes, predicts="image")
+    return replace(config, image_size=image_size or config.image_size), model
 
 
 def parser() -> argparse.ArgumentParser:

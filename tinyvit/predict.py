@@ -16,6 +16,7 @@ from tinyvit.data.image_files import images_below
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.pictures.attention import SeenPhoto, save_overlays
+from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_json_flag, add_weights_flags
@@ -90,11 +91,11 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
     if not model.has_head and not args.attention:
         raise UserError(
-            f"{source} has no head and therefore no classes: draw what it attends to with --attention PNG, "
+            f"{source} {why_no_classes(model)}: draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
     if not model.has_head and args.json:
-        raise UserError(f"{source} has no head and therefore no classes to print: omit --json.")
+        raise UserError(f"{source} {why_no_classes(model)} to print: omit --json.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from tinyvit.model import SIZES, usual_name
-from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
+from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_model_flags, add_run_flags
 from tinyvit.training.session import train
 
 _EPILOG = """\
@@ -36,21 +34,7 @@ def parser() -> argparse.ArgumentParser:
     p.argument_default = argparse.SUPPRESS
 
     add_data_flags(p, usual_size="64")
-
-    sizes = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
-    model = p.add_argument_group("model")
-    model.add_argument(
-        "--model",
-        metavar="SIZE/PATCH",
-        help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
-        "pixels; or a hybrid such as R26+S/32",
-    )
-    model.add_argument(
-        "--pool",
-        choices=("token", "mean"),
-        help=f"classify by the class token or by the mean of the patches (default: {Settings.pool})",
-    )
-
+    add_model_flags(p, "classify by the class token or by the mean of the patches")
     add_fit_flags(p)
     add_run_flags(p)
     return p

@@ -1,4 +1,7 @@
-"""`python -m tinyvit.visualize RUN`: draw what a model has learned: filters, positions and attention."""
+"""`python -m tinyvit.visualize RUN`: draw what a model has learned: filters, positions and attention.
+
+Of a run without labels it also draws corrupted patches, and what the model predicts in their place.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import argparse
 
 import numpy as np
 
+from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.analysis.filters import embedding_filters
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.data import ImageSet
 from tinyvit.front import Model, load
+from tinyvit.pictures.patches import draw_patches
 from tinyvit.pictures.portrait import Row, save_portrait
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
@@ -34,12 +39,19 @@ def main(args: argparse.Namespace) -> None:
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
     )
     print(f"wrote {out}")
+    if settings.target:
+        what = settings.target, settings.corrupt, settings.seed
+        title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}  ·  {args.checkpoint}.npz"
+        draw_patches(filled_patches(model.config, model.params, shown.images, *what), run.patches_path, title)
+        print(f"wrote {run.patches_path}")
 
 
 def attention_rows(model: Model, shown: ImageSet) -> list[Row]:
-    """Each image with its attention and the model's prediction."""
-    probabilities, attention = model.probabilities(shown.images), model.attention_map(shown.images)
-    captions = []
+    """Each image with its attention and, if the model has learned classes, its prediction."""
+    attention, captions = model.attention_map(shown.images), []
+    if not model.has_head:
+        return [(image, seen, "") for image, seen in zip(shown.images, attention, strict=True)]
+    probabilities = model.probabilities(shown.images)
     for row, label in zip(probabilities, shown.labels, strict=True):
         said = row.argmax()
         truth = "" if said == label else f", is {model.names[label]}"

@@ -21,7 +21,6 @@ from tinyvit.checking import (
     random_params,
 )
 from tinyvit.errors import UserError
-from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.ops.gelu import _tanh_slope
 from tinyvit.ops.layer_norm import row_means
@@ -215,7 +214,7 @@ def test_every_gradient_of_a_model_on_the_gpu_is_that_on_the_cpu_which_differenc
         params, (images, labels) = random_params(check.config, rng), random_batch(check.config, 2, rng)
         params, noise = params.to(xp), Noise(seed=3, step=4) if check.training else None
         grads, arrays = params.zeros_like(), (xp.asarray(images), xp.asarray(labels))
-        loss = loss_and_grads(check.config, params, *arrays, grads, noise=noise)
+        loss = check.objective(check.config, params, *arrays, grads, noise=noise)
         found.append((float(loss), to_numpy(grads.flat)))
     (loss, grads), (loss_there, grads_there) = found
     assert loss_there == pytest.approx(loss, rel=1e-12)

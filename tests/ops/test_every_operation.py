@@ -75,6 +75,11 @@ def labels(s, z):
     return array_module(z).arange(s.B) % s.C
 
 
+def sources(s, x):
+    xp = array_module(x)
+    return (xp.arange(s.B)[:, None] + 2 * xp.arange(s.N)) % (s.N + 1) - 1  # the first is MASKED
+
+
 def soft_targets(s, z):
     weights = array_module(z).arange(1.0, s.B * s.C + 1).reshape(s.B, s.C) % 4 + 0.5
     return weights / weights.sum(axis=1, keepdims=True)
@@ -169,6 +174,21 @@ OPERATIONS = {
     "token_pool": (
         lambda s, x: ops.token_pool(x),
         ops.token_pool_backward,
+        lambda s: [s.tokens],
+    ),
+    "corrupt": (
+        lambda s, x, mask: ops.corrupt(x, mask, sources(s, x)),
+        ops.corrupt_backward,
+        lambda s: [s.tokens, (s.D,)],
+    ),
+    "row_pool": (
+        lambda s, x: ops.row_pool(x, sources(s, x)[:, :1] + 1),
+        ops.row_pool_backward,
+        lambda s: [(s.B, s.N + 1, s.D)],
+    ),
+    "squared_error": (
+        lambda s, y: ops.squared_error(y, y * 0 + 0.5),
+        lambda dy, cache: ops.squared_error_backward(cache) * dy,
         lambda s: [s.tokens],
     ),
     "mean_pool": (

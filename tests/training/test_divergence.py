@@ -16,7 +16,7 @@ GUESS = math.log(10)  # the loss of blind guessing among 10 classes
 
 @pytest.fixture
 def guard(tmp_path):
-    return Guard(10, tmp_path / "last.npz", lr=0.5)
+    return Guard(GUESS, tmp_path / "last.npz", lr=0.5)
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, 20.1 * GUESS, 25 * GUESS, 1e30])

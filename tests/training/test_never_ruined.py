@@ -23,7 +23,7 @@ from tests.tiny_runs import (
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
-from tinyvit.training import loop, session
+from tinyvit.training import session, tasks
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
 
@@ -239,7 +239,7 @@ def test_metrics_tell_rate_gradient_and_both_losses(alone):
 
 
 def test_an_epoch_that_is_completed_later_is_judged_again(command, photos, tmp_path, monkeypatch):
-    run, evaluate = tmp_path / "run", loop.evaluate
+    run, evaluate = tmp_path / "run", tasks.evaluate
     found = iter([(0.5, 1.0), (0.9, 0.5), (0.6, 0.9)])  # the half epoch looks best
 
     def judged(*args):
@@ -247,9 +247,9 @@ def test_an_epoch_that_is_completed_later_is_judged_again(command, photos, tmp_p
         return argparse.Namespace(accuracy=accuracy, loss=loss)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "evaluate", judged)
+        patch.setattr(tasks, "evaluate", judged)
         assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
         assert command("--resume", run, "--steps", "8")[0] == 0
-    assert evaluate is loop.evaluate
+    assert evaluate is tasks.evaluate
     progress = json.loads(str(arrays(run / "last.npz")["progress"]))
     assert (progress["best"], progress["best_epoch"]) == (0.6, 2)

@@ -23,7 +23,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
 from tinyvit.runs.settings import Settings
-from tinyvit.training import loop
+from tinyvit.training import tasks
 from tinyvit.training.recipes import recipe
 
 
@@ -93,13 +93,13 @@ def test_a_batch_in_parts_gives_the_same_weights(run, parts):
 
 
 def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(run, monkeypatch):
-    looked_at, evaluate = [], loop.evaluate
+    looked_at, evaluate = [], tasks.evaluate
 
     def watched(engine, images):
         looked_at.append(len(images))
         return evaluate(engine, images)
 
-    monkeypatch.setattr(loop, "evaluate", watched)
+    monkeypatch.setattr(tasks, "evaluate", watched)
     folder, out = run("a", "--validation", "10")
     assert looked_at == [10, 10, 10, 8]
     records = metrics(folder)
@@ -204,12 +204,12 @@ def test_the_last_checkpoint_is_the_best_where_the_last_epoch_is(run):
 
 
 def test_of_epochs_that_are_equally_right_the_surer_one_is_the_best(run, monkeypatch):
-    losses, evaluate = iter([0.5, 0.3, 0.4]), loop.evaluate
+    losses, evaluate = iter([0.5, 0.3, 0.4]), tasks.evaluate
 
     def judged(*args):
         return replace(evaluate(*args), counts=np.array([[3, 1], [1, 3]]), loss=next(losses))
 
-    monkeypatch.setattr(loop, "evaluate", judged)
+    monkeypatch.setattr(tasks, "evaluate", judged)
     folder, _ = run("a")
     assert json.loads(str(arrays(folder / "best.npz")["progress"]))["best_epoch"] == 2
 

@@ -51,7 +51,7 @@ def summary(config: ViTConfig, name: str) -> str:
         ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
-        ("classes", f"{config.classes:,}" if config.classes > 1 else "none: it has no head"),
+        ("classes", _classes(config)),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
         ("inference, an image", f"{_count(forward)} multiply-adds"),
         ("training, an image", f"{_count(3 * forward)}: backward costs twice as much as forward"),
@@ -60,6 +60,12 @@ def summary(config: ViTConfig, name: str) -> str:
     ]
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
+
+
+def _classes(config: ViTConfig) -> str:
+    if config.predicts_patches:
+        return f"none: it predicts {config.classes:,} numbers for each patch"
+    return f"{config.classes:,}" if config.classes > 1 else "none: it has no head"
 
 
 def _resnet(config: ViTConfig) -> str:

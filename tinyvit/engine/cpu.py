@@ -123,7 +123,8 @@ def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
 def _fitting_micro_batch(config: ViTConfig) -> int:
     """How many images keep the largest array of a block (MLP, q k v or attention) near the target size.
 
-    In a model that predicts patches, that may also be the logits. Each micro-batch adds its gradient to every matrix, a pass over the matrix however few its images are. A
+    In a model that predicts patches, that may also be the logits. Each micro-batch adds its gradient to every
+    matrix, a pass over the matrix however few its images are. A
     minimum number of rows keeps that cost small in comparison.
     """
     N = config.tokens

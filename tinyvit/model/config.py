@@ -46,7 +46,7 @@ class ViTConfig:
 
     predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
     how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
-    class token takes part, and what the features of an image are.
+    class token takes part, so that it can be trained further with labels.
     """
 
     image_size: tuple[int, int] | int

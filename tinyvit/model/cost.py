@@ -46,7 +46,7 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
     and another N D for the mask of dropout on the embedding. A model that predicts
-    patches keeps D + pre_logits + 2 C for each of those that are corrupted, here counted as if all were. Memory
+    patches keeps D + pre_logits + 2 C for each corrupted patch, here counted as if all were corrupted. Memory
     grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
     micro-batches on the CPU).
     """

@@ -34,8 +34,14 @@ class ReadoutCache(NamedTuple):
 
 
 def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
-    """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer."""
-    return _head_input(config, params, x, ops.token_pool if config.has_token else ops.mean_pool)
+    """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer.
+
+    They are the mean of the patches in a model that predicts patches, whose class token nothing has read yet.
+    """
+    if config.predicts_patches:
+        x = x[:, int(config.has_token) :]
+    pooled = config.has_token and not config.predicts_patches
+    return _head_input(config, params, x, ops.token_pool if pooled else ops.mean_pool)
 
 
 def readout(

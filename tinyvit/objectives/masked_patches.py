@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 
@@ -92,6 +93,13 @@ def losses_and_hits(
     return xp.stack([losses.mean(axis=1), right.mean(axis=1).astype(losses.dtype)], axis=1)
 
 
+def fixed_corruption(
+    config: ViTConfig, images: int, corrupt: float, seed: int, xp: ModuleType
+) -> ops.Corruption:
+    """The corruption with which images are evaluated: that of step 0, which no step of training has."""
+    return ops.draw_corruption(ops.Noise(seed, 0), images, config.patches, corrupt, xp)
+
+
 def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTConfig:
     """The same model with a head that predicts the target for every patch.
 
@@ -107,8 +115,8 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
         )
     if target == "downsized" and P % SIDE:
         raise UserError(
-            f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size that is "
-            f"a multiple of {SIDE}, or another --target."
+            f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size "
+            f"that is a multiple of {SIDE}, or another --target."
         )
     if int(corrupt * config.patches) < 1:
         raise UserError(
@@ -121,7 +129,7 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
 
 
 def blind_loss(config: ViTConfig, target: str) -> float:
-    """The loss of a model that knows nothing: that of guessing evenly; for pixels, the most that grey costs."""
+    """The loss of a model that knows nothing: that of guessing evenly or, for pixels, at most that of 0."""
     return 1.0 if target == "pixels" else math.log(colours(config))
 
 
@@ -149,6 +157,21 @@ def true_patches(config: ViTConfig, images: Array, chosen: Array, target: str) -
     return classes[:, :, 0] if target == "mean-colour" else classes
 
 
+def as_pixels(config: ViTConfig, values: Array, target: str) -> Array:
+    """Patches (B, n, P*P*3) of normalised pixels that look as `values` say, which are as in true_patches.
+
+    A class of colours is painted in the middle one.
+    """
+    if target == "pixels":
+        return values
+    xp, (B, n, *_) = array_module(values), values.shape
+    side = 1 if target == "mean-colour" else SIDE
+    pixels = class_colours(values.reshape(B, n, side, side), config.channels) / 127.5 - 1
+    for axis in (2, 3):
+        pixels = xp.repeat(pixels, config.pixels_per_patch // side, axis=axis)
+    return pixels.reshape(B, n, -1)
+
+
 def colour_classes(means: Array) -> Array:
     """The classes (...), int64, of colours (..., 3) from 0 to 255: 3 bits of each channel, red first."""
     xp = array_module(means)
@@ -158,11 +181,11 @@ def colour_classes(means: Array) -> Array:
 
 
 def class_colours(classes: Array, channels: int = 3) -> Array:
-    """The colours (..., 3) uint8 of classes (...): the middle of the range that each class stands for."""
+    """The colours (..., 3), from 0 to 255, of classes (...): the middle of what each class stands for."""
     xp = array_module(classes)
     levels = [classes // LEVELS**i % LEVELS for i in reversed(range(channels))]
     step = 256 // LEVELS
-    return (xp.stack(levels, axis=-1) * step + step // 2).astype(xp.uint8)
+    return xp.stack(levels, axis=-1) * step + step // 2
 
 
 def _mean_bytes(pixels: Array) -> Array:

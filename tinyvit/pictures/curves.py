@@ -74,11 +74,12 @@ def draw_curves(
     ]
     losses, accuracies = ([s for s in group if s.points] for group in (losses, accuracies))
     loss_title = "training loss" if [s.name for s in losses] == ["training"] else "loss"
+    empty = "not measured" if losses and losses[-1].name == judge else "not measured yet"
     sheet = Sheet(WIDTH, HEIGHT)
     sheet.text(40, 34, cut(title, WIDTH - 80, 22), 22, INK, "lm")
     sheet.text(40, 62, _summary(records, best_epoch), 14, QUIET, "lm")
     _draw_panel(sheet, LOSS_BOX, loss_title, losses, xs, x_name, math.inf, best_epoch)
-    _draw_panel(sheet, ACCURACY_BOX, "accuracy, %", accuracies, xs, x_name, 100.0, best_epoch)
+    _draw_panel(sheet, ACCURACY_BOX, "accuracy, %", accuracies, xs, x_name, 100.0, best_epoch, empty)
     sheet.save(path)
 
 
@@ -99,7 +100,8 @@ def finite_points(records: Sequence[Record], x_name: str, key: str, factor: floa
 
 def judging_images(records: Sequence[Record]) -> str:
     """'validation' if there are such images, otherwise 'test'."""
-    return "validation" if any(record.get("val_accuracy") is not None for record in records) else "test"
+    held_out = ("val_accuracy", "val_loss")
+    return "validation" if any(r.get(key) is not None for r in records for key in held_out) else "test"
 
 
 def _best_point(
@@ -124,6 +126,8 @@ def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
     key = {"validation": "val_accuracy", "test": "test_accuracy"}[images]
     if point := _best_point(records, name, key, 100, best_epoch):
         parts.append(f"best epoch {best_epoch}: {images} accuracy {point[1]:.1f}%")
+    elif point := _best_point(records, name, key.replace("accuracy", "loss"), 1, best_epoch):
+        parts.append(f"best epoch {best_epoch}: {images} loss {point[1]:.3f}")
     if last.get("images_per_second") is not None:
         parts.append(img_per_second(last["images_per_second"]))
     if last.get("seconds") is not None:
@@ -156,14 +160,15 @@ def _draw_panel(
     x_name: str,
     ceiling: float,
     best_epoch: int | None,
+    empty: str = "not measured yet",
 ) -> None:
-    """One plot with its title, axes and curves; ceiling is the largest possible y."""
+    """One plot with its title, axes and curves, or the text `empty`; ceiling is the largest possible y."""
     left, top, right, bottom = box
     sheet.text(left - 48, top - 28, title, 15, INK, "lm")
     ys = [y for series in curves for _, y in series.points]
     axes = draw_axes(sheet, box, xs, ys, x_name, ceiling)
     if not ys:
-        sheet.text((left + right) / 2, (top + bottom) / 2, "not measured yet", 15, QUIET)
+        sheet.text((left + right) / 2, (top + bottom) / 2, empty, 15, QUIET)
         return
     for series in curves:
         pixels = [axes.place(x, y) for x, y in series.points]

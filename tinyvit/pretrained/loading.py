@@ -51,12 +51,19 @@ def load_any(
 
 
 def check_has_head(source: str, model: Model) -> None:
-    """Raise UserError for a model without a head, when classes are needed."""
+    """Raise UserError for a model without a head for classes, when classes are needed."""
     if not model.has_head:
         raise UserError(
-            f"{source} has no head and therefore no classes: fine-tune it with tinyvit.finetune, or use its "
-            "features with tinyvit.fewshot."
+            f"{source} {why_no_classes(model)}: fine-tune it with tinyvit.finetune, or use its features with "
+            "tinyvit.fewshot."
         )
+
+
+def why_no_classes(model: Model) -> str:
+    """Why a model without a head for classes has none, to be said of its source."""
+    if model.config.predicts_patches:
+        return "learned without labels, to predict patches, and has no classes"
+    return "has no head and therefore no classes"
 
 
 def class_names(source: str, count: int) -> tuple[str, ...]:

@@ -32,6 +32,11 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         kind = f"a file that ends in {LAYOUTS[layout]}" if LAYOUTS[layout] else "a folder, without an ending"
         raise UserError(f"{path} does not suit the layout {layout}, which is {kind}: change one of them.")
     config, params = model.config, model.params
+    if config.predicts_patches and layout != "tinyvit":
+        raise UserError(
+            f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
+            "choose the layout tinyvit."
+        )
     if layout == "tinyvit":
         save_checkpoint(path, Checkpoint(config, params, classes=model.classes))
     elif layout == "official":

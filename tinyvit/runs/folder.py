@@ -4,6 +4,7 @@ config.json     settings and model, and the versions of the software they were r
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 curves.png      loss and accuracy over the epochs
+patches.png     patches that it was shown and predicted, if it learned without labels
 
 A process claims the folder of a new run before it loads anything, and locks the folder of a run that it
 resumes, so no two processes train into the same folder.
@@ -41,6 +42,7 @@ class RunFolder:
         self.last_path = self.path / "last.npz"
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
+        self.patches_path = self.path / "patches.png"
         self._claim = Claim(self.path)
 
     @classmethod
@@ -141,7 +143,7 @@ class RunFolder:
         return Settings.from_dict(self._config("settings", dict), self.config_path)
 
     def classes(self) -> tuple[str, ...]:
-        """The names of the classes, in the order of the logits."""
+        """The names of the classes, in the order of the logits; none if the run learns without labels."""
         return tuple(self._config("classes", list))
 
     def load(self, which: str) -> Checkpoint:
@@ -153,7 +155,8 @@ class RunFolder:
                 f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
             )
         checkpoint, described = load_checkpoint(path), self._model()
-        if checkpoint.config != described or described.classes != len(self.classes()):
+        named = 0 if described.predicts_patches else described.classes
+        if checkpoint.config != described or named != len(self.classes()):
             raise UserError(
                 f"{path} does not contain the model that {self.config_path} describes: restore the folder, "
                 "or start a new run."
@@ -212,7 +215,8 @@ class RunFolder:
                 f"{self.path} already contains a run: add --resume to continue it, or choose another folder "
                 "with --out."
             )
-        for path in (self.config_path, self.metrics_path, self.last_path, self.best_path, self.curves_path):
+        pictures = self.curves_path, self.patches_path
+        for path in (self.config_path, self.metrics_path, self.last_path, self.best_path, *pictures):
             if path.exists():
                 raise UserError(
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
+from tinyvit.objectives.masked_patches import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -28,6 +29,9 @@ class Settings:
     is the number of heads, if the file does not state it. resolution is the side of the model's images in
     pixels, if it differs from that of the weights, and position_resize is how the position embedding is then
     resized.
+
+    For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
+    patches that are corrupted (see objectives.masked_patches). target is None for learning from labels.
     """
 
     dataset: str
@@ -55,6 +59,8 @@ class Settings:
     heads: int | None = None
     resolution: int | None = None
     position_resize: str | None = None
+    target: str | None = None
+    corrupt: float = 0.5
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
@@ -142,10 +148,11 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
-    **dict.fromkeys(("smoothing", "dropout", "drop_path"), _RATE),
+    **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "device": _one_of(("auto", "cpu", "gpu")),
     "position_resize": _one_of(METHODS),
+    "target": _one_of(TARGETS),
 }

@@ -27,10 +27,10 @@ STEP_LAYOUTS = (
     "{epoch}   {loss}",
 )
 EPOCH_LAYOUTS = (
-    "{epoch}  {loss}   {accuracy}   {best} {rate}  {took}",
-    "{epoch}  {loss}   {accuracy}   {best} {took}",
-    "{epoch}  {loss}   {accuracy}   {best}",
-    "{epoch}  {loss}   {accuracy}",
+    "{epoch}  {loss}   {result}   {best} {rate}  {took}",
+    "{epoch}  {loss}   {result}   {best} {took}",
+    "{epoch}  {loss}   {result}   {best}",
+    "{epoch}  {loss}   {result}",
 )
 DOWNLOAD_LAYOUTS = (
     "{name}  {bar}  {size}   {speed}   {left}",
@@ -91,23 +91,26 @@ class Progress:
         epoch: int,
         epochs: int,
         loss: float,
-        accuracy: float | None,
+        result: float | None,
         best: float | None,
         rate: float | None,
         seconds: float,
         label: str = "test",
+        by_loss: bool = False,
     ) -> None:
         """Print the permanent line for an epoch, with a star if it is the best so far.
 
-        accuracy and best (this epoch included) are in 0..1, None if not measured; label names the images they
-        were measured on; rate is in images per second, seconds what the epoch took.
+        result and best (this epoch included) are accuracies in 0..1 or, if by_loss, losses; None if not
+        measured. label names the images they were measured on; rate is in images per second, seconds what the
+        epoch took.
         """
-        is_best = accuracy is not None and accuracy == best
+        is_best = result is not None and result == best
+        label, form = (f"{label} loss", figure) if by_loss else (label, percent)
         fields = {
             "epoch": self._epoch_field(epoch, epochs),
             "loss": self._labelled("loss", figure(loss)),
-            "accuracy": self._labelled(label, self._paint(percent(accuracy), "green" if is_best else "bold")),
-            "best": self._labelled("best", percent(best)) + (self._paint(" *", "green") if is_best else "  "),
+            "result": self._labelled(label, self._paint(form(result), "green" if is_best else "bold")),
+            "best": self._labelled("best", form(best)) + (self._paint(" *", "green") if is_best else "  "),
             "rate": self._paint(f"{img_per_second(rate):>13}", "dim"),  # 13 holds 123,456 img/s
             "took": self._paint(f"{duration(seconds):>7}", "dim"),  # 7 holds 1:02:09
         }

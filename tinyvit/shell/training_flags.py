@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tinyvit.model import SIZES, usual_name
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import natural_float, natural_int, positive_float, positive_int, rate
@@ -32,8 +33,21 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     )
 
 
-def add_fit_flags(parser: argparse.ArgumentParser) -> None:
-    """How to train."""
+def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
+    """Which model to train from scratch; pool describes --pool."""
+    sizes = ", ".join(usual_name(f"{size}/1").partition("/")[0] for size in SIZES)
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--model",
+        metavar="SIZE/PATCH",
+        help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
+        "pixels; or a hybrid such as R26+S/32",
+    )
+    model.add_argument("--pool", choices=("token", "mean"), help=f"{pool} (default: {Settings.pool})")
+
+
+def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
+    """How to train, with or without labels."""
     fit = parser.add_argument_group("training")
     length = fit.add_mutually_exclusive_group()
     length.add_argument(
@@ -81,7 +95,8 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
     )
-    fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
+    if labels:
+        fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
     fit.add_argument(
         "--dropout", type=rate, metavar="R", help=f"dropout rate (default: {Settings.dropout:g})"
     )

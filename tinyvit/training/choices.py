@@ -12,7 +12,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning, recipe
+from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, fitted_fine_tuning, recipe
 
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 _FREE_ON_RESUME = {"device", "threads", "data_dir"}
@@ -27,7 +27,14 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     else:
         dataset = chosen.get("dataset", "shapes")
         usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+        if "target" in chosen:
+            usual = usual | PRE_TRAINING
         settings = Settings(**({"dataset": dataset} | usual | chosen))
+    if settings.target and settings.weights:
+        raise UserError(
+            "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
+            "both. Omit --config."
+        )
     if not device.is_gpu and settings.threads is None:  # another number of threads would give other bits
         settings = replace(settings, threads=available_cores())
     return settings

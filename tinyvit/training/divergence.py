@@ -19,15 +19,16 @@ _WORST = 20  # a loss this many times that of blind guessing is beyond recovery
 class Guard:
     """Raises UserError if training has diverged, naming the last good checkpoint and the remedy."""
 
-    classes: int
+    blind_loss: float
     checkpoint: Path
     lr: float
 
     def check_loss(self, loss: float, step: int) -> None:
         """Check that the loss of a step is a number, and not far above that of blind guessing."""
-        guess = math.log(max(self.classes, 2))
-        if not loss < _WORST * guess:
-            raise self._diverged(f"the loss is {loss:.3g}, while blind guessing gives {guess:.2f}", step)
+        if not loss < _WORST * self.blind_loss:
+            raise self._diverged(
+                f"the loss is {loss:.3g}, while blind guessing gives {self.blind_loss:.2f}", step
+            )
 
     def check_finite(self, what: str, value: float, step: int) -> None:
         """Check that a value, which the message calls `what`, is finite."""

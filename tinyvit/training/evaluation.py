@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinyvit.analysis.confusion import confusion_counts
+from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
-from tinyvit.ops import cross_entropy, softmax
+from tinyvit.objectives import masked_patches
+from tinyvit.ops import Corruption, cross_entropy, softmax
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,41 @@ def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
     return Evaluation(float(loss), softmax(logits)[0], counts)
 
 
-def figures_of_epoch(held_out: Evaluation | None, test: Evaluation | None) -> dict[str, float | None]:
+@dataclass(frozen=True)
+class PatchEvaluation:
+    """How well a model predicts the corrupted patches of a set of images.
+
+    loss is that of its objective; accuracy is the share of colours that it predicts right, None for pixels.
+    """
+
+    loss: float
+    accuracy: float | None
+
+
+def evaluate_patches(
+    engine: ReferenceEngine, images: ImageSet, target: str, corrupt: float, seed: int
+) -> PatchEvaluation:
+    """The results of an engine's model on a set of images, corrupted in the same way every time."""
+    config, params = engine.config, engine.params
+    xp = array_module(params.flat)
+    corruption = masked_patches.fixed_corruption(config, len(images), corrupt, seed, xp)
+
+    def compute(batch: Array, *rows: Array) -> Array:
+        return masked_patches.losses_and_hits(config, params, batch, Corruption(*rows), target)
+
+    losses, hits = in_batches(compute, config, params, images.images, *corruption).T
+    accuracy = None if target == "pixels" else float(hits.mean(dtype=np.float64))
+    return PatchEvaluation(float(losses.mean(dtype=np.float64)), accuracy)
+
+
+def rank(accuracy: float | None, loss: float, by_loss: bool) -> tuple[float, ...]:
+    """Sorts results, better ones last: by accuracy, with ties broken by the loss, or by the loss alone."""
+    return (-loss,) if by_loss else (accuracy, -loss)
+
+
+def figures_of_epoch(
+    held_out: Evaluation | PatchEvaluation | None, test: Evaluation | PatchEvaluation | None
+) -> dict[str, float | None]:
     """The losses and accuracies in an epoch's record: on the test images, and on any held out images."""
     record: dict[str, float | None] = {}
     if held_out:

@@ -24,10 +24,11 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import Guard, without_overflow_warnings
 from tinyvit.training.epoch_files import EpochFiles
-from tinyvit.training.evaluation import Evaluation, evaluate, figures_of_epoch
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
 from tinyvit.training.signals import Interrupted, stop_signals
 from tinyvit.training.state import State, restored
+from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
 _GPU_LOOK_STEPS = 20  # steps between readings of the loss: reading a number from a GPU waits for the GPU
@@ -43,10 +44,11 @@ class Trainer:
         dataset: Dataset,
         engine: ReferenceEngine,
         progress: Progress,
+        task: Task,
     ):
-        self.run, self.settings, self.dataset = run, settings, dataset
+        self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress = engine, progress
-        self.guard = Guard(engine.config.classes, run.last_path, settings.lr)
+        self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
         self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
         self.state = State()
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
@@ -56,7 +58,7 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
         lengths = self.steps_per_epoch, self.total_steps
-        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
+        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths, self.task.by_loss)
 
     def fit(self) -> None:
         """Train to the last epoch."""
@@ -120,20 +122,20 @@ class Trainer:
             | figures_of_epoch(held_out, test)
             | {"images_per_second": rate, "seconds": state.seconds}
         )
-        if (judged.accuracy, -judged.loss) > (state.best, -state.best_loss):
-            state.best, state.best_loss, state.best_epoch = judged.accuracy, judged.loss, epoch + 1
+        if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
             self._write(self.run.best_path, resumable=False)
         self._write(self.run.last_path)
         self.files.write(state.records, state.best_epoch)
-        label = "validation" if held_out else "test"
-        self.progress.epoch(epoch + 1, s.epochs, loss, judged.accuracy, state.best, rate, took, label)
+        by_loss, label = self.task.by_loss, "validation" if held_out else "test"
+        shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
+        self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
-    def _evaluate(self, images: ImageSet) -> Evaluation:
-        result = evaluate(self.engine, images)
+    def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
+        result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
 

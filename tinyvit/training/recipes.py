@@ -35,6 +35,9 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 }
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
+# Without labels (appendix B.1.2). The paper's rate of 2e-4 is for a far larger model, and a million steps.
+PRE_TRAINING: dict[str, Any] = {"target": "mean-colour", "smoothing": 0.0, "drop_path": 0.0}
+
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "sgd",

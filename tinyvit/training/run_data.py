@@ -51,8 +51,8 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
 
 
 def check_classes(run: RunFolder, dataset: Dataset) -> None:
-    """Raise UserError if the classes of the data are not those of the run."""
-    if dataset.classes != run.classes():
+    """Raise UserError if the classes of the data are not those of the run, unless it learns without them."""
+    if run.settings().target is None and dataset.classes != run.classes():
         raise UserError(
             f"the classes of the data ({len(dataset.classes)}) are not those {run.path} was trained on "
             f"({len(run.classes())}): point --data-dir at the data of the run."

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, usual_name
-from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import make_optimizer
+from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
@@ -35,6 +35,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
 from tinyvit.training.starting_point import starting_model
+from tinyvit.training.tasks import task_of
 
 
 def train(
@@ -97,7 +98,7 @@ def _new_trainer(
     settings = fitted_to_data(settings, len(dataset.train), fixed)
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
-    run.create(settings, model.config, dataset.classes, model.params.count)
+    run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     return trainer
 
 
@@ -110,7 +111,8 @@ def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progre
         if checkpoint and _is_finished(checkpoint, settings):
             print(f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.")
             print(
-                f"To train it for longer: python -m tinyvit.train --resume {quote(str(run.path))} --epochs N"
+                f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
+                f"{quote(str(run.path))} --epochs N"
             )
             return 0
         device = select_device(settings.device)
@@ -163,9 +165,9 @@ def _trainer(
         settings.clip or math.inf,
         settings.accumulate,
     )
-    objective = partial(loss_and_grads, smoothing=settings.smoothing)
-    engine = make_engine(model.config, params, objective, training, settings.threads)
-    return Trainer(run, settings, dataset, engine, progress)
+    task = task_of(settings, model.config)
+    engine = make_engine(model.config, params, task.objective, training, settings.threads)
+    return Trainer(run, settings, dataset, engine, progress, task)
 
 
 def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
@@ -174,7 +176,7 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
     path = quote(str(run.path))
     try:
         progress.header(
-            settings.dataset,
+            f"{settings.dataset} without labels" if settings.target else settings.dataset,
             f"{_model_name(settings)}, {engine.params.count:,} parameters",
             device.label if device.is_gpu else f"{device.label} on {engine.label}",
             f"run {run.path}",
@@ -188,23 +190,55 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
     except Interrupted as signal:
         progress.close()
         progress.note(f"stopped after step {state.step:,}, which is saved. To resume:")
-        progress.note(f"  python -m tinyvit.train --resume {path}")
+        progress.note(f"  python -m tinyvit.{_command(settings)} --resume {path}")
         return 128 + signal.number
     finally:
         progress.close()
+    for line in _after_pretraining(trainer) if settings.target else _after_training(trainer):
+        progress.note(line)
+    return 0
+
+
+def _after_training(trainer: Trainer) -> Iterator[str]:
+    """What came of a run, and what to do next."""
+    state, settings, path = trainer.state, trainer.settings, quote(str(trainer.run.path))
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy = state.records[-1]["test_accuracy"]
-    for line in (
+    yield (
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:",
-        f"  python -m tinyvit.evaluate {path}        accuracy, class by class",
-        f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where",
-        f"  open {quote(str(run.curves_path))}",
-    ):
-        progress.note(line)
+        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
+    )
+    yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
+    yield f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where"
+    yield f"  open {quote(str(trainer.run.curves_path))}"
     if settings.dataset == "shapes" and settings.weights is None:
-        progress.note("  python -m tinyvit.train --dataset cifar10        the real thing")
-    return 0
+        yield "  python -m tinyvit.train --dataset cifar10        the real thing"
+
+
+def _after_pretraining(trainer: Trainer) -> Iterator[str]:
+    """What came of a run without labels, and what to do next; draws what it predicts."""
+    run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
+    last, path = state.records[-1], quote(str(run.path))
+    chosen_by = "validation" if trainer.dataset.validation else "test"
+    right = last["test_accuracy"]
+    share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
+    yield (
+        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}; the best epoch by "
+        f"{chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
+    )
+    where = f" --data-dir {quote(settings.data_dir)}" if settings.data_dir else ""
+    yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
+    yield f"  open {quote(str(run.curves_path))}"
+    try:
+        shown = trainer.dataset.test.images[:SHOWN]
+        what = settings.target, settings.corrupt, settings.seed
+        versions = filled_patches(engine.config, engine.params, shown, *what)
+        draw_patches(
+            versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
+        )
+        yield f"  open {quote(str(run.patches_path))}        what it predicts of corrupted patches"
+    except (OSError, ValueError) as error:  # a UserError is a ValueError
+        yield f"{run.patches_path.name} was not written: {error}"
 
 
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
@@ -224,6 +258,10 @@ def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
 
 def _length(settings: Settings) -> str:
     return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
+
+
+def _command(settings: Settings) -> str:
+    return "pretrain" if settings.target else "train"
 
 
 def _model_name(settings: Settings) -> str:

@@ -11,6 +11,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.runs.checkpoint import Checkpoint
+from tinyvit.training.evaluation import rank
 
 
 @dataclass
@@ -21,14 +22,26 @@ class State:
     loss_sum: float = 0.0  # over the steps of the current epoch
     norm_sum: float = 0.0  # of the gradient norms of those steps
     seconds: float = 0.0  # of training and evaluation, resumed or not
-    best: float = -1.0  # accuracy of the best epoch
-    best_loss: float = math.inf  # its loss on the same images, which breaks ties
+    best: float | None = -1.0  # accuracy of the best epoch; None if there is none to measure
+    best_loss: float = math.inf  # its loss on the same images
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
 
+    def judge(self, epoch: int, accuracy: float | None, loss: float, by_loss: bool) -> bool:
+        """Note the results of an epoch, if it is the best so far; returns whether it is."""
+        if rank(accuracy, loss, by_loss) <= rank(self.best, self.best_loss, by_loss):
+            return False
+        self.best, self.best_loss, self.best_epoch = accuracy, loss, epoch
+        return True
+
 
 def restored(
-    checkpoint: Checkpoint, path: Path, engine: ReferenceEngine, steps_per_epoch: int, total_steps: int
+    checkpoint: Checkpoint,
+    path: Path,
+    engine: ReferenceEngine,
+    steps_per_epoch: int,
+    total_steps: int,
+    by_loss: bool,
 ) -> State:
     """The state in a checkpoint from path; its arrays are copied into the engine.
 
@@ -41,7 +54,7 @@ def restored(
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
             state.records.pop()
             if state.best_epoch > len(state.records):  # it is judged again when it is complete
-                state.best, state.best_loss, state.best_epoch = _best_of(state.records)
+                _judge_again(state, by_loss)
         done = min(len(state.records) * steps_per_epoch, total_steps)
         fits = (
             checkpoint.config == engine.config
@@ -63,12 +76,12 @@ def restored(
     return state
 
 
-def _best_of(records: list[dict[str, Any]]) -> tuple[float, float, int]:
-    """Accuracy, loss and number of the best of some epochs; -1, infinity and 0 if there are none."""
-    judge = "val" if records and "val_accuracy" in records[0] else "test"
-    ranked = [(record[f"{judge}_accuracy"], -record[f"{judge}_loss"], -record["epoch"]) for record in records]
-    accuracy, loss, epoch = max(ranked, default=(-1.0, -math.inf, 0))
-    return accuracy, -loss, -epoch
+def _judge_again(state: State, by_loss: bool) -> None:
+    """Find the best of the epochs in the records."""
+    state.best, state.best_loss, state.best_epoch = State.best, State.best_loss, State.best_epoch
+    for record in state.records:
+        images = "val" if "val_loss" in record else "test"
+        state.judge(record["epoch"], record[f"{images}_accuracy"], record[f"{images}_loss"], by_loss)
 
 
 def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
