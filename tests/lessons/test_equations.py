@@ -31,6 +31,8 @@ DERIVED_IN = {
     "tinyvit/analysis/position_similarity.py": "17_look_inside",
     "tinyvit/ops/resize.py": "21_pretrained",
     "tinyvit/analysis/few_shot.py": "22_transfer",
+    "tinyvit/ops/corruption.py": "25_masked_patches",
+    "tinyvit/ops/squared_error.py": "25_masked_patches",
 }
 # The operations of convolutional networks, which no lesson derives yet.
 AWAITING_A_LESSON = {

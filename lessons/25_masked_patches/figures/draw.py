@@ -59,13 +59,13 @@ def draw_guess():
         sheet.text(x + big / 2, top - 22, name, 14, ink)
         sheet.rectangle(x, top + 20, big, big, hexadecimal(class_colours(colour)), FAINT)
         sheet.text(x + big / 2, top + 20 + big / 2, str(colour), 14, INK)
-    sheet.text(604, 222, "The numbers are the colours' classes, 0 to 511.", 13, QUIET)
+    sheet.text(598, 222, "The numbers are the colours' classes, 0 to 511.", 13, QUIET)
     sheet.save(HERE / "guess.png")
 
 
 def draw_corruption_of_the_star():
     """The star, what a model is shown of it, and the colours that it is asked for."""
-    chosen, source = (part[0] for part in draw_corruption(Noise(0, 1), 1, SIDE * SIDE, 0.5, np))
+    chosen, source = (part[0] for part in draw_corruption(Noise(0, 11), 1, SIDE * SIDE, 0.5, np))
     sheet = Sheet(760, 310)
     size, top = 216, 46
     step = size / SIDE
