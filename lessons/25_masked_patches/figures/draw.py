@@ -102,8 +102,8 @@ def draw_corruption_of_the_star():
 def draw_learned(found):
     """Pictures that were held out, what the model was shown, what it said, and what would have been right."""
     pictures = make_shapes(test=1000).test.images
-    sheet = Sheet(780, 496)
-    size, gap = 104, 10
+    sheet = Sheet(786, 484)
+    size, gap = 102, 9
     names = ("the picture", "what it is shown", "what it says", "what is right")
     for line, name in enumerate(names):
         for column, (chosen, source, said) in enumerate(
@@ -116,12 +116,12 @@ def draw_learned(found):
                 picture = shown(picture, np.array(source))
             if line > 1:
                 picture = filled(picture, chosen, np.array(said) if line == 2 else right[chosen])
-            x, y = 108 + column * (size + gap), 22 + line * (size + gap)
+            x, y = 112 + column * (size + gap), 22 + line * (size + gap)
             sheet.image(x, y, picture, size)
-        sheet.text(98, 22 + size / 2 + line * (size + gap), name, 12, INK, "rm")
-    right = 100 * found["held out"]["right"]
-    words = f"1,000 pictures held out, half of each hidden: {right:.0f} % of the hidden colours right."
-    sheet.text(400, 484, words, 13, QUIET)
+        sheet.text(104, 22 + size / 2 + line * (size + gap), name, 12, INK, "rm")
+    right = 100 * found["by kind"]["masked"]
+    words = f"Of 1,000 pictures held out, it says {right:.0f} % of the masked colours right."
+    sheet.text(440, 470, words, 13, QUIET)
     sheet.save(HERE / "learned.png")
 
 
