@@ -49,6 +49,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     20: ("gradients", "backward"),
     21: ("parameters", "position", "linear.patch"),
     22: ("linear.head", "parameters"),
+    23: ("patchify", "linear.patch"),
     25: ("linear.patch", "linear.head", "cross_entropy"),
 }
 

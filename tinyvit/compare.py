@@ -57,7 +57,7 @@ class Run:
 
         Of a run without labels, it is the one with the lowest loss.
         """
-        by_loss = self.settings["target"] is not None
+        by_loss = self.settings.get("target") is not None
         measured = [r for r in self.records if self.value("loss" if by_loss else "accuracy", r) is not None]
         if not measured:
             return None

@@ -47,10 +47,9 @@ class Trainer:
         task: Task,
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
-        self.engine, self.progress = engine, progress
+        self.engine, self.progress, self.state = engine, progress, State()
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
         self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
-        self.state = State()
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.reads_every = 1 if array_module(engine.params.flat) is np else _GPU_LOOK_STEPS
@@ -75,8 +74,7 @@ class Trainer:
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
-        s = self.settings
-        warmup = round(s.warmup_epochs * self.steps_per_epoch)
+        s, warmup = self.settings, round(self.settings.warmup_epochs * self.steps_per_epoch)
         return learning_rate(step, self.total_steps, s.lr, warmup, s.decay)
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: list[int]) -> None:

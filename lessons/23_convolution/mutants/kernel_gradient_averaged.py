@@ -1,0 +1,16 @@
+"""The gradient of the kernel is a mean over all windows."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
+_wrong = changed(
+    Path(__file__).parents[3] / "tinyvit/ops/convolution.py",
+    (
+        "dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows",
+        "dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows / len(dy_rows)",
+    ),
+)
+convolution = _wrong["convolution"]
+convolution_backward = _wrong["convolution_backward"]
