@@ -128,17 +128,17 @@ def draw_learned(found):
 def draw_curve(found):
     """The loss of pre-training, and the accuracies after fine-tuning."""
     losses = np.array(found["losses"])
-    smooth, steps = losses.reshape(-1, 10).mean(axis=1), len(losses)
+    smooth, steps = losses.reshape(-1, 25).mean(axis=1), len(losses)
     sheet = Sheet(780, 320)
     sheet.text(56, 24, "pre-training without labels: the loss", 14, INK, "lm")
     axes = Axes(sheet, (56, 50, 380, 262), (1, steps), (0, 7))
     axes.frame(AXIS)
     axes.y_ticks(range(8), grid=False)
-    axes.x_ticks((1, steps // 3, 2 * steps // 3, steps))
+    axes.x_ticks((1, 1000, 2000, 3000, 4000, steps))
     axes.x_name("step")
     for level in (np.log(512), BEST_CONSTANT):
         axes.curve((1, steps), (level, level), QUIET, 1, dashed=True)
-    axes.curve(10 * np.arange(len(smooth)) + 5.5, smooth, BLUE)
+    axes.curve(25 * np.arange(len(smooth)) + 13, smooth, BLUE)
     axes.label_ends(
         [
             (steps, np.log(512), "log 512 = 6.24", QUIET),
@@ -147,17 +147,17 @@ def draw_curve(found):
         ]
     )
     sheet.text(540, 24, "then 500 labels: right on test", 14, INK, "lm")
-    axes = Axes(sheet, (570, 50, 750, 262), (0, 1), (0, 50))
+    axes = Axes(sheet, (570, 50, 750, 262), (0, 1), (0, 80))
     axes.frame(AXIS)
-    axes.y_ticks(range(0, 51, 10), [f"{share} %" for share in range(0, 51, 10)], grid=True)
+    axes.y_ticks(range(0, 81, 20), [f"{share} %" for share in range(0, 81, 20)], grid=True)
     axes.curve((0, 1), (10, 10), QUIET, 1, dashed=True)
     for x, (start, name, colour) in zip(
         (0.25, 0.75),
         (("fresh", "from scratch", ORANGE), ("pretrained", "pre-trained", GREEN)),
         strict=True,
     ):
-        for accuracy in found["accuracies"][start]:
-            sheet.dot(axes.place(x, 100 * accuracy), 5, colour)
+        for seed in found["tuned"][start]:
+            sheet.dot(axes.place(x, 100 * seed["right"]), 5, colour)
         sheet.text(axes.place(x, 0)[0], 282, name, 13, colour)
     sheet.save(HERE / "curve.png")
 
