@@ -50,7 +50,9 @@ LESSONS: dict[int, tuple[str, ...]] = {
     21: ("parameters", "position", "linear.patch"),
     22: ("linear.head", "parameters"),
     23: ("patchify", "linear.patch"),
+    24: ("patchify", "linear.patch"),
     25: ("linear.patch", "linear.head", "cross_entropy"),
+    26: ("position", "attention"),
 }
 
 

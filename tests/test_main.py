@@ -54,11 +54,11 @@ def test_a_command_is_described_in_the_list_as_in_its_help(call):
 
 
 def test_a_new_command_is_found_without_being_listed(call, tmp_path, monkeypatch):
-    (tmp_path / "study.py").write_text('"""`python -m tinyvit.study RUN`: study a run."""\n')
-    (tmp_path / "helper.py").write_text('"""What study needs."""\n')
+    (tmp_path / "admire.py").write_text('"""`python -m tinyvit.admire RUN`: admire a run."""\n')
+    (tmp_path / "helper.py").write_text('"""What admire needs."""\n')
     monkeypatch.setattr(tinyvit, "__path__", [*tinyvit.__path__, str(tmp_path)])
     listed = front.commands()
-    assert listed["study"] == "Study a run."
+    assert listed["admire"] == "Admire a run."
     assert "helper" not in listed
     assert list(listed) == sorted(listed)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.front import Model, preset
+from tinyvit.model import is_preset
 from tinyvit.training.fit import check_settings
 
 _PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
@@ -35,8 +36,9 @@ class ViTClassifier:
     labels of any kind.
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
-    suit the images. epochs is the number of passes over the images, which is increased if it would mean fewer
-    than 200 updates. The other settings are those of Model.fit; random_state None draws a random seed.
+    suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
+    passes over the images, which is increased if it would mean fewer than 200 updates. The other settings are
+    those of Model.fit; random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -84,17 +86,12 @@ class ViTClassifier:
         self._range = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
         images = self._images(X)
         height, width = images.shape[1:3]
-        patch = self.patch_size or next(
-            p
-            for p in _PATCHES
-            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
-        )
         steps = -(-len(images) // self.batch_size)
         self.n_iter_ = max(self.epochs, -(-_FEWEST_STEPS // steps))
         seed = self._seed()
         names = [str(label) for label in self.classes_]
         model = preset(
-            f"{self.model}/{patch}",
+            self._model_name(height, width),
             (height, width),
             names if len(set(names)) == len(names) else len(names),
             seed=seed,
@@ -198,6 +195,19 @@ class ViTClassifier:
         if X.ndim == 3:
             X = np.repeat(X[..., None], 3, axis=3)
         return np.ascontiguousarray(X)
+
+    def _model_name(self, height: int, width: int) -> str:
+        """The name of the preset for images of this size."""
+        if is_preset(self.model):
+            if self.patch_size is not None:
+                raise ValueError(f"{self.model} is the name of a whole model: omit patch_size.")
+            return self.model
+        patch = self.patch_size or next(
+            p
+            for p in _PATCHES
+            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
+        )
+        return f"{self.model}/{patch}"
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):

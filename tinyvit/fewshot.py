@@ -7,11 +7,12 @@ import argparse
 import numpy as np
 
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
-from tinyvit.data import Dataset, load_dataset
+from tinyvit.data import Dataset, keep_classes, load_dataset
 from tinyvit.front import Model, load
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import (
     add_compute_flags,
+    add_only_flag,
     add_source_flags,
     add_weights_argument,
     add_weights_flags,
@@ -49,6 +50,8 @@ def main(args: argparse.Namespace) -> None:
         decoding=progress.count("images"),
         note=progress.note,
     )
+    if args.only:
+        dataset = keep_classes(dataset, [word.strip() for word in args.only.split(",")])
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
@@ -86,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("fewshot", __doc__, _EPILOG)
     add_weights_argument(p)
     add_source_flags(p, usual_size="the size that the model expects")
+    add_only_flag(p)
     add_weights_flags(p)
     p.add_argument(
         "--shots",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit import model as core
-from tinyvit.analysis.attention_map import attention_in_batches
+from tinyvit.analysis.attention_map import attention_in_batches, check_has_attention
 from tinyvit.backend import Device, array_module, select_device, to_numpy
 from tinyvit.data import ImageSet, read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
@@ -33,7 +33,7 @@ Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] |
 
 @dataclass(eq=False, repr=False)
 class Model(core.Model):
-    """A Vision Transformer for inference, training and saving.
+    """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
     classes in the order of the logits. position_resize is how the library that the model comes from resizes
@@ -71,8 +71,9 @@ class Model(core.Model):
     def attention(self, images: Images) -> np.ndarray:
         """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
 
-        Token 0 is the class token, if there is one; the patches follow row by row.
+        Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
         """
+        check_has_attention(self.config)
 
         def look(batch):
             _, cache = core.forward(self.config, self.params, batch, whole=True)
@@ -225,7 +226,7 @@ def preset(
     threads: int | None = None,
     **changes,
 ) -> Model:
-    """A new model by name, such as "nano/4" or "B/16", with random parameters that depend on the seed.
+    """A new model by name, such as "nano/4" or "resnet-50", with random parameters that depend on the seed.
 
     classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
     Raises UserError if there is no such model or field, its patches do not fit the images, or two classes

@@ -9,16 +9,17 @@ from pathlib import Path
 from tinyvit.analysis.summary import default_image, presets_table, summary
 from tinyvit.errors import UserError
 from tinyvit.front import load
-from tinyvit.model import SIZES, ViTConfig, is_preset, preset, usual_name
+from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
 
 _EPILOG = """\
-MODEL is a preset, SIZE/PATCH, or whatever tinyvit.finetune accepts: a run folder, a file of weights, or a
-known name. A preset is described for ImageNet (224 pixels, 1000 classes) if its size is one of the official
-ones, and for CIFAR-10 (32 pixels, 10 classes) otherwise, unless --image-size and --classes say differently.
+MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of
+weights, or a known name. A preset is described for ImageNet (224 pixels, 1000 classes) if it is one of the
+official ones, and for CIFAR-10 (32 pixels, 10 classes) otherwise, unless --image-size and --classes say
+differently.
 Without MODEL, all presets are listed next to the figures in Table 1 of the paper.
 
 examples:
@@ -56,8 +57,9 @@ def _find(
     if not given and model.lower() not in map(str.lower, KNOWN):
         raise UserError(
             f"{model} is not a model, a file, a run folder or a known name: expected SIZE/PATCH such as B/16 "
-            f"or R26+S/32 (SIZE one of {', '.join(SIZES)}), an .npz or .safetensors file, a run folder, or "
-            f"one of {', '.join(KNOWN)}."
+            f"or R26+S/32 (SIZE one of {', '.join(SIZES)}), "
+            f"{', '.join(f'resnet-{size}' for size in RESNETS)}, an .npz or .safetensors file, a run folder, "
+            f"or one of {', '.join(KNOWN)}."
         )
     config = load(model, heads=heads, report=Progress().download(model)).config
     if classes:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
+from tinyvit.analysis.attention_map import check_has_attention
 from tinyvit.backend import select_device
 from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.image_files import images_below
@@ -94,6 +95,8 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
             f"{source} {why_no_classes(model)}: draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
+    if args.attention:
+        check_has_attention(model.config)
     if not model.has_head and args.json:
         raise UserError(f"{source} {why_no_classes(model)} to print: omit --json.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.train`: train a Vision Transformer, or continue a run that was stopped."""
+"""`python -m tinyvit.train`: train a Vision Transformer or a ResNet, or continue a run that was stopped."""
 
 from __future__ import annotations
 

@@ -31,14 +31,23 @@ def main(args: argparse.Namespace) -> None:
     dataset = load_data_of_run(run, args.data_dir, Progress())
     shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
     settings = run.settings()
+    config = model.config
+    similarity = position_similarity(config, model.params)
     save_portrait(
-        embedding_filters(model.config, model.params),
-        position_similarity(model.config, model.params),
-        attention_rows(model, shown),
+        embedding_filters(config, model.params),
+        similarity,
+        attention_rows(model, shown) if config.has_transformer else None,
         out := args.out or run.path / "inside.png",
         f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
+        "root of the ResNet" if config.has_resnet else "patch embedding",
     )
     print(f"wrote {out}")
+    if not config.has_transformer:
+        print("it shows filters only: a ResNet has neither positions nor attention")
+    elif similarity is None:
+        print(f"it shows no positions: with position {config.position}, no vector belongs to a patch")
+    elif config.position_at == "blocks":
+        print("the positions it shows are those of the first block; every block has its own")
     if settings.target:
         what = settings.target, settings.corrupt, settings.seed
         title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}  ·  {args.checkpoint}.npz"

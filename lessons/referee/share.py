@@ -92,6 +92,7 @@ def _values(tree: ast.AST) -> Iterator[ast.expr]:
         else:
             continue
         for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+            part = part.value if isinstance(part, ast.Starred) else part
             if part is not None and not isinstance(part, ast.Name | ast.Constant):
                 yield part
 

@@ -6,6 +6,7 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.model import initialise
+from tinyvit.model.positions import position_table
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])
@@ -18,6 +19,24 @@ def test_every_cosine_by_hand(pool):
     for r, c, s, d in np.ndindex(2, 3, 2, 3):
         a, b = places[r * 3 + c], places[s * 3 + d]
         assert similarity[r, c, s, d] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "at"), [("2d", "stem"), ("sincos", "stem"), ("1d", "blocks"), ("2d", "shared")]
+)
+def test_other_tables_are_compared_too_those_of_the_first_block_if_all_have_one(kind, at):
+    config = tiny_config(image_size=(8, 12), position=kind, position_at=at)
+    params = initialise(config, seed=1, dtype="float64")
+    table, _ = position_table(config, params, None if at == "stem" else 0)
+    unit = table[1:] / np.linalg.norm(table[1:], axis=1, keepdims=True)
+    similarity = position_similarity(config, params)
+    np.testing.assert_allclose(similarity, (unit @ unit.T).reshape(2, 3, 2, 3), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["relative", "none"])
+def test_without_a_vector_for_each_patch_there_is_nothing_to_compare(kind):
+    config = tiny_config(position=kind)
+    assert position_similarity(config, initialise(config)) is None
 
 
 def test_lengths_do_not_matter_and_each_position_is_most_similar_to_itself():

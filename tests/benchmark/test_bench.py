@@ -97,7 +97,7 @@ def in_tinyvit(name, config):
     return re.sub(r"\.(fc\d)\.", r".mlp.\1.", re.sub(r"\.(qkv|out)\.", r".attn.\1.", name))
 
 
-@pytest.mark.parametrize("name, size", [("nano/8", 32), ("R+Ti/16", 64), ("R26+S/32", 45)])
+@pytest.mark.parametrize("name, size", [("nano/8", 32), ("R+Ti/16", 64), ("R26+S/32", 45), ("resnet-26", 45)])
 def test_pytorch_computes_the_same_logits_with_the_same_weights(name, size):
     torch = pytest.importorskip("torch")
     from tinyvit.benchmark.torch_side import ViT

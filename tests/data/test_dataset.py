@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tinyvit.data.dataset import Dataset, ImageSet, hold_out
+from tinyvit.data.dataset import Dataset, ImageSet, hold_out, keep_classes, take_share
 from tinyvit.errors import UserError
 
 
@@ -90,3 +90,52 @@ def test_hold_out_does_not_drop_an_existing_validation_set():
     split = hold_out(numbered_dataset(LABELS), 5, seed=0)
     with pytest.raises(ValueError, match="already"):
         hold_out(split, 5, seed=0)
+
+
+def numbers(images):
+    """Which images of a numbered set these are."""
+    return images.images[:, 0, 0, 0].tolist()
+
+
+@pytest.mark.parametrize("fraction, counts", [(0.1, [3, 2, 1]), (0.5, [15, 10, 5]), (1.0, [30, 20, 10])])
+def test_a_share_is_the_same_fraction_of_every_class(fraction, counts):
+    share = take_share(numbered_dataset(LABELS), fraction, seed=2).train
+    assert np.bincount(share.labels).tolist() == counts
+    np.testing.assert_array_equal(share.labels, LABELS[numbers(share)])
+
+
+def test_a_share_depends_on_the_seed_alone_and_a_larger_one_includes_it():
+    def chosen(fraction, seed):
+        return set(numbers(take_share(numbered_dataset(LABELS), fraction, seed).train))
+
+    assert chosen(0.3, 1) == chosen(0.3, 1) != chosen(0.3, 2)
+    assert chosen(0.1, 1) < chosen(0.3, 1)
+
+
+def test_a_share_leaves_the_other_images_alone():
+    whole = hold_out(numbered_dataset(LABELS), 6, seed=0)
+    share = take_share(whole, 0.2, seed=0)
+    assert share.test is whole.test
+    assert share.validation is whole.validation
+
+
+def test_a_share_without_an_image_of_some_class_is_refused():
+    with pytest.raises(UserError, match=r"10 training images of c is less than one image: .*0\.1 or more"):
+        take_share(numbered_dataset(LABELS), 0.04, seed=0)
+
+
+def test_classes_that_are_kept_are_numbered_anew():
+    kept = keep_classes(numbered_dataset(LABELS), ["c", "a"])
+    assert kept.classes == ("c", "a")
+    assert numbers(kept.train) == [*range(30), *range(50, 60)]
+    assert kept.train.labels.tolist() == [1] * 30 + [0] * 10
+    assert kept.test.labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "names, message",
+    [(["a", "d"], "no class 'd': expected some of a, b, c"), (["a"], "two"), (["a", "a"], "two")],
+)
+def test_classes_that_cannot_be_kept(names, message):
+    with pytest.raises(UserError, match=message):
+        keep_classes(numbered_dataset(LABELS), names)

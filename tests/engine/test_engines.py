@@ -40,6 +40,8 @@ def configs():
         dropout=rates,
         attention_dropout=rates,
         drop_path=rates,
+        position=st.sampled_from(["1d", "relative"]),
+        position_at=st.sampled_from(["blocks", "shared"]),
     )
 
 

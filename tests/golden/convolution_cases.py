@@ -1,8 +1,8 @@
-"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, and hybrids.
+"""What convolution_answers.npz holds PyTorch's answers to: operations of convolutional networks, and models.
 
 Each case is an operation of tinyvit.ops, its arguments, and the shapes of its inputs, which are drawn again
-from a seed; or a hybrid, whose parameters and images are. The answers are the result and the gradients of
-sum(dy * result), all in float64.
+from a seed; or a hybrid or a ResNet, whose parameters and images are. The answers are the result and the
+gradients of sum(dy * result), all in float64.
 """
 
 from dataclasses import dataclass, field
@@ -51,18 +51,32 @@ CASES |= {
 
 
 _SMALL = {"width": 12, "mlp_width": 20, "heads": 3, "layers": 1, "classes": 5}
-HYBRIDS = {
+MODELS = {
     "root alone": ViTConfig((32, 48), 2, **_SMALL, resnet=(), resnet_width=8, resnet_groups=4),
     "two stages": ViTConfig(32, 1, **_SMALL, resnet=(2, 1), resnet_width=4, resnet_groups=2),
     "three stages, odd size": ViTConfig(
         (45, 33), 1, **_SMALL, resnet=(1, 1, 1), resnet_width=4, resnet_groups=4
     ),
+    "ResNet": ViTConfig(
+        (33, 26),
+        1,
+        32,
+        0,
+        0,
+        0,
+        5,
+        pool="mean",
+        position="none",
+        resnet=(2, 1),
+        resnet_width=4,
+        resnet_groups=2,
+    ),
 }
 
 
-def draw_hybrid(name):
-    """The parameters of a hybrid, images for it, and the upstream gradient of its logits."""
-    config, rng = HYBRIDS[name], np.random.default_rng([6, *name.encode()])
+def draw_model(name):
+    """The parameters of a model, images for it, and the upstream gradient of its logits."""
+    config, rng = MODELS[name], np.random.default_rng([6, *name.encode()])
     params = random_params(config, rng)
     return params, rng.standard_normal((2, *config.image_size, 3)), rng.standard_normal((2, config.classes))
 

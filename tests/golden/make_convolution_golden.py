@@ -1,4 +1,4 @@
-"""Write convolution_answers.npz: what PyTorch makes of the CASES and HYBRIDS in convolution_cases.py.
+"""Write convolution_answers.npz: what PyTorch makes of the CASES and MODELS in convolution_cases.py.
 
     python -m tests.golden.make_convolution_golden
 
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from tests.golden.convolution_cases import ANSWERS, CASES, HYBRIDS, draw, draw_hybrid
+from tests.golden.convolution_cases import ANSWERS, CASES, MODELS, draw, draw_model
 
 
 def first(x):
@@ -97,9 +97,11 @@ def layer_norm(p, name, x):
     return functional.layer_norm(x, x.shape[-1:], p[f"{name}.weight"], p[f"{name}.bias"], eps=1e-6)
 
 
-def hybrid(config, p, images):
-    """Logits of a hybrid with a class token."""
+def logits_of(config, p, images):
+    """Logits of a hybrid with a class token, or of a ResNet."""
     x = residual_network(config, p, images)
+    if not config.layers:
+        return linear(p, "head", x.mean(dim=(1, 2)))
     P, D, H = config.patch_size, config.width, config.heads
     kernel = p["patch.weight"].reshape(P, P, -1, D)
     x = last(functional.conv2d(first(x), kernel.permute(3, 2, 0, 1), p["patch.bias"], stride=P))
@@ -115,11 +117,11 @@ def hybrid(config, p, images):
     return linear(p, "head", layer_norm(p, "norm", x)[:, 0])
 
 
-def hybrid_answers(name):
-    """The logits of a hybrid, and the gradient of each parameter."""
-    params, images, upstream = draw_hybrid(name)
+def model_answers(name):
+    """The logits of a model, and the gradient of each parameter."""
+    params, images, upstream = draw_model(name)
     tensors = {key: torch.from_numpy(array.copy()).requires_grad_() for key, array in params.items()}
-    logits = hybrid(HYBRIDS[name], tensors, torch.from_numpy(images))
+    logits = logits_of(MODELS[name], tensors, torch.from_numpy(images))
     gradients = torch.autograd.grad(logits, list(tensors.values()), torch.from_numpy(upstream))
     found = {f"gradient {key}": gradient for key, gradient in zip(tensors, gradients, strict=True)}
     return {"y": logits.detach()} | found
@@ -128,7 +130,7 @@ def hybrid_answers(name):
 def main():
     """Write the file."""
     arrays = {f"{name}/{key}": t.numpy() for name in CASES for key, t in answers(name).items()}
-    arrays |= {f"{name}/{key}": t.numpy() for name in HYBRIDS for key, t in hybrid_answers(name).items()}
+    arrays |= {f"{name}/{key}": t.numpy() for name in MODELS for key, t in model_answers(name).items()}
     np.savez_compressed(ANSWERS, **arrays)
     print(
         f"{ANSWERS.name}: {len(arrays)} arrays, {ANSWERS.stat().st_size:,} bytes, torch {torch.__version__}"

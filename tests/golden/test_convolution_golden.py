@@ -1,9 +1,9 @@
-"""Operations of convolutional networks, and hybrids, against PyTorch in float64: results and gradients."""
+"""Operations of convolutional networks and whole models against PyTorch in float64: results and gradients."""
 
 import numpy as np
 import pytest
 
-from tests.golden.convolution_cases import ANSWERS, CASES, HYBRIDS, draw, draw_hybrid
+from tests.golden.convolution_cases import ANSWERS, CASES, MODELS, draw, draw_model
 from tests.helpers import distance
 from tinyvit import ops
 from tinyvit.model import backward, forward
@@ -28,10 +28,10 @@ def test_results_and_gradients_are_those_of_pytorch(name, answers):
         assert distance(gradient, answers[f"{name}/gradient {i}"]) < 1e-10
 
 
-@pytest.mark.parametrize("name", HYBRIDS)
-def test_the_logits_and_every_gradient_of_a_hybrid_are_those_of_pytorch(name, answers):
-    params, images, dlogits = draw_hybrid(name)
-    logits, cache = forward(HYBRIDS[name], params, images)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_logits_and_every_gradient_of_a_model_are_those_of_pytorch(name, answers):
+    params, images, dlogits = draw_model(name)
+    logits, cache = forward(MODELS[name], params, images)
     grads = params.zeros_like()
     backward(dlogits, cache, grads)
     assert distance(logits, answers[f"{name}/y"]) < 1e-10

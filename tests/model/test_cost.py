@@ -22,10 +22,18 @@ KINDS = {
     "dropout": {"dropout": 0.1},
     "dropout and mean": {"dropout": 0.1, "pool": "mean", "pre_logits": 3},
     "attention dropout": {"attention_dropout": 0.1},
+    "2-D positions in blocks": {"position": "2d", "position_at": "blocks"},
+    "sin-cos positions": {"position": "sincos"},
+    "relative positions": {"position": "relative", "attention_dropout": 0.1},
+    "relative positions, mean": {"position": "relative", "position_at": "shared", "pool": "mean"},
     "stochastic depth": {"drop_path": 0.2, "layers": 4},
     "hybrid, root alone": {"image_size": (16, 24), "patch_size": 2, "resnet": (), **RESNET},
     "hybrid, odd sizes": {"image_size": (33, 45), "patch_size": 1, "resnet": (2, 1), **RESNET},
     "hybrid, patches of its map": {"image_size": 64, "patch_size": 2, "resnet": (1, 1, 2), **RESNET},
+    "ResNet": {
+        **{"image_size": (33, 45), "patch_size": 1, "layers": 0, "heads": 0, "mlp_width": 0, "pool": "mean"},
+        **{"width": 64, "position": "none", "resnet": (2, 1), "pre_logits": 5, **RESNET},
+    },
     "everything": {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2, "pre_logits": 9},
 }
 
@@ -42,9 +50,9 @@ def buffers(cache):
 
 
 def standardised_kernels(cache):
-    """The kernels and the standard deviations of their channels, in the caches of a ResNet."""
+    """The kernels and the factors of their channels, in the caches of a ResNet."""
     if isinstance(cache, ConvolvedCache):
-        return cache.standardisation[:2]
+        return cache.standardisation
     parts = cache if isinstance(cache, tuple | list) else ()
     return [kernel for part in parts for kernel in standardised_kernels(part)]
 
@@ -86,3 +94,25 @@ def test_multiply_adds_of_a_model_by_hand():
     linear_layers = 5 * (12 * 36 + 12 * 12 + 12 * 20 + 20 * 12)
     attention = 2 * 5 * 5 * 12
     assert multiply_adds(config) == 4 * 48 * 12 + 2 * (linear_layers + attention) + 12 * 5
+
+
+def test_the_cost_of_relative_positions_by_hand():
+    config = tiny_config(image_size=8, patch_size=4, width=12, heads=3, layers=2)
+    relative = tiny_config(image_size=8, patch_size=4, width=12, heads=3, layers=2, position="relative")
+    offsets, head_width = 9, 4  # of 5 tokens
+    assert multiply_adds(relative) - multiply_adds(config) == 2 * 3 * (5 * offsets * head_width)
+    without_table = parameter_count(config) - 5 * 12
+    assert parameter_count(relative) - without_table == 2 * offsets * head_width
+
+
+def test_parameters_of_positions_by_hand():
+    without = parameter_count(tiny_config(image_size=(8, 12), position="none"))
+    for kind, at, numbers in (
+        ("1d", "stem", 7 * 12),
+        ("1d", "blocks", 2 * 7 * 12),
+        ("2d", "shared", (2 + 3) * 6),
+        ("sincos", "stem", 0),
+        ("relative", "shared", 13 * 4),
+    ):
+        config = tiny_config(image_size=(8, 12), position=kind, position_at=at)
+        assert parameter_count(config) - without == numbers

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tinyvit.errors import UserError
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, initialise, layout, preset, usual_name
+from tinyvit.model import OFFICIAL, SMALL, ViTConfig, initialise, is_resnet, layout, preset, usual_name
+from tinyvit.model.cost import multiply_adds
 
 # at 224 px and 1000 classes, with a class token
 PARAMETERS = {
@@ -24,6 +25,8 @@ PARAMETERS = {
     "R26+B/32": 101_383_976,
     "R50+B/16": 98_659_112,
     "R50+L/32": 328_994_856,
+    "resnet-26": 15_995_176,
+    "resnet-50": 25_557_032,  # as of any ResNet-50 with as many norms
 }
 
 
@@ -85,7 +88,24 @@ def test_the_root_halves_an_image_twice_and_every_stage_but_the_first_once_more(
     }.items():
         config = ViTConfig((45, 64), 1, 12, 20, 3, 2, 5, resnet=resnet)
         assert config.feature_map == expected
-        assert config.is_hybrid == (resnet is not None)
+        assert config.is_hybrid == config.has_resnet == (resnet is not None)
+
+
+@pytest.mark.parametrize("name", ["resnet-50", "ResNet-50", "RESNET50", " resnet_50\n"])
+def test_a_resnet_is_found_however_its_name_is_spelled(name):
+    config = preset(name, 224, 1000)
+    assert (config.resnet, config.feature_map, config.width) == ((3, 4, 6, 3), (7, 7, 2048), 2048)
+    assert not config.has_transformer and not config.is_hybrid and config.has_resnet
+    assert (usual_name(name), usual_name("RESNET-nano")) == ("ResNet-50", "resnet-nano")
+    assert is_resnet(name) and not is_resnet("R50+B/16") and not is_resnet("resnet-51")
+
+
+@pytest.mark.parametrize("size", ["nano", "micro"])
+def test_vit_hybrid_and_resnet_of_one_size_cost_about_the_same(size):
+    names = (f"{size}/4", f"R5+{size}/4", f"resnet-{size}")
+    vit, hybrid, resnet = (multiply_adds(preset(name, 32, 10)) for name in names)
+    assert abs(resnet / vit - 1) < 0.03 and abs(hybrid / vit - 1) < 0.1
+    assert preset(names[0], 32, 10).tokens == preset(names[1], 32, 10).tokens == 65
 
 
 def test_the_last_gain_of_every_unit_is_0_at_first_and_the_kernels_are_lecun_normal():
@@ -114,9 +134,13 @@ def test_further_arguments_replace_fields():
 UNKNOWN = [None, 4, "", "B", "16", "B/", "X/16", "B/16/2", "B/-4", "vit", "Bx16", "B/1.5"]
 
 
-@pytest.mark.parametrize("name", [*UNKNOWN, "R26+S/16", "R+Ti/32", "R101+B/32", "R26+", "26+S/32"])
+HALF_KNOWN = ["R26+S/16", "R+Ti/32", "R101+B/32", "R26+", "26+S/32", "resnet-101", "resnet", "resnet-50/4"]
+
+
+@pytest.mark.parametrize("name", [*UNKNOWN, *HALF_KNOWN])
 def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
-    with pytest.raises(UserError, match=r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h"):
+    expected = r"unknown model .*expected SIZE/PATCH .*nano, .*ti, s, b, l, h; .*R5 and 4, .*resnet-50"
+    with pytest.raises(UserError, match=expected):
         preset(name, 224, 1000)
 
 
@@ -129,10 +153,18 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"heads": 5}, "width 12 is not divisible by 5 heads"),
         ({"pool": "max"}, "pool is 'max', expected 'token' or 'mean'"),
         ({"gelu": "relu"}, "gelu is 'relu', expected one of tanh, exact"),
+        ({"position": "3d"}, "position is '3d', expected one of 1d, 2d, sincos, relative, none"),
+        ({"position_at": "head"}, "position_at is 'head', but for position '1d', expected one of stem, bl"),
+        ({"position": "relative", "position_at": "stem"}, "'relative', expected one of blocks, shared"),
+        ({"position": "none", "position_at": "stem"}, "'stem', but for position 'none', expected none: omit"),
+        ({"position": "2d", "width": 15}, "width 15 is not divisible by 2, as 2d positions need"),
+        ({"position": "sincos", "width": 6}, "width 6 is not divisible by 4, as sincos positions need"),
         ({"dropout": 1.0}, "dropout is 1.0, expected a rate"),
         ({"attention_dropout": -0.1}, "attention_dropout is -0.1"),
         ({"drop_path": 1.5}, "drop_path is 1.5"),
-        ({"layers": 0}, "layers is 0, expected a whole number, 1 or more"),
+        ({"layers": -1}, "layers is -1, expected a whole number, 0 or more"),
+        ({"layers": 0}, "a model with 0 layers is a ResNet on its own, which needs stages"),
+        ({"layers": 0, "resnet": ()}, "which needs stages: give their units as resnet"),
         ({"patch_size": 0}, "patch_size is 0"),
         ({"classes": 0}, "classes is 0"),
         ({"width": "12"}, "width is '12', expected a whole number"),
@@ -171,6 +203,26 @@ def test_numbers_that_cannot_be_or_do_not_fit_together_are_refused_in_one_line(c
     assert "\n" not in str(caught.value) and "  " not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"patch_size": 2}, "patch_size is 2, but must be 1 in a ResNet without a Transformer"),
+        ({"width": 500}, "width is 500, but must be 512 .*channels of its feature map"),
+        ({"heads": 4}, "heads is 4, but must be 0 .*it has no attention"),
+        ({"mlp_width": 128}, "mlp_width is 128, but must be 0 .*no MLP"),
+        ({"position": "1d"}, "position is '1d', but must be 'none'"),
+        ({"pool": "token"}, "pool is 'token', but must be 'mean' .*no class token"),
+        ({"dropout": 0.1}, "dropout is 0.1, but must be 0"),
+        ({"drop_path": 0.1}, "drop_path is 0.1, but must be 0"),
+        ({"layers": 2}, "heads is 0, expected a whole number, 1 or more|mlp_width is 0"),
+    ],
+)
+def test_what_has_no_meaning_in_a_resnet_is_refused_in_one_line(changes, message):
+    with pytest.raises(UserError, match=message) as caught:
+        preset("resnet-nano", 32, 10, **changes)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_field_that_a_model_does_not_have_is_refused():
     with pytest.raises(UserError, match=r"a model has no depth: expected some of image_size, .*layers"):
         preset("nano/4", 32, 10, depth=3)
@@ -187,6 +239,8 @@ def test_a_configuration_survives_a_json_file():
     assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
     hybrid = preset("R50+B/16", (224, 256), 10)
     assert ViTConfig(**json.loads(json.dumps(hybrid.as_dict()))) == hybrid
+    resnet = preset("resnet-nano", (32, 40), 10)
+    assert ViTConfig(**json.loads(json.dumps(resnet.as_dict()))) == resnet
 
 
 def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():

@@ -19,6 +19,8 @@ KINDS = {
     "pre_logits, exact GELU": tiny_config(pre_logits=7, gelu="exact"),
     "not square": tiny_config(image_size=(4, 12)),
     "one layer, one patch": tiny_config(image_size=4, layers=1),
+    "relative positions": tiny_config(image_size=(8, 12), position="relative"),
+    "shared 2-D positions": tiny_config(image_size=(8, 12), position="2d", position_at="shared"),
 }
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 

@@ -8,8 +8,11 @@ from tests.helpers import dtypes, seeds
 from tinyvit.ops import Noise, attention, attention_backward, attention_probabilities
 
 
-def attention_naively(x, qkv_weight, qkv_bias, out_weight, out_bias, heads, mask=None):
-    """One image, one head, one query token after the other; returns y and the probabilities."""
+def attention_naively(x, qkv_weight, qkv_bias, out_weight, out_bias, heads, mask=None, relative=None):
+    """One image, one head, one query token after the other; returns y and the probabilities.
+
+    relative, if given, holds the vectors of the offsets from N - 1 down to -(N - 1).
+    """
     (B, N, D), K = x.shape, x.shape[2] // heads
     (wq, wk, wv), (bq, bk, bv) = np.split(qkv_weight, 3, axis=1), np.split(qkv_bias, 3)
     y, probabilities = np.zeros((B, N, D)), np.zeros((B, heads, N, N))
@@ -20,6 +23,9 @@ def attention_naively(x, qkv_weight, qkv_bias, out_weight, out_bias, heads, mask
             for i in range(N):
                 q = x[b, i] @ wq[:, own] + bq[own]
                 scores = [q @ (x[b, j] @ wk[:, own] + bk[own]) / math.sqrt(K) for j in range(N)]
+                if relative is not None:
+                    extra = [q @ relative[N - 1 - (i - j)] / math.sqrt(K) for j in range(N)]
+                    scores = [s + e for s, e in zip(scores, extra, strict=True)]
                 weights = [math.exp(s - max(scores)) for s in scores]
                 for j in range(N):
                     a = probabilities[b, h, i, j] = weights[j] / sum(weights)
@@ -48,6 +54,19 @@ def test_forward_equals_the_naive_loops(seed, B, N, H, K):
     expected, probabilities = attention_naively(*inputs, heads=H)
     np.testing.assert_allclose(y, expected, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(attention_probabilities(cache), probabilities, rtol=1e-10, atol=1e-13)
+
+
+@settings(max_examples=25)
+@given(seed=seeds(), data=st.data(), **sizes)
+def test_relative_positions_join_the_scores_before_the_softmax(seed, data, B, N, H, K):
+    inputs, Q = draw(seed, B, N, H, K), data.draw(st.integers(1, N))
+    relative = np.random.default_rng(seed).standard_normal((2 * N - 1, K))
+    y, cache = attention(*inputs, heads=H, queries=Q, relative=relative)
+    expected, probabilities = attention_naively(*inputs, heads=H, relative=relative)
+    np.testing.assert_allclose(y, expected[:, :Q], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        attention_probabilities(cache), probabilities[:, :, :Q], rtol=1e-10, atol=1e-13
+    )
 
 
 def test_dropout_acts_on_the_probabilities_and_leaves_the_reported_ones_alone():

@@ -116,6 +116,11 @@ OPERATIONS = {
         ops.position_embedding_backward,
         lambda s: [s.tokens, (s.N, s.D)],
     ),
+    "positions_2d": (
+        lambda s, *a: ops.positions_2d(*a),
+        ops.positions_2d_backward,
+        lambda s: [(s.rows, s.K), (s.columns, s.K)],
+    ),
     "layer_norm": (  # at least four numbers a row: with fewer, differences meet the bend that eps makes
         lambda s, *a: ops.layer_norm(*a),
         ops.layer_norm_backward,
@@ -140,6 +145,16 @@ OPERATIONS = {
         lambda s, *a: ops.attention(*a, heads=s.H, dropout_rate=0.3, noise=noise()),
         ops.attention_backward,
         attention_shapes,
+    ),
+    "attention with relative positions": (
+        lambda s, *a: ops.attention(*a[:-1], heads=s.H, queries=2, relative=a[-1]),
+        ops.attention_backward,
+        lambda s: [*attention_shapes(s), (2 * (s.N + 2) - 1, s.K)],
+    ),
+    "relative_scores": (
+        lambda s, *a: ops.relative_scores(*a),
+        ops.relative_scores_backward,
+        lambda s: [(s.B, s.H, s.rows, s.K), (2 * (s.rows + s.columns) - 1, s.K)],
     ),
     "gelu, tanh form": (
         lambda s, x: ops.gelu(x, "tanh"),

@@ -26,6 +26,10 @@ from tinyvit.pretrained.load import load_weights, save_safetensors
         ("vit_base_patch16_224_in21k", 12, "exact"),  # as older versions of timm called it
         ("deit3_medium_patch16_224_in21ft1k", 8, "exact"),
         ("vit_base_patch16_224.augreg_in1k", 12, "exact"),
+        ("vit_tiny_r_s16_p8_384.augreg_in21k", 3, "exact"),
+        ("vit_small_r26_s32_224", 6, "exact"),
+        ("vit_base_r50_s16_384", 12, "exact"),
+        ("vit_large_r50_s32_384", 16, "exact"),
     ],
 )
 def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
@@ -38,8 +42,8 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
         ("vit_base_patch16_gap_512", "which tinyvit does not know"),
         ("resnet50", "which tinyvit does not know"),
         ("vit_base_patch16_224_x", "which tinyvit does not know"),
-        ("vit_base_r50_s16_384", "hybrid"),
-        ("vit_tiny_r_s16_p8_224", "hybrid"),
+        ("vit_small_resnet26d_224", "not the paper's ResNet"),
+        ("vit_base_mci_224", "not the paper's ResNet"),
         ("vit_base_patch32_clip_224", "before the first block (norm_pre), as CLIP does"),
         ("vit_small_patch14_reg4_dinov2", "register tokens"),
         ("deit_base_distilled_patch16_224", "distillation"),

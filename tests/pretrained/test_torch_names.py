@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
-from tinyvit.model import forward
+from tinyvit.model import forward, initialise, preset
 from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.pixels import PixelScale, adapt_to_pixel_scale
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
@@ -253,7 +254,7 @@ def test_deit_3_has_no_position_for_its_class_token():
         ("norm_pre.weight", (12,), "before the first block, as CLIP does"),
         ("blocks.1.attn.q_norm.weight", (4,), "queries and keys"),
         ("head_dist.weight", (5, 12), "a second head, for distillation"),
-        ("patch_embed.backbone.stem.conv.weight", (64, 3, 7, 7), "a convolutional network before the ViT"),
+        ("patch_embed.backbone.conv1.0.weight", (64, 3, 3, 3), "not the paper's ResNet"),
         ("attn_pool.latent", (1, 1, 12), "pools by attention"),
         ("blocks.0.attn.rel_pos.relative_position_bias_table", (9, 3), "relative positions"),
         ("blocks.0.something.weight", (12,), "also contains"),
@@ -336,7 +337,38 @@ def test_a_model_loaded_from_a_file_can_be_used():
     assert logits.shape == (2, 5) and np.isfinite(logits).all()
 
 
-@pytest.mark.parametrize("write", [to_torch_names, to_hugging_face])
-def test_a_hybrid_is_not_written_with_names_that_do_not_have_it(write):
-    config, params = random_model(image_size=16, patch_size=2, resnet=(), **EXACT)
-    assert "only in the official layout" in complaint(write, config, params)
+@pytest.mark.parametrize("resnet", [(), (2, 1)], ids=str)
+def test_a_hybrid_with_the_arithmetic_of_timm_is_written_and_read_back(resnet):
+    config, params = random_model(image_size=32, patch_size=2, resnet=resnet, resnet_form="timm", **EXACT)
+    arrays = to_torch_names(config, params)
+    known = {"heads": config.heads, "image_size": 32}
+    read, found = from_torch_names(arrays, "file", known)
+    assert read == config
+    np.testing.assert_array_equal(found.flat, params.flat)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "with resnet_form 'official' does not fit timm's layout, which implies 'timm'"),
+        ({"resnet_form": "timm", "resnet_width": 32}, "with resnet_width 32 does not fit timm's"),
+        ({"resnet_form": "timm", "resnet_groups": 16}, "with resnet_groups 16 does not fit timm's"),
+        ({"resnet_form": "timm", "gelu": "tanh"}, "with gelu 'tanh' does not fit timm's"),
+    ],
+)
+def test_a_hybrid_that_timm_does_not_have_is_not_written_with_its_names(change, message):
+    config, params = random_model(image_size=16, patch_size=2, resnet=(), **(EXACT | change))
+    assert message in complaint(to_torch_names, config, params)
+    assert "Hugging Face's ViT has no ResNet" in complaint(to_hugging_face, config, params)
+
+
+def test_a_resnet_without_a_transformer_fits_no_layout_of_others():
+    config = preset("resnet-nano", 32, 10)
+    params = initialise(config)
+    for write in (to_torch_names, to_hugging_face, to_official):
+        assert "ResNet" in complaint(write, config, params)
+
+
+def test_a_resnet_without_the_stages_that_its_stem_announces_is_refused():
+    stem = {"patch_embed.backbone.stem.conv.weight": np.zeros((64, 3, 7, 7), "float32")}
+    assert "no units in its stages" in complaint(from_torch_names, timm() | stem, "file", KNOWN)

@@ -30,6 +30,16 @@ def test_settings_are_loaded_from_a_bare_object(tmp_path):
     assert Settings.load(written(tmp_path / "b.json", few)) == Settings("shapes", "nano/4", lr=1.0)
 
 
+def test_positions_are_at_their_usual_place_unless_it_is_given():
+    for position, usual in {"1d": "stem", "relative": "blocks", "none": None}.items():
+        assert Settings("shapes", "nano/4", position=position).position_at == usual
+    old = {"dataset": "shapes", "model": "nano/4"}  # from before there was a choice
+    settings = Settings.from_dict(old)
+    assert (settings.position, settings.position_at) == ("1d", "stem")
+    with pytest.raises(UserError, match=r"has '3d' for the setting position, expected one of 1d, 2d"):
+        Settings.from_dict(old | {"position": "3d"})
+
+
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "null", "7", "{}", {"hidden_size": 8}, {"settings": {}}, {"settings": 3}]
 )

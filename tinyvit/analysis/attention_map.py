@@ -6,7 +6,14 @@ import numpy as np
 
 from tinyvit.backend import Array, to_numpy
 from tinyvit.engine import in_batches
+from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
+
+
+def check_has_attention(config: ViTConfig) -> None:
+    """Raise UserError for a ResNet on its own, when attention is asked for."""
+    if not config.has_transformer:
+        raise UserError("a ResNet has no attention to show: choose a ViT or a hybrid.")
 
 
 def class_token_attention(config: ViTConfig, params: Params, images: Array) -> np.ndarray:
@@ -14,7 +21,9 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
 
     images (B, H, W, 3) are normalised; returns (B, gh, gw) for the grid of patches. The numbers of each image
     sum to 1. A mean-pooled model has no class token, so the average over all patches as queries is taken.
+    Raises UserError for a ResNet on its own.
     """
+    check_has_attention(config)
     _, cache = forward(config, params, images)
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
     heads = probabilities.mean(axis=1)  # (B, 1 or N, N)

@@ -7,7 +7,7 @@ with orthonormal columns u_1, u_2, ... of U and s_1 >= s_2 >= ..., gives
     |x E|^2 = sum over i of s_i^2 (x . u_i)^2                                              (2)
 
 so u_1 is the pattern that changes the embedding most, u_2 the next one orthogonal to it, and so on. Each has
-as many numbers as a patch, so it can be shown as an image. In a hybrid, where the ResNet's root reads the
+as many numbers as a patch, so it can be shown as an image. In a hybrid or a ResNet, whose root reads the
 pixels, x is one of its windows and E its standardised kernel.
 """
 
@@ -21,15 +21,16 @@ from tinyvit.ops import weight_standardisation
 
 
 def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.ndarray:
-    """The first count columns of U as images (count, P, P, C), strongest first; P is 7 in a hybrid.
+    """The first count columns of U as images (count, P, P, C), strongest first; P is 7 with a ResNet.
 
     There are min(P*P*C, D) columns, so fewer than count may be returned. Each has length 1. Its sign, which
     (1) does not determine, makes its largest number positive.
     """
-    E, P = to_numpy(params["patch.weight"]).astype(np.float64), config.patch_size  # (P*P*C, D)
-    if config.is_hybrid:
+    if config.has_resnet:
         kernel = to_numpy(params["resnet.root.conv.weight"]).astype(np.float64)  # (7, 7, C, D)
         E, P = weight_standardisation(kernel)[0].reshape(-1, kernel.shape[-1]), len(kernel)
+    else:
+        E, P = to_numpy(params["patch.weight"]).astype(np.float64), config.patch_size  # (P*P*C, D)
     U, _, _ = np.linalg.svd(E, full_matrices=False)  # (P*P*C, min)                          eq. 1
     filters = U.T[:count]  # (count, P*P*C)
     largest = np.abs(filters).argmax(axis=1)

@@ -5,7 +5,9 @@ learned so is shown by the cosines
 
     similarity(i, j) = e_i . e_j / (|e_i| |e_j|)                                           (1)
 
-arranged like the patches: neighbouring positions, and those in the same row or column, should be similar.
+arranged like the patches: neighbouring positions, and those in the same row or column, should be similar. In
+a model that adds positions before every block, they are those of the first, since the figure in the paper
+shows positions that are added there.
 """
 
 from __future__ import annotations
@@ -14,13 +16,18 @@ import numpy as np
 
 from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.positions import position_table
 
 
-def position_similarity(config: ViTConfig, params: Params) -> np.ndarray:
+def position_similarity(config: ViTConfig, params: Params) -> np.ndarray | None:
     """The cosine similarity of every pair of patch positions: (gh, gw, gh, gw), 1 on the diagonal.
 
-    [r, c] is the map for the patch in row r and column c. The class token's position is omitted.
+    [r, c] is the map for the patch in row r and column c. The class token's position is omitted. Returns None
+    if no vector belongs to a patch: without positions, and with relative ones.
     """
-    e = to_numpy(params["position"]).astype(np.float64)[config.has_token :]  # (T, D)
+    table, _ = position_table(config, params, None if config.position_at == "stem" else 0)
+    if table is None:
+        return None
+    e = to_numpy(table).astype(np.float64)[config.has_token :]  # (T, D)
     e = e / np.maximum(np.linalg.norm(e, axis=1, keepdims=True), 1e-12)
     return (e @ e.T).reshape(*config.grid, *config.grid)  #                                  eq. 1

@@ -13,22 +13,25 @@ IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)
 
 def default_image(name: str) -> tuple[int, int]:
     """The image size and number of classes to describe a preset with: those of CIFAR-10 or ImageNet."""
-    return (32, 10) if usual_name(name)[0].islower() else (224, 1000)
+    small = {usual_name(each).split("/")[0] for each in SMALL}
+    return (32, 10) if usual_name(name).split("/")[0] in small else (224, 1000)
 
 
 def presets_table() -> str:
     """All presets, one per line, with the number of parameters that Table 1 of the paper gives."""
     lines = [
-        "model     image  classes  layers  width D    MLP  heads  parameters  paper  multiply-adds",
-        "                                                             (10^6)              (10^9)",
+        "model         image  classes  layers  width D    MLP  heads  parameters  paper  multiply-adds",
+        "                                                                 (10^6)              (10^9)",
     ]
     for name in (*SMALL, *OFFICIAL):
         side, classes = default_image(name)
         config = preset(name, side, classes)
         size = name.split("/")[0]
+        shape = (config.layers, config.width, config.mlp_width, config.heads)
+        layers, width, mlp_width, heads = shape if config.has_transformer else ("-", config.width, "-", "-")
         lines.append(
-            f"{usual_name(name):8} {side:>6} {classes:>8} {config.layers:>7} {config.width:>8} "
-            f"{config.mlp_width:>6} {config.heads:>6} {parameter_count(config) / 1e6:>11.2f} "
+            f"{usual_name(name):12} {side:>6} {classes:>8} {layers:>7} {width:>8} "
+            f"{mlp_width:>6} {heads:>6} {parameter_count(config) / 1e6:>11.2f} "
             f"{PAPER.get(size, '-'):>6} {multiply_adds(config) / 1e9:>14.3f}"
         )
     lines += [
@@ -42,15 +45,13 @@ def presets_table() -> str:
 def summary(config: ViTConfig, name: str) -> str:
     """A model's shape and cost, then its parameters layer by layer; one block stands for all of them."""
     H, W = config.image_size
-    P, forward = config.pixels_per_patch, multiply_adds(config)
+    forward = multiply_adds(config)
     count, kept = parameter_count(config), activation_bytes(config)
     epoch = 3 * forward * IMAGENET_IMAGES
     facts = [
-        ("images", f"{H} x {W} pixels, {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"),
-        *([("ResNet", _resnet(config))] if config.is_hybrid else []),
-        ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
-        ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
-        ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
+        ("images", f"{H} x {W} pixels{_patches(config) if config.has_transformer else ''}"),
+        *([("ResNet", _resnet(config))] if config.has_resnet else []),
+        *(_transformer(config) if config.has_transformer else [("features", _pooling(config))]),
         ("classes", _classes(config)),
         ("parameters", f"{count:,}, {_bytes(4 * count)} in float32"),
         ("inference, an image", f"{_count(forward)} multiply-adds"),
@@ -60,6 +61,20 @@ def summary(config: ViTConfig, name: str) -> str:
     ]
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
+
+
+def _patches(config: ViTConfig) -> str:
+    P = config.pixels_per_patch
+    return f", {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"
+
+
+def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
+    return [
+        ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
+        ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
+        ("positions", _positions(config)),
+        ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
+    ]
 
 
 def _classes(config: ViTConfig) -> str:
@@ -74,8 +89,22 @@ def _resnet(config: ViTConfig) -> str:
     return f"{stages}; its map of {h} x {w} has {channels:,} channels"
 
 
+def _positions(config: ViTConfig) -> str:
+    kinds = {
+        "1d": "a learned vector for each token",
+        "2d": "a learned vector for each row and each column of patches",
+        "sincos": "fixed sines and cosines of row and column",
+        "relative": "a learned vector for each offset between two tokens",
+        "none": "none",
+    }
+    places = {"stem": "at the stem", "blocks": "in every block", "shared": "the same in every block"}
+    return ", ".join(filter(None, (kinds[config.position], places.get(config.position_at))))
+
+
 def _pooling(config: ViTConfig) -> str:
     pooled = "class token" if config.has_token else "mean of the patches"
+    if not config.has_transformer:
+        pooled = f"mean of the map, of width {config.width}"
     return f"{pooled}, pre_logits {config.pre_logits}" if config.pre_logits else pooled
 
 
@@ -87,7 +116,7 @@ def _layers(config: ViTConfig) -> list[str]:
         if number is None:
             rows.append((name, _shape(shape), f"{prod(shape):,}"))
         elif number == "0":
-            if rest == ["norm1.weight"]:
+            if not any(row[0].startswith("blocks.i") for row in rows):
                 each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
                 rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
             rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))

@@ -65,7 +65,7 @@ class Unit(nn.Module):
 
 
 class ResNet(nn.Module):
-    """The ResNet of a hybrid: images (B, H, W, 3) to its feature map (B, h, w, channels)."""
+    """A ResNet: images (B, H, W, 3) to its feature map (B, h, w, channels)."""
 
     def __init__(self, config: ViTConfig):
         super().__init__()
@@ -90,21 +90,26 @@ def same(x: torch.Tensor, size: int, stride: int, value: float = 0.0) -> torch.T
 
 
 class ViT(nn.Module):
-    """The Vision Transformer with a class token, and with a ResNet before it in a hybrid."""
+    """The Vision Transformer with a class token, a hybrid, or a ResNet on its own."""
 
     def __init__(self, config: ViTConfig):
         super().__init__()
         D, P = config.width, config.patch_size
-        self.patch = P
-        self.resnet = ResNet(config) if config.is_hybrid else nn.Identity()
+        self.patch, self.has_transformer = P, config.has_transformer
+        self.resnet = ResNet(config) if config.has_resnet else nn.Identity()
+        self.head = nn.Linear(D, config.classes)
+        if not config.has_transformer:
+            return
         self.embed = nn.Linear(config.feature_map[2] * P * P, D)
         self.token = nn.Parameter(torch.zeros(1, 1, D))
         self.position = nn.Parameter(0.02 * torch.randn(1, config.tokens, D))
         self.blocks = nn.Sequential(*(Block(config) for _ in range(config.layers)))
-        self.norm, self.head = nn.LayerNorm(D, eps=config.eps), nn.Linear(D, config.classes)
+        self.norm = nn.LayerNorm(D, eps=config.eps)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         x = self.resnet(images)
+        if not self.has_transformer:
+            return self.head(x.mean(dim=(1, 2)))
         B, H, W, C = x.shape
         P = self.patch
         x = x.reshape(B, H // P, P, W // P, P, C).transpose(2, 3).reshape(B, -1, P * P * C)

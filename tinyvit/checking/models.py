@@ -65,6 +65,7 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
 
 _TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
 _TINIEST = {"patch_size": 2, "width": 4, "mlp_width": 5, "heads": 2, "layers": 1, "classes": 3}
+_TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
 _GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
 _RESNET = {"resnet_width": 3, "resnet_groups": 1}
 
@@ -75,6 +76,21 @@ MODEL_CHECKS = (
     ModelCheck(
         "ViT, dropout, stochastic depth",
         ViTConfig((4, 8), **_TINY, dropout=0.2, attention_dropout=0.2, drop_path=0.5),
+        training=True,
+    ),
+    ModelCheck("ViT, no positions", ViTConfig((4, 6), **_TINIEST, position="none")),
+    ModelCheck("ViT, 2-D positions", ViTConfig((4, 6), **_TINIEST, position="2d")),
+    ModelCheck("ViT, sin-cos positions", ViTConfig((4, 6), **_TINIEST, position="sincos")),
+    ModelCheck("ViT, positions in blocks", ViTConfig((4, 6), **_TWO_BLOCKS, position_at="blocks")),
+    ModelCheck("ViT, shared positions", ViTConfig((4, 6), **_TWO_BLOCKS, position_at="shared")),
+    ModelCheck("ViT, relative positions", ViTConfig((4, 6), **_TWO_BLOCKS, position="relative")),
+    ModelCheck(
+        "ViT, shared relative positions",
+        ViTConfig((4, 6), **_TWO_BLOCKS, position="relative", position_at="shared"),
+    ),
+    ModelCheck(
+        "ViT, relative, mean pooling",
+        ViTConfig((4, 6), **_TWO_BLOCKS, position="relative", pool="mean", attention_dropout=0.2),
         training=True,
     ),
     *(
@@ -88,4 +104,10 @@ MODEL_CHECKS = (
     ),
     ModelCheck("hybrid, root alone", ViTConfig((8, 16), **_TINIEST, **_RESNET, resnet=())),
     ModelCheck("hybrid, two stages", ViTConfig((9, 12), **_TINIEST, **_RESNET, resnet=(2, 1), channels=1)),
+    ModelCheck(
+        "ResNet",
+        ViTConfig(
+            (9, 12), 1, 24, 0, 0, 0, 3, pool="mean", position="none", **_RESNET, resnet=(1, 1), pre_logits=4
+        ),
+    ),
 )

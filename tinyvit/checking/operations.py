@@ -55,6 +55,13 @@ def _convolution_case(
     return OperationCheck(name, forward, ops.convolution_backward, {"x": images, "kernel": kernel})
 
 
+def _relative_attention(
+    x: Array, *weights_and_table: Array, queries: int | None = None
+) -> tuple[Array, object]:
+    *weights, table = weights_and_table
+    return ops.attention(x, *weights, heads=2, queries=queries, relative=table)
+
+
 def _labels(logits: Array) -> Array:
     return array_module(logits).arange(len(logits)) % 3  # integers, on the device of the logits
 
@@ -81,6 +88,7 @@ _ATTENTION = {
     "out_weight": (6, 6),
     "out_bias": (6,),
 }
+_RELATIVE = _ATTENTION | {"relative": (9, 3)}  # offsets of 5 tokens; 2 heads of width 3
 _MLP = {"x": _TOKENS, "weight1": (6, 9), "bias1": (9,), "weight2": (9, 6), "bias2": (6,)}
 
 OPERATION_CHECKS = (
@@ -105,6 +113,9 @@ OPERATION_CHECKS = (
         {"x": _TOKENS, "embedding": (5, 6)},
     ),
     OperationCheck(
+        "2-D positions", ops.positions_2d, ops.positions_2d_backward, {"rows": (3, 4), "columns": (2, 4)}
+    ),
+    OperationCheck(
         "layer norm", ops.layer_norm, ops.layer_norm_backward, {"x": _TOKENS, "gain": (6,), "bias": (6,)}
     ),
     OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
@@ -120,6 +131,25 @@ OPERATION_CHECKS = (
         lambda *a: ops.attention(*a, heads=3, dropout_rate=0.3, noise=_noise()),
         ops.attention_backward,
         _ATTENTION,
+    ),
+    OperationCheck(
+        "relative scores",
+        ops.relative_scores,
+        ops.relative_scores_backward,
+        {"q": (2, 2, 4, 3), "table": (7, 3)},
+    ),
+    OperationCheck(
+        "relative scores, 2 queries of 4",
+        ops.relative_scores,
+        ops.relative_scores_backward,
+        {"q": (2, 2, 2, 3), "table": (7, 3)},
+    ),
+    OperationCheck("relative attention", _relative_attention, ops.attention_backward, _RELATIVE),
+    OperationCheck(
+        "relative attention, one query",
+        lambda *a: _relative_attention(*a, queries=1),
+        ops.attention_backward,
+        _RELATIVE,
     ),
     OperationCheck("gelu, tanh form", lambda x: ops.gelu(x, "tanh"), ops.gelu_backward, {"x": (4, 25)}),
     OperationCheck("gelu, exact", lambda x: ops.gelu(x, "exact"), ops.gelu_backward, {"x": (4, 25)}),
@@ -142,6 +172,12 @@ OPERATION_CHECKS = (
     OperationCheck(
         "weight standardisation",
         ops.weight_standardisation,
+        ops.weight_standardisation_backward,
+        {"kernel": (3, 3, 2, 4)},
+    ),
+    OperationCheck(
+        "weight standardisation, epsilon in the root",
+        lambda w: ops.weight_standardisation(w, 0.1, in_root=True),
         ops.weight_standardisation_backward,
         {"kernel": (3, 3, 2, 4)},
     ),

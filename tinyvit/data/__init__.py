@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.cifar import load_cifar
-from tinyvit.data.dataset import Dataset, ImageSet, hold_out
+from tinyvit.data.dataset import Dataset, ImageSet, hold_out, keep_classes, take_share
 from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
@@ -27,6 +27,7 @@ __all__ = [
     "epoch_order",
     "hold_out",
     "image_side",
+    "keep_classes",
     "load_dataset",
     "make_batch",
     "normalise",
@@ -34,6 +35,7 @@ __all__ = [
     "read_image",
     "read_photo",
     "read_photos",
+    "take_share",
     "to_input",
 ]
 

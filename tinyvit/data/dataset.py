@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,6 +76,55 @@ def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
         dataset,
         train=dataset.train.take(np.flatnonzero(~chosen)),
         validation=dataset.train.take(np.flatnonzero(chosen)),
+    )
+
+
+def take_share(dataset: Dataset, fraction: float, seed: int) -> Dataset:
+    """The same data with only a fraction of the training images, the same fraction of every class.
+
+    The choice depends only on the seed, and a larger fraction includes the images of a smaller one. Raises
+    UserError if a class would have no image left.
+    """
+    rng = np.random.Generator(np.random.Philox(seed))
+    chosen = np.zeros(len(dataset.train), dtype=bool)
+    for label, name in enumerate(dataset.classes):
+        members = np.flatnonzero(dataset.train.labels == label)
+        count = round(fraction * len(members))
+        if len(members) and not count:
+            raise UserError(
+                f"a fraction of {fraction:g} of the {len(members):,} training images of {name} is less than "
+                f"one image: choose --fraction {1 / len(members):.2g} or more."
+            )
+        chosen[rng.permutation(members)[:count]] = True
+    return replace(dataset, train=dataset.train.take(np.flatnonzero(chosen)))
+
+
+def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
+    """The images of the named classes alone, which are numbered from 0 in the order of their names here.
+
+    Raises UserError unless they are at least two different classes of the data set.
+    """
+    if unknown := [name for name in names if name not in dataset.classes]:
+        raise UserError(
+            f"{dataset.name} has no class {unknown[0]!r}: expected some of {', '.join(dataset.classes)}."
+        )
+    if not 2 <= len(set(names)) == len(names):
+        raise UserError(f"expected at least two different classes to keep, not {', '.join(names)}.")
+    new = np.full(len(dataset.classes), -1)
+    new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
+
+    def kept(images: ImageSet | None) -> ImageSet | None:
+        if images is None:
+            return None
+        indices = np.flatnonzero(new[images.labels] >= 0)
+        return ImageSet(images.images[indices], new[images.labels[indices]])
+
+    return replace(
+        dataset,
+        classes=tuple(names),
+        train=kept(dataset.train),
+        test=kept(dataset.test),
+        validation=kept(dataset.validation),
     )
 
 

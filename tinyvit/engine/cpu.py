@@ -21,10 +21,11 @@ from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.cost import resnet_largest_array
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 
-# Micro-batches are sized so that the largest array of a block has about this many bytes.
+# Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 1_500_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
 _BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
@@ -121,14 +122,15 @@ def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
 
 
 def _fitting_micro_batch(config: ViTConfig) -> int:
-    """How many images keep the largest array of a block (MLP, q k v or attention) near the target size.
+    """How many images keep the largest array near the target size: of a block (MLP, q k v or attention), of a
+    ResNet (the windows that a convolution reads), or the logits of a model that predicts patches.
 
-    In a model that predicts patches, that may also be the logits. Each micro-batch adds its gradient to every
-    matrix, a pass over the matrix however few its images are. A
+    Each micro-batch adds its gradient to every matrix, a pass over the matrix however few its images are. A
     minimum number of rows keeps that cost small in comparison.
     """
     N = config.tokens
-    numbers = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * N)
-    if config.predicts_patches:
-        numbers = max(numbers, config.patches * config.classes)
+    scores = 2 * N if config.position == "relative" else N  # of a query: one for each offset, or each key
+    of_block = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * scores)
+    of_head = config.patches * config.classes if config.predicts_patches else config.classes
+    numbers = max(of_block, of_head, resnet_largest_array(config))
     return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(_LEAST_ROWS / N))

@@ -6,11 +6,12 @@ from tinyvit.model.initialise import initialise
 from tinyvit.model.layout import Row, layout, rows_of
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
-from tinyvit.model.presets import OFFICIAL, SIZES, SMALL, is_preset, preset, usual_name
+from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
 from tinyvit.model.vit import Cache, attention_maps, backward, features, forward, infer
 
 __all__ = [
     "OFFICIAL",
+    "RESNETS",
     "SIZES",
     "SMALL",
     "Cache",
@@ -27,6 +28,7 @@ __all__ = [
     "infer",
     "initialise",
     "is_preset",
+    "is_resnet",
     "layout",
     "preset",
     "rows_of",

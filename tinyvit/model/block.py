@@ -8,6 +8,9 @@ Backward. In y = x + f(x) the gradient flows through both the skip connection an
     dx = dy + (gradient of f at dy)                                                        (3)
 
 The first term is why deep stacks of blocks can be trained: the gradient reaches the first layer undiminished.
+
+In some models, a position embedding is added to x first, or relative positions take part in the attention:
+see model.positions.
 """
 
 from __future__ import annotations
@@ -18,11 +21,17 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward, relative_part
 
 
 class BlockCache(NamedTuple):
-    """What the backward pass of a block needs, one entry per operation."""
+    """What the backward pass of a block needs, one entry per operation.
 
+    relative is the name of its table of relative positions, if it has one.
+    """
+
+    position: PositionCache | None
+    relative: str | None
     norm1: tuple
     attention: tuple
     dropout1: Array | None
@@ -47,9 +56,13 @@ def block(
     """
     p, rate = f"blocks.{i}", config.drop_path_rate(i)
 
+    x, position = add_positions(config, params, x, i)
+    relative = relative_part(config, i)
+    table = params.group(relative) if relative else ()
+
     n, norm1 = ops.layer_norm(x, *params.group(f"{p}.norm1"), config.eps)
     a, attention = ops.attention(
-        n, *params.group(f"{p}.attn"), config.heads, rows, config.attention_dropout, noise
+        n, *params.group(f"{p}.attn"), config.heads, rows, config.attention_dropout, noise, *table
     )
     a, dropout1 = ops.dropout(a, config.dropout, noise)
     a, path1 = ops.drop_path(a, rate, noise)
@@ -60,7 +73,7 @@ def block(
     m, dropout2 = ops.dropout(m, config.dropout, noise)
     m, path2 = ops.drop_path(m, rate, noise)
     y = x + m  # (B, R, D)                                                                   eq. 2
-    return y, BlockCache(norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2)
+    return y, BlockCache(position, relative, norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2)
 
 
 def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:
@@ -78,8 +91,10 @@ def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array
     da = ops.drop_path_backward(dx, cache.path1)
     da = ops.dropout_backward(da, cache.dropout1)
     dn, *dattention = ops.attention_backward(da, cache.attention)
+    if cache.relative:
+        grads.add(cache.relative, dattention.pop())
     grads.add(f"{p}.attn", *dattention)
     dall, *dnorm1 = ops.layer_norm_backward(dn, cache.norm1)  # (B, N, D)
     grads.add(f"{p}.norm1", *dnorm1)
     dall[:, : dx.shape[1]] += dx  # the first R of N tokens                                   eq. 3
-    return dall
+    return add_positions_backward(dall, cache.position, grads)

@@ -1,4 +1,4 @@
-"""The configuration of a Vision Transformer: the numbers that determine its shape and its arithmetic."""
+"""The configuration of a model: the numbers that determine its shape and its arithmetic."""
 
 from __future__ import annotations
 
@@ -20,6 +20,26 @@ _COUNTS = (
     "resnet_width",
     "resnet_groups",
 )
+RESNET_FORMS = ("official", "timm")
+# What these are in a ResNet on its own, where nothing else would have a meaning, and why.
+_WITHOUT_TRANSFORMER = {
+    "patch_size": (1, "each position of its feature map is a token"),
+    "mlp_width": (0, "it has no MLP"),
+    "heads": (0, "it has no attention"),
+    "pool": ("mean", "it has no class token"),
+    "predicts": ("image", "it has no patches to hide"),
+    "position": ("none", "its convolutions know what lies beside what"),
+    "dropout": (0, "only a Transformer has dropout"),
+    "attention_dropout": (0, "it has no attention"),
+    "drop_path": (0, "only blocks of a Transformer are skipped"),
+}
+POSITIONS = ("1d", "2d", "sincos", "relative", "none")
+PLACES = ("stem", "blocks", "shared")
+
+
+def places_of(position: str) -> tuple[str, ...]:
+    """Where positions of a kind can be, the usual place first; nowhere if there are none."""
+    return {"none": (), "relative": ("blocks", "shared")}.get(position, PLACES)
 
 
 def resnet_scale(resnet: tuple[int, ...] | None) -> int:
@@ -30,9 +50,14 @@ def resnet_scale(resnet: tuple[int, ...] | None) -> int:
     return 1 if resnet is None else 2 ** (2 + max(len(resnet) - 1, 0))
 
 
+def resnet_channels(resnet: tuple[int, ...], resnet_width: int) -> int:
+    """How many channels the feature map of a ResNet has: those of its root, or of its last stage."""
+    return 4 * resnet_width * 2 ** (len(resnet) - 1) if resnet else resnet_width
+
+
 @dataclass(frozen=True)
 class ViTConfig:
-    """Shape and arithmetic of a ViT (paper Table 1; numerics as in the official code).
+    """Shape and arithmetic of a ViT, a hybrid or a ResNet (paper Table 1; numerics as in the official code).
 
     image_size is (height, width) in pixels, or one number for a square. With pool 'token' the head reads the
     class token; with 'mean' it reads the average of the patch tokens, and there is no class token. pre_logits
@@ -42,7 +67,18 @@ class ViTConfig:
     A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
-    resnet is None for a plain ViT, and the other two have no meaning.
+    resnet_form is whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
+    resnet is None for a plain ViT, and the other three have no meaning.
+
+    With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens
+    are the positions of its feature map, whose channels are the width, and the head reads their mean. So
+    patch_size is 1 and pool 'mean'; mlp_width, heads and all three rates are 0, and position 'none'.
+
+    position is the kind of position embedding (see model.positions): '1d', a learned vector for each token;
+    '2d', one for each row and each column of patches; 'sincos', fixed sines and cosines of both; 'relative',
+    a learned vector for each offset between two tokens, which changes the scores of attention; or 'none'.
+    position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
+    one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
 
     predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
     how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
@@ -67,10 +103,13 @@ class ViTConfig:
     resnet: tuple[int, ...] | None = None
     resnet_width: int = 64
     resnet_groups: int = 32
+    resnet_form: str = "official"
+    position: str = "1d"
+    position_at: str | None = None
     predicts: str = "image"
 
     def __post_init__(self) -> None:
-        """Normalise the image size; raise UserError if the numbers are inconsistent."""
+        """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
         size = self.image_size
         sides = (size, size) if isinstance(size, Integral) else size
         if not (isinstance(sides, tuple | list) and len(sides) == 2):
@@ -81,13 +120,16 @@ class ViTConfig:
         self._check_resnet()
         for name in _COUNTS:
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise UserError(f"{name} is {value!r}, expected a whole number, 1 or more.")
+            least = 0 if name == "layers" or (name in _WITHOUT_TRANSFORMER and self.layers == 0) else 1
+            if not isinstance(value, Integral) or value < least:
+                raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
+        if not self.has_transformer:
+            self._check_resnet_alone()
         self._check_patches()
-        if self.width % self.heads:
+        if self.has_transformer and self.width % self.heads:
             raise UserError(
                 f"width {self.width} is not divisible by {self.heads} heads: choose another number of heads."
             )
@@ -97,9 +139,14 @@ class ViTConfig:
             raise UserError(f"predicts is {self.predicts!r}, expected 'image' or 'patches'.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
+        if self.resnet_form not in RESNET_FORMS:
+            raise UserError(
+                f"resnet_form is {self.resnet_form!r}, expected one of {', '.join(RESNET_FORMS)}."
+            )
         for name in ("dropout", "attention_dropout", "drop_path"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
+        self._check_positions()
 
     def _check_resnet(self) -> None:
         """Raise UserError unless resnet is None, or whole numbers of units, which become a tuple."""
@@ -111,6 +158,22 @@ class ViTConfig:
                 f"resnet is {counts!r}, expected the number of units in each stage, as in (3, 4, 9), or None."
             )
         object.__setattr__(self, "resnet", tuple(map(int, counts)))
+
+    def _check_resnet_alone(self) -> None:
+        """Raise UserError unless the fields are those of a ResNet without a Transformer."""
+        if not self.resnet:
+            raise UserError(
+                "a model with 0 layers is a ResNet on its own, which needs stages: give their units as "
+                "resnet, as in (3, 4, 6, 3), or give the model 1 layer or more."
+            )
+        channels = resnet_channels(self.resnet, self.resnet_width)
+        needed = _WITHOUT_TRANSFORMER | {"width": (channels, "that is the channels of its feature map")}
+        for name, (value, why) in needed.items():
+            if getattr(self, name) != value:
+                raise UserError(
+                    f"{name} is {getattr(self, name)!r}, but must be {value!r} in a ResNet without a "
+                    f"Transformer (0 layers): {why}."
+                )
 
     def _check_patches(self) -> None:
         """Raise UserError unless patches divide the images, or a hybrid's feature map."""
@@ -141,10 +204,37 @@ class ViTConfig:
                 "number after the / in the model's name) that divides both sides."
             )
 
+    def _check_positions(self) -> None:
+        """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
+        kind = self.position
+        if kind not in POSITIONS:
+            raise UserError(f"position is {kind!r}, expected one of {', '.join(POSITIONS)}.")
+        divisor = {"2d": 2, "sincos": 4}.get(kind, 1)
+        if self.width % divisor:
+            raise UserError(f"width {self.width} is not divisible by {divisor}, as {kind} positions need.")
+        places = places_of(kind)
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places), None))
+        elif self.position_at not in places:
+            expected = f"one of {', '.join(places)}" if places else "none: omit it"
+            raise UserError(
+                f"position_at is {self.position_at!r}, but for position {kind!r}, expected {expected}."
+            )
+
+    @property
+    def has_resnet(self) -> bool:
+        """Whether a ResNet reads the image: before the Transformer in a hybrid, or on its own."""
+        return self.resnet is not None
+
+    @property
+    def has_transformer(self) -> bool:
+        """Whether there is a Transformer, with everything around it; if not, this is a ResNet on its own."""
+        return self.layers > 0
+
     @property
     def is_hybrid(self) -> bool:
         """Whether a ResNet reads the image before the Transformer does."""
-        return self.resnet is not None
+        return self.has_resnet and self.has_transformer
 
     @property
     def feature_map(self) -> tuple[int, int, int]:
@@ -156,9 +246,7 @@ class ViTConfig:
         if self.resnet is None:
             return H, W, self.channels
         scale = resnet_scale(self.resnet)
-        stages = len(self.resnet)
-        channels = 4 * self.resnet_width * 2 ** (stages - 1) if stages else self.resnet_width
-        return -(-H // scale), -(-W // scale), channels
+        return -(-H // scale), -(-W // scale), resnet_channels(self.resnet, self.resnet_width)
 
     @property
     def pixels_per_patch(self) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
 from tinyvit.model import ViTConfig, layout
+from tinyvit.model.config import resnet_scale
 from tinyvit.model.resnet import units_of
 
 
@@ -20,17 +20,22 @@ def multiply_adds(config: ViTConfig) -> int:
 
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
-        ResNet     see resnet_multiply_adds, in a hybrid
+        ResNet     see resnet_multiply_adds, if there is one
         patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C                                   T times, if it predicts patches
+
+    A ResNet on its own has no patches to embed, and no blocks. Relative positions add N (2 N - 1) D to a
+    block: each query is matched with the vector of every offset.
     """
-    D, M, N = config.width, config.mlp_width, config.tokens
-    embedding = config.patch_size**2 * config.feature_map[2] * config.patches * D
+    D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
+    embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
     block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
+    if config.position == "relative":
+        block += N * (2 * N - 1) * D
     features = config.pre_logits or D
     head = D * config.pre_logits + features * config.classes
-    heads = config.patches if config.predicts_patches else 1
+    heads = T if config.predicts_patches else 1
     return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 
 
@@ -40,22 +45,24 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     The parameters are not counted, since the caches only refer to them. model.forward and ops.cross_entropy
     keep these numbers, of bytes_each bytes each:
 
-        ResNet     see resnet_activation_bytes, in a hybrid
+        ResNet     see resnet_activation_bytes, if there is one
         patches    P P channels T                        the input of the patch embedding
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
-    and another N D for the mask of dropout on the embedding. A model that predicts
-    patches keeps D + pre_logits + 2 C for each corrupted patch, here counted as if all were corrupted. Memory
-    grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
-    micro-batches on the CPU).
+    and another N D for the mask of dropout on the embedding. A model that predicts patches keeps
+    D + pre_logits + 2 C for each corrupted patch, here counted as if all were corrupted. A ResNet on its own
+    has no patches, blocks or LayerNorm: D + pre_logits + 2 C are all that is left. Memory grows with the
+    number of images computed at a time: the whole batch, or part of it (--accumulate, or micro-batches on the
+    CPU).
     """
     T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
-    numbers = config.patch_size**2 * config.feature_map[2] * T
+    heads = T if config.predicts_patches else 1
+    numbers = heads * (config.width + config.pre_logits + 2 * config.classes)
+    if config.has_transformer:
+        numbers += config.patch_size**2 * config.feature_map[2] * T + R * (config.width + 1)
     numbers += config.tokens * config.width if config.dropout else 0
     numbers += sum(block_activations(config, i) for i in range(config.layers))
-    heads = T if config.predicts_patches else 1
-    numbers += R * (config.width + 1) + heads * (config.width + config.pre_logits + 2 * config.classes)
     return numbers * bytes_each + resnet_activation_bytes(config, bytes_each)
 
 
@@ -75,13 +82,19 @@ class Convolution(NamedTuple):
 
 
 def resnet_multiply_adds(config: ViTConfig) -> int:
-    """Multiply-adds of a hybrid's convolutions on one image: k k inputs for each number of their results."""
+    """Multiply-adds of a ResNet's convolutions on one image: k k inputs for each number of their results."""
     every = [one for part in _resnet_convolutions(config) for one in part.values()]
     return sum(one.k**2 * one.inputs * one.size for one in every)
 
 
+def resnet_largest_array(config: ViTConfig) -> int:
+    """How many numbers the largest array of a ResNet has for one image: k k inputs in each of h w windows."""
+    every = [one for part in _resnet_convolutions(config) for one in part.values()]
+    return max((one.k**2 * one.inputs * one.h * one.w for one in every), default=0)
+
+
 def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
-    """Bytes that the caches of a hybrid's ResNet hold for one image. With h w numbers in a channel:
+    """Bytes that the caches of a ResNet hold for one image. With h w numbers in a channel:
 
         inputs        h w inputs         numbers         of the root, of each unit, and of its 3 x 3 and last
         GroupNorm     h w outputs        numbers         n, for every convolution, and one r per channel
@@ -90,11 +103,11 @@ def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
 
     The standardised kernels are not counted: they are held once, not for each image.
     """
-    if not config.is_hybrid:
+    if not config.has_resnet:
         return 0
     (root, *units) = _resnet_convolutions(config)
     H, W = config.image_size
-    h, w, _ = replace(config, resnet=()).feature_map  # after the max-pool
+    h, w = _map_after(config, 0)  # stages: the result of the max-pool
     numbers = H * W * config.channels
     single_bytes = 2 * h * w * config.resnet_width
     for part in (root, *units):
@@ -107,14 +120,14 @@ def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
 
 def _resnet_convolutions(config: ViTConfig) -> list[dict[str, Convolution]]:
     """The convolutions of the root and of each unit, in the order of the forward pass, if there are any."""
-    if not config.is_hybrid:
+    if not config.has_resnet:
         return []
     shapes = {row.name: row.shape for row in layout(config)}
     H, W = config.image_size
     root = Convolution(7, config.channels, -(-H // 2), -(-W // 2), config.resnet_width)
     parts = [{"": root}]
     for i, j in units_of(config):
-        before, after = (replace(config, resnet=(1,) * stages).feature_map[:2] for stages in (i, i + 1))
+        before, after = (_map_after(config, stages) for stages in (i, i + 1))
         parts.append({})
         for which in ("_proj", "1", "2", "3"):
             if shape := shapes.get(f"resnet.{i}.{j}.conv{which}.weight"):
@@ -122,6 +135,13 @@ def _resnet_convolutions(config: ViTConfig) -> list[dict[str, Convolution]]:
                 h, w = before if which == "1" and j == 0 else after
                 parts[-1][which] = Convolution(k, inputs, h, w, outputs)
     return parts
+
+
+def _map_after(config: ViTConfig, stages: int) -> tuple[int, int]:
+    """Height and width of the feature map of a ResNet after its root and so many stages."""
+    H, W = config.image_size
+    scale = resnet_scale((1,) * stages)
+    return -(-H // scale), -(-W // scale)
 
 
 def block_activations(config: ViTConfig, i: int) -> int:
@@ -135,6 +155,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
         MLP            3 R M                             before the GELU, its gate, after it
 
     Dropout adds a mask wherever it acts, and for A also the result. Stochastic depth adds two numbers.
+    Positions add nothing, of any kind: the queries and the tables are all that relative ones need.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
     R = config.rows_after(i) or N

@@ -52,10 +52,13 @@ def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:
 
 def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
-    D, P, N = config.width, config.patch_size, config.tokens
+    D, P = config.width, config.patch_size
     channels = config.feature_map[2]
+    resnet = _resnet(config) if config.has_resnet else []
+    if not config.has_transformer:
+        return resnet
     rows = [
-        *(_resnet(config) if config.is_hybrid else []),
+        *resnet,
         _matrix(
             "patch.weight",
             (P * P * channels, D),
@@ -68,12 +71,24 @@ def _stem(config: ViTConfig) -> list[Row]:
         rows.append(_vector("mask_token", D))
     if config.has_token:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
-    position = ("Transformer/posembed_input/pos_embedding", (1, N, D))
-    return [*rows, Row("position", (N, D), first.small_normal, official=(position,))]
+    return rows if config.position_at == "blocks" else rows + _positions(config, "position")
+
+
+def _positions(config: ViTConfig, part: str) -> list[Row]:
+    """The tables of a position embedding; the official layout has only the learned one at the stem."""
+    D, N, (gh, gw) = config.width, config.tokens, config.grid
+    shapes = {
+        "1d": {part: (N, D)},
+        "2d": {f"{part}.rows": (gh, D // 2), f"{part}.columns": (gw, D // 2)},
+        "relative": {part: (2 * N - 1, D // config.heads)},
+    }.get(config.position, {})
+    official = (("Transformer/posembed_input/pos_embedding", (1, N, D)),)
+    known = official if (config.position, config.position_at) == ("1d", "stem") else ()
+    return [Row(name, shape, first.small_normal, official=known) for name, shape in shapes.items()]
 
 
 def _resnet(config: ViTConfig) -> list[Row]:
-    """The ResNet of a hybrid: its root, and its stages of units, which the official names count from 1."""
+    """A ResNet: its root, and its stages of units, which the official names count from 1."""
     F = config.resnet_width
     rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
     inputs = F
@@ -122,6 +137,7 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
     attention, mlp = f"{theirs}/MultiHeadDotProductAttention_1", f"{theirs}/MlpBlock_3"
     qkv = ("query", "key", "value")
     return [
+        *(_positions(config, f"{ours}.position") if config.position_at == "blocks" else []),
         *_norm(f"{ours}.norm1", D, f"{theirs}/LayerNorm_0"),
         _matrix(
             f"{ours}.attn.qkv.weight",
@@ -148,7 +164,7 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
 def _readout(config: ViTConfig) -> list[Row]:
     """From tokens to logits."""
     D, C, F = config.width, config.classes, config.pre_logits
-    rows = _norm("norm", D, "Transformer/encoder_norm")
+    rows = _norm("norm", D, "Transformer/encoder_norm") if config.has_transformer else []
     if F:
         rows += [
             _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),

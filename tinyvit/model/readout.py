@@ -2,7 +2,8 @@
 
 It consists of the final LayerNorm, pooling (the class token, or the mean of the patches), an optional tanh
 layer (pre_logits), and the head. The input of the head is called the features of an image. In a model that
-predicts patches, the head instead reads the token of each patch.
+predicts patches, the head instead reads the token of each patch. There is no LayerNorm in a ResNet on its
+own, whose tokens are the results of a ReLU.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from tinyvit.model.params import Params
 
 
 class FeaturesCache(NamedTuple):
-    """What the backward pass needs for everything but the head; the last two are None without pre_logits."""
+    """What the backward pass needs for everything but the head; None for what the model does not have."""
 
-    norm: tuple
+    norm: tuple | None
     pool: tuple
     pre_logits: tuple | None
     tanh: Array | None
@@ -34,14 +35,8 @@ class ReadoutCache(NamedTuple):
 
 
 def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
-    """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer.
-
-    They are the mean of the patches in a model that predicts patches, whose class token nothing has read yet.
-    """
-    if config.predicts_patches:
-        x = x[:, int(config.has_token) :]
-    pooled = config.has_token and not config.predicts_patches
-    return _head_input(config, params, x, ops.token_pool if pooled else ops.mean_pool)
+    """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer."""
+    return _head_input(config, params, x, ops.token_pool if config.has_token else ops.mean_pool)
 
 
 def readout(
@@ -72,8 +67,9 @@ def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, gra
         dx = ops.row_pool_backward(dx, pool)  # (B, N, D)
     else:
         dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)
-    dx, *dnorm = ops.layer_norm_backward(dx, norm)
-    grads.add("norm", *dnorm)
+    if config.has_transformer:
+        dx, *dnorm = ops.layer_norm_backward(dx, norm)
+        grads.add("norm", *dnorm)
     return dx
 
 
@@ -81,7 +77,9 @@ def _head_input(
     config: ViTConfig, params: Params, x: Array, pool: Callable[[Array], tuple[Array, tuple]]
 ) -> tuple[Array, FeaturesCache]:
     """What the head reads, of tokens x (B, N, D) pooled in the given way, and the cache."""
-    x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
+    norm = None
+    if config.has_transformer:
+        x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     x, pooled = pool(x)  # (B, D) or (B, n, D)                                               ViT eq. 4
     if not config.pre_logits:
         return x, FeaturesCache(norm, pooled, None, None)

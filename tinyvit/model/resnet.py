@@ -1,4 +1,4 @@
-"""The ResNet of a hybrid, which reads the image before the Transformer does, forward and backward.
+"""The ResNet of a hybrid, which reads the image before the Transformer does, or a ResNet on its own.
 
 The root makes the image four times smaller, and stages of bottleneck units follow, each stage but the first
 halving it once more. As in the official code, every convolution is a unit of its own, without a bias: its
@@ -22,6 +22,8 @@ both ways:
     dx = (gradient of S at dz) + (gradient of C3, C2, C1 at dz)                            (6)
 
 The gain of the last norm of a unit is 0 at first, so that a new unit computes y = ReLU(S(x)).
+
+timm computes the same with other epsilons, which weights published by it need: see EPSILONS.
 """
 
 from __future__ import annotations
@@ -32,6 +34,17 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+
+
+class Epsilons(NamedTuple):
+    """The epsilon of weight standardisation, whether it is added to the variance, and that of GroupNorm."""
+
+    kernel: float
+    in_root: bool
+    norm: float
+
+
+EPSILONS = {"official": Epsilons(1e-5, False, 1e-6), "timm": Epsilons(1e-8, True, 1e-5)}  # by resnet_form
 
 
 class ConvolvedCache(NamedTuple):
@@ -75,13 +88,13 @@ def resnet(config: ViTConfig, params: Params, images: Array) -> tuple[Array, Res
     return x, ResNetCache(root, relu, pool, units)
 
 
-def resnet_backward(config: ViTConfig, dx: Array, cache: ResNetCache, grads: Params) -> Array:
-    """Gradient of resnet: dimages from dx, shaped as its result; adds the parameter gradients to grads."""
+def resnet_backward(config: ViTConfig, dx: Array, cache: ResNetCache, grads: Params) -> None:
+    """Add the gradients of the parameters to grads, given dx (B, *config.feature_map)."""
     for (i, j), unit_cache in zip(reversed(units_of(config)), reversed(cache.units), strict=True):
         dx = unit_backward(i, j, dx, unit_cache, grads)
     dx = ops.max_pool_backward(dx, cache.pool)
     dx = ops.relu_backward(dx, cache.relu)
-    return convolved_backward("resnet.root", "", dx, cache.root, grads)
+    convolved_backward("resnet.root", "", dx, cache.root, grads, inputs=False)
 
 
 def unit(config: ViTConfig, params: Params, i: int, j: int, x: Array) -> tuple[Array, UnitCache]:
@@ -117,17 +130,21 @@ def convolved(
     config: ViTConfig, params: Params, part: str, which: str, x: Array, stride: int = 1
 ) -> tuple[Array, ConvolvedCache]:
     """Convolution `which` of a part, with a standardised kernel, and its group norm; and the cache."""
-    kernel, standardisation = ops.weight_standardisation(*params.group(f"{part}.conv{which}"))
+    eps = EPSILONS[config.resnet_form]
+    weight, gain, bias = (*params.group(f"{part}.conv{which}"), *params.group(f"{part}.norm{which}"))
+    kernel, standardisation = ops.weight_standardisation(weight, eps.kernel, eps.in_root)
     y, convolution = ops.convolution(x, kernel, stride)
-    y, norm = ops.group_norm(y, *params.group(f"{part}.norm{which}"), config.resnet_groups)  # eq. 1
+    y, norm = ops.group_norm(y, gain, bias, config.resnet_groups, eps.norm)  #               eq. 1
     return y, ConvolvedCache(standardisation, convolution, norm)
 
 
-def convolved_backward(part: str, which: str, dy: Array, cache: ConvolvedCache, grads: Params) -> Array:
-    """Gradient of convolved: dy to dx; adds the parameter gradients to grads."""
+def convolved_backward(
+    part: str, which: str, dy: Array, cache: ConvolvedCache, grads: Params, inputs: bool = True
+) -> Array | None:
+    """Gradient of convolved: dy to dx, or None without `inputs`; adds the parameter gradients to grads."""
     dy, *dnorm = ops.group_norm_backward(dy, cache.norm)
     grads.add(f"{part}.norm{which}", *dnorm)
-    dx, dkernel = ops.convolution_backward(dy, cache.convolution)
+    dx, dkernel = ops.convolution_backward(dy, cache.convolution, inputs)
     dkernel = ops.weight_standardisation_backward(dkernel, cache.standardisation)
     grads.add(f"{part}.conv{which}", dkernel)
     return dx

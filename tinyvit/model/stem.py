@@ -1,4 +1,8 @@
-"""The stem: from the pixels of an image to its tokens (ViT eq. 1), forward and backward."""
+"""The stem: from the pixels of an image to its tokens (ViT eq. 1), forward and backward.
+
+The patches of a plain ViT are cut from the image, and those of a hybrid from the feature map of its ResNet.
+In a ResNet on its own, the positions of that map are the tokens, as they are.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,18 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
 from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
 
 class StemCache(NamedTuple):
-    """What the backward pass of the stem needs, one entry per operation.
-
-    The first two are for hybrids; corrupt is None if no patch is corrupted.
-    """
+    """What the backward pass of the stem needs, one entry per operation; None for those not carried out."""
 
     resnet: ResNetCache | None
     cut: tuple
-    patch: tuple
+    patch: tuple | None
     corrupt: Array | None
+    position: PositionCache | None
     dropout: Array | None
 
 
@@ -33,36 +36,37 @@ def stem(
 ) -> tuple[Array, StemCache]:
     """Tokens (B, N, D) of images (B, H, W, channels), and the cache. Pass noise only in training.
 
-    In a hybrid, the patches are cut from the feature map of the ResNet. corruption, for a model that predicts
-    patches, says which of them are masked or replaced. Raises ValueError if there are no
-    images, or if they are not normalised or not of the model's size.
+    corruption, for a model that predicts patches, says which of them are masked or replaced. Raises
+    ValueError if there are no images, or if they are not normalised or not of the model's size.
     """
     _check(config, images)
-    x, features = resnet(config, params, images) if config.is_hybrid else (images, None)
+    x, features = resnet(config, params, images) if config.has_resnet else (images, None)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
+    if not config.has_transformer:
+        return x, StemCache(features, cut, None, None, None, None)
     x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
     x, corrupted = ops.corrupt(x, params["mask_token"], corruption.source) if corruption else (x, None)
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
-    x, _ = ops.position_embedding(x, params["position"])  #                                  ViT eq. 1
+    x, position = add_positions(config, params, x)  #                                        ViT eq. 1
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(features, cut, patch, corrupted, dropout)
+    return x, StemCache(features, cut, patch, corrupted, position, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
-    dx = ops.dropout_backward(dx, cache.dropout)
-    dx, dposition = ops.position_embedding_backward(dx, None)
-    grads.add("position", dposition)
-    if config.has_token:
-        dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
-        grads.add("class_token", dtoken)
-    if cache.corrupt is not None:
-        dx, dmask = ops.corrupt_backward(dx, cache.corrupt)
-        grads.add("mask_token", dmask)
-    dx, *dpatch = ops.linear_backward(dx, cache.patch)
-    grads.add("patch", *dpatch)
-    if cache.resnet:
+    if config.has_transformer:
+        dx = ops.dropout_backward(dx, cache.dropout)
+        dx = add_positions_backward(dx, cache.position, grads)
+        if config.has_token:
+            dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
+            grads.add("class_token", dtoken)
+        if cache.corrupt is not None:
+            dx, dmask = ops.corrupt_backward(dx, cache.corrupt)
+            grads.add("mask_token", dmask)
+        dx, *dpatch = ops.linear_backward(dx, cache.patch)
+        grads.add("patch", *dpatch)
+    if config.has_resnet:
         dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
         resnet_backward(config, dx, cache.resnet, grads)
 

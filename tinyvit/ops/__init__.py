@@ -38,6 +38,8 @@ from tinyvit.ops.pooling import (
     token_pool,
     token_pool_backward,
 )
+from tinyvit.ops.position_tables import positions_2d, positions_2d_backward, positions_sincos
+from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.relu import relu, relu_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
 from tinyvit.ops.squared_error import squared_error, squared_error_backward
@@ -84,6 +86,11 @@ __all__ = [
     "patchify_backward",
     "position_embedding",
     "position_embedding_backward",
+    "positions_2d",
+    "positions_2d_backward",
+    "positions_sincos",
+    "relative_scores",
+    "relative_scores_backward",
     "relu",
     "relu_backward",
     "row_pool",

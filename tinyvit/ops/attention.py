@@ -22,6 +22,9 @@ Backward: the same five lines in reverse order. Each product C = A B gives dA = 
 
 The gradient of bk is exactly zero: it adds the same q bk^T to a whole row of S, and softmax ignores a
 constant.
+
+If there is a table of relative positions, the scores of relative_scores join q k^T in (2), and their gradient
+joins dS k in (9).
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.ops.dropout import dropout, dropout_backward
 from tinyvit.ops.linear import linear, linear_backward
 from tinyvit.ops.noise import Noise
+from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
 
 
@@ -45,30 +49,35 @@ def attention(
     queries: int | None = None,
     dropout_rate: float = 0.0,
     noise: Noise | None = None,
+    relative: Array | None = None,
 ) -> tuple[Array, tuple]:
     """Self-attention among the N tokens of each image.
 
     x (B, N, D), qkv_weight (D, 3D), qkv_bias (3D,), out_weight (D, D), out_bias (D,); heads must divide D. If
     queries Q is given, only the first Q tokens attend to all N: in the last block only the class token may be
-    needed. Dropout, if any, acts on the attention probabilities. Returns y (B, Q, D), with Q = N by default,
-    and the cache; attention_probabilities(cache) reads A (B, H, Q, N) from it.
+    needed. Dropout, if any, acts on the attention probabilities. relative is a table of relative positions,
+    (2N - 1, K), or None. Returns y (B, Q, D), with Q = N by default, and the cache;
+    attention_probabilities(cache) reads A (B, H, Q, N) from it.
     """
     B, N, D = x.shape
     K = D // heads
     qkv, qkv_cache = linear(x, qkv_weight, qkv_bias)  # (B, N, 3D)                           eq. 1
     q, k, v = qkv.reshape(B, N, 3, heads, K).transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
     q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): q is scaled, since it is smaller than S
-    A, softmax_cache = softmax(q @ k.transpose(0, 1, 3, 2))  # (B, H, Q, N)                  eq. 2, 3
+    A, softmax_cache = softmax(_scores(q, k, relative))  # (B, H, Q, N)                      eq. 2, 3
     dropped, dropout_cache = dropout(A, dropout_rate, noise)
     o = dropped @ v  # (B, H, Q, K)                                                          eq. 4
     o = o.transpose(0, 2, 1, 3).reshape(B, -1, D)  # heads side by side
     y, out_cache = linear(o, out_weight, out_bias)  # (B, Q, D)                              eq. 5
-    return y, (q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache)
+    return y, (q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache, relative)
 
 
-def attention_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array, Array, Array]:
-    """Gradients of attention: dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias."""
-    q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache = cache
+def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
+    """Gradients of attention: dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias.
+
+    If there was a table of relative positions, its gradient comes last.
+    """
+    q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache, relative = cache
     (B, H, N, K), Q = k.shape, q.shape[2]
     dO, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
     dO = dO.reshape(B, Q, H, K).transpose(0, 2, 1, 3)  # (B, H, Q, K)
@@ -80,10 +89,22 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array, Ar
     dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
     dq[:, :, Q:] = 0  # these tokens were not queries
     dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is already scaled                            eq. 9
+    drelative = ()
+    if relative is not None:
+        dq_relative, *drelative = relative_scores_backward(dS, (q, relative))
+        dq[:, :, :Q] += dq_relative * (1 / math.sqrt(K))
     dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
-    return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias
+    return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias, *drelative
 
 
 def attention_probabilities(cache: tuple) -> Array:
     """A (B, H, Q, N): how much each query token (third axis) draws from each key token (last axis)."""
     return cache[5]
+
+
+def _scores(q: Array, k: Array, relative: Array | None) -> Array:
+    """S (B, H, Q, N) of scaled queries and of keys, and of the offsets between them if there is a table."""
+    S = q @ k.transpose(0, 1, 3, 2)
+    if relative is not None:
+        S += relative_scores(q, relative)[0]
+    return S

@@ -36,9 +36,10 @@ def convolution(x: Array, kernel: Array, stride: int = 1, padding: str = "SAME")
     return y.reshape(*X.shape[:3], -1), (x, kernel, cut, padding)
 
 
-def convolution_backward(dy: Array, cache: tuple) -> tuple[Array, Array]:
+def convolution_backward(dy: Array, cache: tuple, inputs: bool = True) -> tuple[Array | None, Array]:
     """Gradients of convolution: dx (B, H, W, I), dkernel (k, k, I, O).
 
+    Without `inputs`, dx is None: nobody needs the gradient of the images that the first convolution reads.
     The windows take k k / (stride stride) times the memory of x: they are cut again, not kept.
     """
     x, kernel, cut, padding = cache
@@ -47,5 +48,8 @@ def convolution_backward(dy: Array, cache: tuple) -> tuple[Array, Array]:
     matrix = kernel.reshape(-1, kernel.shape[-1])  # (k k I, O)
     dy_rows = dy.reshape(-1, dy.shape[-1])  # (B h w, O)
     dmatrix = X.reshape(-1, len(matrix)).T @ dy_rows  # (k k I, O)                           eq. 3
+    dkernel = dmatrix.reshape(kernel.shape)
+    if not inputs:
+        return None, dkernel
     dX = (dy_rows @ matrix.T).reshape(X.shape)  #                                            eq. 3
-    return windows_backward(dX, cut), dmatrix.reshape(kernel.shape)  #                       eq. 4
+    return windows_backward(dX, cut), dkernel  #                                             eq. 4

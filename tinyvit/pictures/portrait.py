@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,42 +29,78 @@ CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, th
 
 Row = tuple[np.ndarray, np.ndarray, str]  # image (H, W, 3) uint8, attention (gh, gw), caption
 
-PARTS = (
-    ("patch embedding", "the patterns it responds to most, strongest first"),
-    ("position embedding", "how similar each position is to all the others"),
-    ("attention", "where the last block looks"),
-)
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the picture: its heading, its size in pixels, and draw(sheet, left), which draws it."""
+
+    name: str
+    meaning: str
+    width: int
+    height: int
+    draw: Callable[[Sheet, int], None]
 
 
 def save_portrait(
     filters: np.ndarray,
-    similarity: np.ndarray,
-    rows: Sequence[Row],
+    similarity: np.ndarray | None,
+    rows: Sequence[Row] | None,
     path: str | os.PathLike[str],
     title: str,
+    reader: str = "patch embedding",
 ) -> None:
     """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
 
-    Raises ValueError without rows, UserError if the picture cannot be written.
+    reader is what the filters belong to. rows are None for a ResNet, of which only the filters are drawn. If
+    similarity is None, the picture says so in its place. Raises ValueError if there are no rows, UserError if
+    the picture cannot be written.
     """
+    parts = [_filters_part(filters, reader)]
+    if rows is not None:
+        parts += [_positions_part(similarity), _attention_part(rows)]
+    widths = [max(part.width, _heading_width(part.name, part.meaning)) for part in parts]
+    lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(len(parts))]
+    height = max(part.height for part in parts)
+    sheet = Sheet(lefts[-1] + widths[-1] + MARGIN, HEAD + height + FOOT, smooth=1)
+    sheet.text(MARGIN, 40, cut(title, sheet.size[0] - 2 * MARGIN, 26), 26, INK, "lm")
+    for left, part in zip(lefts, parts, strict=True):
+        sheet.text(left, 84, part.name, NAME_SIZE, INK, "lm")
+        sheet.text(left, 108, part.meaning, MEANING_SIZE, QUIET, "lm")
+        part.draw(sheet, left)
+    sheet.save(path)
+
+
+def _filters_part(filters: np.ndarray, reader: str) -> Part:
+    def draw(sheet: Sheet, left: int) -> None:
+        draw_filters(sheet, left, HEAD, filters)
+
+    width = filter_side(len(filters)) * FILTER_COLUMNS
+    return Part(reader, "the patterns it responds to most, strongest first", width, HEIGHT, draw)
+
+
+def _positions_part(similarity: np.ndarray | None) -> Part:
+    if similarity is None:
+        return Part("position embedding", "no vector belongs to a patch", 0, HEIGHT, lambda sheet, left: None)
+    maps, meaning = MapLayout.of(similarity), "how similar each position is to all the others"
+
+    def draw(sheet: Sheet, left: int) -> None:
+        draw_maps(sheet, left, HEAD, similarity, maps)
+        width = max(maps.width, _heading_width("position embedding", meaning))
+        _draw_cosine_scale(sheet, left, HEAD + HEIGHT + 16, width, similarity)
+
+    return Part("position embedding", meaning, maps.width, HEIGHT, draw)
+
+
+def _attention_part(rows: Sequence[Row]) -> Part:
     if not rows:
         raise ValueError("no images to show attention on: expected at least one")
-    maps, images = MapLayout.of(similarity), ImageLayout.of(len(rows))
-    widths = [filter_side(len(filters)) * FILTER_COLUMNS, maps.width, images.width]
-    widths = [max(width, _heading_width(*part)) for width, part in zip(widths, PARTS, strict=True)]
-    lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(3)]
-    height = max(HEIGHT, images.height)
-    sheet = Sheet(lefts[2] + widths[2] + MARGIN, HEAD + height + FOOT, smooth=1)
-    sheet.text(MARGIN, 40, cut(title, sheet.size[0] - 2 * MARGIN, 26), 26, INK, "lm")
-    for left, (name, meaning) in zip(lefts, PARTS, strict=True):
-        sheet.text(left, 84, name, NAME_SIZE, INK, "lm")
-        sheet.text(left, 108, meaning, MEANING_SIZE, QUIET, "lm")
-    draw_filters(sheet, lefts[0], HEAD, filters)
-    draw_maps(sheet, lefts[1], HEAD, similarity, maps)
-    _draw_cosine_scale(sheet, lefts[1], HEAD + HEIGHT + 16, widths[1], similarity)
-    draw_attention(sheet, lefts[2], HEAD, rows, images)
-    draw_attention_scale(sheet, lefts[2], HEAD + images.height + 16)
-    sheet.save(path)
+    images = ImageLayout.of(len(rows))
+
+    def draw(sheet: Sheet, left: int) -> None:
+        draw_attention(sheet, left, HEAD, rows, images)
+        draw_attention_scale(sheet, left, HEAD + images.height + 16)
+
+    return Part("attention", "where the last block looks", images.width, max(HEIGHT, images.height), draw)
 
 
 def filter_side(count: int) -> int:

@@ -13,18 +13,20 @@ import re
 # Heads, GELU, and the architectures that have them; {a,b} stands for either.
 _TABLE = """
 2 exact test_vit
-3 exact {vit,deit}_tiny_patch16_224 vit_tiny_patch16_384
+3 exact {vit,deit}_tiny_patch16_224 vit_tiny_patch16_384 vit_tiny_r_s16_p8_{224,384}
 6 exact vit_small_patch8_224 vit_small_patch{16,32}_{224,384} vit_small_patch16_36x1_224
+6 exact vit_small_r26_s32_{224,384}
 6 exact vit_small_patch14_dinov2 deit_small_patch16_224 deit3_small_patch16_{224,384} flexivit_small
 8 exact vit_medium_patch16_gap_{240,256,384} deit3_medium_patch16_224
 10 exact vit_betwixt_patch16_gap_256
 12 exact vit_base_patch8_224 {vit,deit,deit3}_base_patch16_{224,384} vit_base_patch32_{224,384}
+12 exact vit_base_r26_s32_224 vit_base_r50_s16_{224,384}
 12 exact vit_base_patch16_224_miil vit_base_patch14_dinov2 flexivit_base
 12 exact vit_base_patch16_siglip_gap_{224,256,384,512}
 12 tanh vit_base_patch32_siglip_gap_256
 14 exact vit_base_patch16_plus_240 vit_base_patch32_plus_256
 16 exact vit_base_patch16_gap_224 vit_large_patch14_224 {vit,deit3}_large_patch16_{224,384}
-16 exact vit_large_patch32_{224,384} vit_large_patch14_dinov2 flexivit_large
+16 exact vit_large_r50_s32_{224,384} vit_large_patch32_{224,384} vit_large_patch14_dinov2 flexivit_large
 16 exact vit_large_patch16_siglip_gap_{256,384} vit_so400m_patch14_siglip_gap_{224,378,384,448,896}
 16 exact {vit,deit3}_huge_patch14_224 vit_huge_patch14_gap_224 vit_huge_patch16_gap_448
 16 exact vit_giant_patch14_224 vit_giant_patch16_gap_224 vit_gigantic_patch14_224
@@ -35,7 +37,7 @@ _TABLE = """
 _TRAINED_ON = r"(_in21k|_in21ft1k|_sam|_dino)$"
 # Why other architectures are not supported, by patterns in their names; the first match is reported.
 _FOREIGN = {
-    r"_r_s16_|_r26_|_r50_|_resnet|_mci_": "is a hybrid, with a convolutional network before the ViT",
+    r"_resnet|_mci_": "has a convolutional network before the ViT that is not the paper's ResNet",
     r"distilled": "has a second token, for distillation",
     r"relpos": "has relative positions",
     r"_rope_|dinov3|_pe_(core|lang|spatial)_|lingbot|sapiens2|^eva02_|^eva_giant": "has rotary positions",

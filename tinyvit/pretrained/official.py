@@ -22,6 +22,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
+from tinyvit.pretrained.one_table import with_one_table
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.
@@ -90,18 +91,29 @@ def from_official(
 def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """The arrays of an official checkpoint with these parameters.
 
-    Raises UserError if the model's arithmetic differs from that of the official code.
+    Raises UserError if the model's arithmetic or its positions differ from those of the official code.
     """
     if (config.gelu, config.eps) != ("tanh", 1e-6):
         raise UserError(
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
             "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
         )
+    if not config.has_transformer:
+        raise UserError(
+            "a ResNet without a Transformer does not fit the official layout, which is of ViTs and hybrids: "
+            "save it as .npz in tinyvit's own layout, or keep the best.npz of its run."
+        )
+    if config.is_hybrid and config.resnet_form != "official":
+        raise UserError(
+            f"a hybrid with resnet_form {config.resnet_form!r} does not fit the official layout, which "
+            "implies 'official': other programs would compute something else. Try .safetensors."
+        )
     if config.is_hybrid and config.resnet_groups != _GROUPS:
         raise UserError(
             f"a hybrid with {config.resnet_groups} groups in its GroupNorms does not fit the official "
             f"layout, which implies {_GROUPS}: other programs would compute something else."
         )
+    config, params = with_one_table(config, params)
     arrays = {}
     for row in params.rows:
         parts = np.split(params[row.name], len(row.official), axis=-1)

@@ -32,11 +32,17 @@ class PixelScale(NamedTuple):
 def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, source: str) -> None:
     """Adapt the patch embedding of a model that expects that scale to pixels from -1 to 1.
 
-    Raises UserError, naming the source, if the scale is for images with another number of channels.
+    Raises UserError, naming the source, if the scale is for images with another number of channels, or if a
+    ResNet reads them: standardising its first kernel would undo the adaptation.
     """
     mean, std = (_one_each(numbers, config.channels, source) for numbers in scale)
     if (mean == 0.5).all() and (std == 0.5).all():  # the scale is already -1 to 1
         return
+    if config.has_resnet:
+        raise UserError(
+            f"{source} contains a hybrid that expects pixels with mean {scale.mean} and std {scale.std}, and "
+            "tinyvit's, from -1 to 1, cannot be adapted to its ResNet: choose another checkpoint."
+        )
     weight = params["patch.weight"].astype(np.float64)
     weight = weight.reshape(-1, config.channels, config.width)  # (P P, 3, D)
     shift = weight * ((0.5 - mean) / std)[:, None]
@@ -49,14 +55,16 @@ def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
 
     The grey value of a pixel is .299 red + .587 green + .114 blue, as in Pillow, so each row of the patch
     matrix becomes three, with these weights. A model for colour images is returned unchanged. Raises
-    ValueError for any other number of channels, and UserError for a hybrid.
+    ValueError for any other number of channels, and UserError for a hybrid or a ResNet.
     """
     if config.channels == 3:
         return config, params
     if config.channels != 1:
         raise ValueError(f"{config.channels} channels are neither grey nor colour")
-    if config.is_hybrid:  # standardising the kernel of its root would undo the weights
-        raise UserError("a hybrid for grey images cannot read colour photos: choose another checkpoint.")
+    if config.has_resnet:  # standardising the kernel of its root would undo the weights
+        raise UserError(
+            "a hybrid or ResNet for grey images cannot read colour photos: choose another checkpoint."
+        )
     colour = replace(config, channels=3)
     result = params.carried_over(layout(colour), without="patch.weight")
     weight = params["patch.weight"].astype(np.float64)  # (P P, D)

@@ -4,6 +4,10 @@ The table with one vector per patch position is a small image with D channels, a
 are four methods: 'corners' in the official code (scipy.ndimage.zoom, order 1), 'bicubic' in Hugging Face,
 and in timm 'bilinear' for .npz files and 'antialias' for its own; see ops.resize. The class token is not part
 of the grid, so its row is unchanged.
+
+A table with one vector for each row of patches, or each column, is resized along that one axis. Sines and
+cosines are computed for the new grid. Relative positions cannot be resized: they count along the sequence of
+patches, where one step down is as many places as the grid is wide.
 """
 
 from __future__ import annotations
@@ -12,9 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tinyvit.model import layout
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.model import M
-from tinyvit.ops.resize import resize_images
+from tinyvit.ops.resize import resize_images, resize_matrix
 
 
 def resize_positions(
@@ -32,16 +37,32 @@ def resize_positions(
 
 
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
-    """The same model for images of another size: only the position embedding changes.
+    """The same model for images of another size: only the position embedding changes, if there is one.
 
-    method is one of ops.resize.METHODS; the default is model.position_resize.
+    method is one of ops.resize.METHODS; the default is model.position_resize. Raises UserError if the model
+    has relative positions, unless its grid of patches stays the same.
     """
     config, params = model.config, model.params
     new = replace(config, image_size=image_size)
     if new.grid == config.grid:
         return replace(model, config=new)
-    resized = params.carried_over(layout(new), without="position")
-    resized["position"] = resize_positions(
-        params["position"], config.grid, new.grid, config.has_token, method or model.position_resize
-    )
+    if config.position == "relative":
+        H, W = config.image_size
+        raise UserError(
+            f"relative positions cannot be resized: in a grid of another width, the same offset between two "
+            f"patches is another distance. Use images of {H} x {W} pixels."
+        )
+    resized = Params.zeros(layout(new), params.flat.dtype)
+    for name, values in params.items():
+        resized[name] = _resized(name, values, config, new, method or model.position_resize)
     return replace(model, config=new, params=resized)
+
+
+def _resized(name: str, values: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:
+    """A parameter for the new grid of patches; those that are not positions are unchanged."""
+    if name.endswith("position"):
+        return resize_positions(values, config.grid, new.grid, config.has_token, method)
+    if name.endswith(("position.rows", "position.columns")):
+        size = new.grid[name.endswith("columns")]
+        return (resize_matrix(len(values), size, method) @ values).astype(values.dtype)
+    return values

@@ -6,6 +6,7 @@ input-by-output:
     linear      weight (O, I)                                 ours: (I, O)
     patch       weight (D, 3, P, P)                           ours: (P P 3, D)
     q, k, v     one layer (3D, D), or three (D, D)            ours: (D, 3D)
+    convolution weight (O, I, k, k)                           ours: (k, k, I, O), in the ResNet of a hybrid
 
 LayerScale (a learned factor for each column of a branch's output) is multiplied into the preceding matrix and
 bias: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
@@ -22,8 +23,10 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
+from tinyvit.pretrained.one_table import with_one_table
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
 # torchvision's other spellings, and the ones in its naming.
@@ -35,8 +38,11 @@ _RENAMED = {
 # Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
 # self-supervised learning.
 _UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]"
+_RESNET_PART = r"((stem|stages\.\d+\.blocks\.\d+)\.)?(downsample\.)?(conv|norm)[123]?"  # as timm names it
 _FOREIGN = {
-    r"(^|\.)patch_embed(dings)?\.backbone\.": "belongs to a convolutional network before the ViT: a hybrid",
+    rf"(^|\.)patch_embed(dings)?\.backbone\.(?!{_RESNET_PART}\.\w+$)": (
+        "belongs to a convolutional network before the ViT that is not the paper's ResNet"
+    ),
     r"^norm_pre\.|(^|\.)pre_layr?norm\.": "normalises the tokens before the first block, as CLIP does",
     r"(^|\.)dist(illation)?_token$": "is a second token, for distillation",
     r"^(head_dist|distillation_classifier)\.": "is a second head, for distillation",
@@ -47,6 +53,10 @@ _FOREIGN = {
     r"\.[qk]_norm\.": "normalises queries and keys",
     r"relative_position|rel_pos|relpos": "belongs to relative positions",
 }
+# The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
+_BACKBONE = "patch_embed.backbone."
+_STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
+_TIMM_RESNET = {"resnet_form": "timm", "resnet_groups": 32, "resnet_width": 64}
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
@@ -81,6 +91,10 @@ def from_torch_names(
     if has_token and known.pop("pool", "token") == "mean":
         table.refuse({f"^{names.class_token}$": "is present, yet the mean of the patch tokens is classified"})
     D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
+    resnet = _resnet(table)
+    if resnet:
+        channels = table.shape(_resnet_source("resnet.root.conv.weight", resnet["resnet"]), 4)[1]
+    pixels = P * resnet_scale(resnet.get("resnet"))
     has_head = f"{names.head}.weight" in table
     if has_head and table.shape(f"{names.head}.weight", 2)[1] == 2 * D:
         table.refuse(
@@ -93,7 +107,7 @@ def from_torch_names(
     is_deit_3 = names is TIMM and names.block.format(0) + names.scale1 in table
     inferred = {
         "image_size": known.get("image_size")
-        or square_image_size(table, names.position, names.class_token, P, is_deit_3),
+        or square_image_size(table, names.position, names.class_token, pixels, is_deit_3),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
@@ -105,8 +119,10 @@ def from_torch_names(
         "gelu": names.gelu,
         "eps": names.eps,
         "channels": channels,
+        **resnet,
     }
-    _check_whole_patches(inferred["image_size"], P, source)
+    if not resnet:
+        _check_whole_patches(inferred["image_size"], P, source)
     config = ViTConfig(**(inferred | known))
     _supply_missing_biases(table, names, config)
     params = Params.zeros(layout(config), dtype)
@@ -149,10 +165,10 @@ def usual_name(name: str) -> str:
 def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """The arrays of a checkpoint with these parameters, named as in the library with the same arithmetic.
 
-    That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither, and for
-    hybrids.
+    That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
     """
-    _refuse_hybrid(config)
+    if config.has_resnet:
+        _check_hybrid(config)
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
     if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
         raise UserError(
@@ -169,7 +185,10 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if Hugging Face does not support such a model.
     """
-    _refuse_hybrid(config)
+    if config.has_resnet:
+        raise UserError(
+            "Hugging Face's ViT has no ResNet: write an .npz file, in the official layout, which timm reads."
+        )
     if not _fits_hugging_face(config):
         raise UserError(
             f"Hugging Face does not support a model with pool {config.pool!r} and pre_logits "
@@ -178,11 +197,20 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     return _named(config, params, HUGGING_FACE)
 
 
-def _refuse_hybrid(config: ViTConfig) -> None:
-    if config.is_hybrid:
+def _check_hybrid(config: ViTConfig) -> None:
+    """Raise UserError unless a model with a ResNet is a hybrid of timm's."""
+    if not config.has_transformer:
         raise UserError(
-            "a hybrid can be written only in the official layout, which timm reads too: write an .npz file."
+            "a ResNet without a Transformer has no place in a .safetensors file: save it as .npz in "
+            "tinyvit's own layout, or keep the best.npz of its run."
         )
+    theirs = {"gelu": TIMM.gelu, "eps": TIMM.eps, **_TIMM_RESNET}
+    for name, value in theirs.items():
+        if getattr(config, name) != value:
+            raise UserError(
+                f"a hybrid with {name} {getattr(config, name)!r} does not fit timm's layout, which implies "
+                f"{value!r}: write an .npz file, in the official layout, which timm reads."
+            )
 
 
 def _fits_hugging_face(config: ViTConfig) -> bool:
@@ -190,6 +218,7 @@ def _fits_hugging_face(config: ViTConfig) -> bool:
 
 
 def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
+    config, params = with_one_table(config, params)
     arrays = {}
     for name, shape in params.shapes.items():
         sources = _sources(name, shape, config, names)
@@ -206,7 +235,10 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
     if name in ("class_token", "position"):
         return [(getattr(names, name), (1, prod(shape) // D, D))]
     if name == "patch.weight":
-        return [(f"{names.patch}.weight", (D, config.channels, P, P))]
+        return [(f"{names.patch}.weight", (D, config.feature_map[2], P, P))]
+    if name.startswith("resnet."):
+        theirs = shape if len(shape) == 1 else (shape[3], shape[2], *shape[:2])
+        return [(_resnet_source(name, config.resnet), theirs)]
     *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, head.bias
     prefix = names.block.format(block[1]) if block else ""
     theirs = getattr(names, layer)
@@ -215,8 +247,35 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
     return [(f"{prefix}{one}.{part}", (outputs // len(layers), *inputs)) for one in layers]
 
 
+def _resnet_source(name: str, units: tuple[int, ...]) -> str:
+    """timm's name for a parameter of a ResNet with these units, such as resnet.0.1.conv_proj.weight."""
+    _, *place, layer, part = name.split(".")
+    layer = layer.replace("conv_proj", "downsample.conv").replace("norm_proj", "downsample.norm")
+    if place == ["root"]:
+        return f"{_BACKBONE}{'stem.' if units else ''}{layer}.{part}"
+    return f"{_BACKBONE}stages.{place[0]}.blocks.{place[1]}.{layer}.{part}"
+
+
+def _resnet(table: NamedArrays) -> dict[str, Any]:
+    """The fields of the configuration that describe the ResNet of a hybrid; none for a plain ViT."""
+    stem = next((name for name in _STEMS if name in table), None)
+    if stem is None:
+        return {}
+    stage = re.escape(_BACKBONE) + r"stages\."
+    stages = table.count(stage + r"(\d+)\.")
+    units = tuple(table.count(rf"{stage}{i}\.blocks\.(\d+)\.") for i in range(stages))
+    width = table.shape(stem, 4)[0]
+    has_stages = stem == _STEMS[0]
+    if not all(units) or has_stages != bool(units) or width % _TIMM_RESNET["resnet_groups"]:
+        raise UserError(
+            f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
+            f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
+        )
+    return _TIMM_RESNET | {"resnet": units, "resnet_width": width}
+
+
 def _to_ours(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    if name == "patch.weight":
+    if array.ndim == 4:  # a convolution
         array = array.transpose(2, 3, 1, 0)
     elif name.endswith(".weight"):
         array = array.T
@@ -226,7 +285,9 @@ def _to_ours(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray
 def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
     if name == "patch.weight":
         P = config.patch_size
-        return array.reshape(P, P, config.channels, config.width).transpose(3, 2, 0, 1)
+        array = array.reshape(P, P, config.feature_map[2], config.width)
+    if array.ndim == 4:  # a convolution
+        return array.transpose(3, 2, 0, 1)
     return array.T if name.endswith(".weight") else array
 
 

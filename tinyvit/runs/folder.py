@@ -83,7 +83,7 @@ class RunFolder:
 
     def extend(self, settings: Settings) -> None:
         """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
-        self._write_config(settings, self._model(), self.classes(), self._config("parameters", int))
+        self._write_config(settings, self.model(), self.classes(), self._config("parameters", int))
 
     def _write_config(
         self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int
@@ -154,7 +154,7 @@ class RunFolder:
                 f"there is no checkpoint {path}, but there is {other.name}: choose it with "
                 f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
             )
-        checkpoint, described = load_checkpoint(path), self._model()
+        checkpoint, described = load_checkpoint(path), self.model()
         named = 0 if described.predicts_patches else described.classes
         if checkpoint.config != described or named != len(self.classes()):
             raise UserError(
@@ -190,7 +190,8 @@ class RunFolder:
             )
         return record
 
-    def _model(self) -> ViTConfig:
+    def model(self) -> ViTConfig:
+        """The configuration of the model."""
         try:
             return ViTConfig(**self._config("model", dict))
         except (TypeError, ValueError) as error:

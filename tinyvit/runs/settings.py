@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
+from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.objectives.masked_patches import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
@@ -20,15 +22,19 @@ class Settings:
     """The complete settings of a run: on the same machine, the same settings give the same weights.
 
     Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
-    however many they take, and the last one may be shorter. validation is how many training images are held
-    out for choosing the best epoch, or 0 to use the test set for that. crop_padding is how far, in pixels, a
-    random crop may move. accumulate is the number of parts that a batch is split into, computed one after
-    another to save memory.
+    however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
+    The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
+    keep, separated by commas, if not all are used. validation is how many training images are held out for
+    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
+    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
+    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
+    replace those of the model's name. position and position_at are the kind and the place of the position
+    embedding (see ViTConfig); if the place is None, it becomes the usual one.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
-    is the number of heads, if the file does not state it. resolution is the side of the model's images in
-    pixels, if it differs from that of the weights, and position_resize is how the position embedding is then
-    resized.
+    is then the number of heads, if the file does not state it. resolution is the side of the model's images
+    in pixels, if it differs from that of the weights, and position_resize is how the position embedding is
+    then resized.
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.masked_patches). target is None for learning from labels.
@@ -36,10 +42,18 @@ class Settings:
 
     dataset: str
     model: str
+    layers: int | None = None
+    width: int | None = None
+    mlp_width: int | None = None
+    heads: int | None = None
     data_dir: str | None = None
     image_size: int | None = None
+    only: str | None = None
     validation: int = 0
+    fraction: float = 1.0
     pool: str = "token"
+    position: str = "1d"
+    position_at: str | None = None
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -48,6 +62,7 @@ class Settings:
     lr: float = 1e-3
     weight_decay: float = 0.05
     warmup_epochs: float = 1.0
+    warmup_steps: int | None = None
     decay: str = "cosine"
     clip: float = 1.0
     smoothing: float = 0.0
@@ -55,8 +70,8 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    evaluate_every: int = 1
     weights: str | None = None
-    heads: int | None = None
     resolution: int | None = None
     position_resize: str | None = None
     target: str | None = None
@@ -64,6 +79,15 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Fill in the usual place of the positions, if none is given."""
+        if self.position_at is None:
+            object.__setattr__(self, "position_at", next(iter(places_of(self.position)), None))
+
+    def warmup(self, steps_per_epoch: int) -> int:
+        """The number of updates during which the learning rate rises."""
+        return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -86,7 +110,7 @@ class Settings:
             raise UserError(f"{path} cannot be read as JSON ({error}), {wanted}.") from error
         if isinstance(values, dict) and "settings" in values:
             values = values["settings"]
-        if not isinstance(values, dict) or not values.keys() & get_type_hints(cls).keys():
+        if not isinstance(values, dict) or not values.keys() & _types().keys():
             raise UserError(f"{path} does not contain the settings of a run, {wanted}.")
         return cls.from_dict(values, path)
 
@@ -96,7 +120,7 @@ class Settings:
 
         Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
         """
-        types = get_type_hints(cls)
+        types = _types()
         remedy = "Use the version of tinyvit that wrote it, or correct the file."
         if unknown := sorted(values.keys() - types.keys()):
             raise UserError(
@@ -114,9 +138,15 @@ class Settings:
         return cls(**values)
 
 
+@lru_cache(maxsize=1)
+def _types() -> dict[str, Any]:
+    """The type of each setting, by name."""
+    return get_type_hints(Settings)
+
+
 def what_is_expected(name: str, value: Any) -> str:
     """What a setting should be, in words, if it cannot have this value; empty if it can."""
-    kind = get_type_hints(Settings)[name]
+    kind = _types()[name]
     kinds = get_args(kind) or (kind,)
     fits, expected = _RULES.get(name, (lambda value: True, _KINDS[kinds[0]]))
     return "" if _is_a(value, kinds) and (value is None or fits(value)) else expected
@@ -141,18 +171,22 @@ _COUNT: _Rule = (lambda value: value >= 1, "a whole number, 1 or more")
 _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
-_COUNTS = ("image_size", "epochs", "steps", "batch_size", "accumulate", "heads", "resolution", "threads")
+_COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
-    **dict.fromkeys(("validation", "crop_padding", "seed"), _NATURAL),
+    **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
     **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "device": _one_of(("auto", "cpu", "gpu")),
+    "position": _one_of(POSITIONS),
+    "position_at": _one_of(PLACES),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
 }

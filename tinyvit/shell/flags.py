@@ -101,6 +101,15 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
     )
 
 
+def add_only_flag(parser: argparse._ActionsContainer) -> None:
+    """--only."""
+    parser.add_argument(
+        "--only",
+        metavar="CLASSES",
+        help="use only the images of these classes, their names separated by commas (default: all classes)",
+    )
+
+
 def add_weights_flags(parser: argparse._ActionsContainer) -> None:
     """How the given weights are read: --resolution, --position-resize and --heads."""
     parser.add_argument(

@@ -120,6 +120,11 @@ class Progress:
         """Print a line above the moving line."""
         self._line.stay_above(text)
 
+    def outcome(self, *lines: str) -> None:
+        """Print what a run has come to, and what to do next."""
+        for line in lines:
+            self.note(line)
+
     def close(self) -> None:
         """Keep the moving line as it is and move the cursor to a new one."""
         self._line.close()

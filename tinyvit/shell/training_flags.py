@@ -5,17 +5,33 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.model import SIZES, usual_name
+from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import natural_float, natural_int, positive_float, positive_int, rate
-from tinyvit.shell.flags import add_compute_flags, add_source_flags
+from tinyvit.shell.command import (
+    fraction,
+    natural_float,
+    natural_int,
+    positive_float,
+    positive_int,
+    rate,
+)
+from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_source_flags
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     """What to train on and how images are augmented; usual_size describes the default of --image-size."""
     data = parser.add_argument_group("data")
     add_source_flags(data, usual_size)
+    add_only_flag(data)
+    data.add_argument(
+        "--fraction",
+        type=fraction,
+        metavar="R",
+        help="train on this fraction of the training images, the same fraction of every class, chosen by the "
+        "seed (default: 1)",
+    )
     data.add_argument(
         "--validation",
         type=natural_int,
@@ -41,9 +57,36 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         "--model",
         metavar="SIZE/PATCH",
         help=f"model to train, such as micro/4: SIZE is one of {sizes}, and PATCH is the side of a patch in "
-        "pixels; or a hybrid such as R26+S/32",
+        "pixels; or a hybrid such as R5+nano/4; or a ResNet, one of "
+        f"{', '.join(f'resnet-{size}' for size in RESNETS)}",
     )
-    model.add_argument("--pool", choices=("token", "mean"), help=f"{pool} (default: {Settings.pool})")
+    model.add_argument(
+        "--pool",
+        choices=("token", "mean"),
+        help=f"{pool} (default: {Settings.pool}; for a ResNet, mean)",
+    )
+    model.add_argument(
+        "--position",
+        choices=POSITIONS,
+        help="position embedding: a learned vector for each patch, for each row and column, fixed sines and "
+        f"cosines, a learned vector for each offset between patches, or none "
+        f"(default: {Settings.position}; for a ResNet, none)",
+    )
+    model.add_argument(
+        "--position-at",
+        choices=PLACES,
+        help="where positions are added: once, in every block with a table for each, or in every block with "
+        "one shared table (default: stem; for relative, blocks)",
+    )
+    for flag, what in (
+        ("--layers", "number of blocks"),
+        ("--width", "width of the tokens"),
+        ("--mlp-width", "width of the hidden layer of each MLP"),
+        ("--heads", "number of attention heads"),
+    ):
+        model.add_argument(
+            flag, type=positive_int, metavar="N", help=f"{what}, in place of the model's own number"
+        )
 
 
 def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
@@ -76,11 +119,18 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         choices=DECAYS,
         help=f"how the learning rate falls after warm-up (default: {Settings.decay})",
     )
-    fit.add_argument(
+    warmup = fit.add_mutually_exclusive_group()
+    warmup.add_argument(
         "--warmup-epochs",
         type=natural_float,
         metavar="X",
         help="number of epochs during which the learning rate rises linearly",
+    )
+    warmup.add_argument(
+        "--warmup-steps",
+        type=natural_int,
+        metavar="N",
+        help="the same as a number of updates",
     )
     fit.add_argument(
         "--weight-decay",
@@ -105,6 +155,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=rate,
         metavar="R",
         help="rate at which the last block is skipped (stochastic depth), and earlier ones less often",
+    )
+    fit.add_argument(
+        "--evaluate-every",
+        type=positive_int,
+        metavar="N",
+        help="evaluate the model after every N-th epoch, and after the last "
+        f"(default: {Settings.evaluate_every})",
     )
     fit.add_argument(
         "--seed",

@@ -9,10 +9,10 @@ from typing import Any
 from tinyvit.backend import Device
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, fitted_fine_tuning, recipe
+from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
 
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 _FREE_ON_RESUME = {"device", "threads", "data_dir"}
@@ -21,12 +21,15 @@ _FREE_ON_RESUME = {"device", "threads", "data_dir"}
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
     if repeated is not None:
-        settings = replace(repeated, **chosen)
+        anew = {"position_at": None} if "position" in chosen else {}  # its usual place, unless chosen too
+        settings = replace(repeated, **(anew | chosen))
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
         dataset = chosen.get("dataset", "shapes")
         usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+        if is_resnet(chosen.get("model")):
+            usual = usual | RESNET
         if "target" in chosen:
             usual = usual | PRE_TRAINING
         settings = Settings(**({"dataset": dataset} | usual | chosen))
@@ -52,10 +55,10 @@ def settled(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, Any]
 
 
 def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
-    """Settings adapted to the given model: its pooling, and its size for the images of a folder."""
+    """Settings adapted to the given model: its pooling and positions, and its size for images of a folder."""
     if settings.dataset == "folder" and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
-    return replace(settings, pool=config.pool)
+    return replace(settings, pool=config.pool, position=config.position, position_at=config.position_at)
 
 
 def fitted_to_data(settings: Settings, images: int, settled: dict[str, Any]) -> Settings:

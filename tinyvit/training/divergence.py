@@ -12,6 +12,11 @@ from pathlib import Path
 from tinyvit.backend import Array
 from tinyvit.errors import UserError
 
+
+class Diverged(UserError):  # noqa: N818 - what happens, not what it is
+    """The parameters have grown beyond recovery."""
+
+
 _WORST = 20  # a loss this many times that of blind guessing is beyond recovery
 
 
@@ -41,11 +46,11 @@ class Guard:
             ends = float(array.max()) - float(array.min())  # not finite if any number is not
             self.check_finite(what, ends, step)
 
-    def _diverged(self, symptom: str, step: int) -> UserError:
+    def _diverged(self, symptom: str, step: int) -> Diverged:
         kept = "No checkpoint was kept."
         if self.checkpoint.exists():
             kept = f"The last good checkpoint is kept in {self.checkpoint}."
-        return UserError(
+        return Diverged(
             f"training has diverged: after step {step:,} {symptom}. {kept} "
             f"Try a lower --lr than {self.lr:g}, or more --warmup-epochs."
         )

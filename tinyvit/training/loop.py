@@ -9,6 +9,7 @@ There is no random state (see data.plan), so a run resumed from a checkpoint con
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from tinyvit.training.divergence import Guard, without_overflow_warnings
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
-from tinyvit.training.signals import Interrupted, stop_signals
+from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
 from tinyvit.training.state import State, restored
 from tinyvit.training.tasks import Task
 
@@ -52,6 +53,7 @@ class Trainer:
         self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
+        self.saved = time.monotonic()  # when a checkpoint was last written
         self.reads_every = 1 if array_module(engine.params.flat) is np else _GPU_LOOK_STEPS
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -59,9 +61,9 @@ class Trainer:
         lengths = self.steps_per_epoch, self.total_steps
         self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths, self.task.by_loss)
 
-    def fit(self) -> None:
-        """Train to the last epoch."""
-        with stop_signals() as stop, without_overflow_warnings():
+    def fit(self, deadline: float = math.inf) -> None:
+        """Train to the last epoch, or until time.monotonic() reaches the deadline."""
+        with stop_signals(deadline) as stop, without_overflow_warnings():
             for epoch in range(len(self.state.records), self.settings.epochs):
                 meter = Meter(self.reads_every, self.guard)
                 self._train_epoch(epoch, meter, stop)
@@ -71,15 +73,16 @@ class Trainer:
         """Write the checkpoint from which the run can be resumed."""
         self._check_finite()
         self._write(self.run.last_path)
+        self.saved = time.monotonic()
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
-        s, warmup = self.settings, round(self.settings.warmup_epochs * self.steps_per_epoch)
-        return learning_rate(step, self.total_steps, s.lr, warmup, s.decay)
+        s = self.settings
+        return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
 
-    def _train_epoch(self, epoch: int, meter: Meter, stop: list[int]) -> None:
+    def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
-        s, state, saved = self.settings, self.state, time.monotonic()
+        s, state = self.settings, self.state
         order = epoch_order(s.seed, epoch, len(self.dataset.train))
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
@@ -97,19 +100,18 @@ class Trainer:
                 left = (self.total_steps - step) * s.batch_size / meter.rate
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
+            if stopping or (meter.is_read and time.monotonic() - self.saved > SAVE_SECONDS):
+                self.save()
             if stopping:
-                self.save()
-                raise Interrupted(stop[0])
-            if time.monotonic() - saved > SAVE_SECONDS and meter.is_read:
-                self.save()
-                saved = time.monotonic()
+                raise Interrupted(stop.number)
 
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
         """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""
         s, state, started, steps = self.settings, self.state, time.perf_counter(), self._steps_of(epoch)
-        held_out = self._evaluate(self.dataset.validation) if self.dataset.validation else None
         is_last = epoch + 1 == s.epochs  # if images are held out, the test images are used only at the end
-        test = self._evaluate(self.dataset.test) if is_last or not held_out else None
+        looks = is_last or (epoch + 1) % s.evaluate_every == 0
+        held_out = self._evaluate(self.dataset.validation) if looks and self.dataset.validation else None
+        test = self._evaluate(self.dataset.test) if is_last or (looks and not held_out) else None
         state.seconds += time.perf_counter() - started
         took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
         loss, judged = state.loss_sum / steps, held_out or test
@@ -120,6 +122,8 @@ class Trainer:
             | figures_of_epoch(held_out, test)
             | {"images_per_second": rate, "seconds": state.seconds}
         )
+        if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
+            return
         if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
             self._write(self.run.best_path, resumable=False)
         self._write(self.run.last_path)

@@ -35,6 +35,8 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 }
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
+# What a ResNet differs in: it has no class token, no positions, and no blocks to skip.
+RESNET: dict[str, Any] = {"pool": "mean", "position": "none", "drop_path": 0.0}
 # Without labels (appendix B.1.2). The paper's rate of 2e-4 is for a far larger model, and a million steps.
 PRE_TRAINING: dict[str, Any] = {"target": "mean-colour", "smoothing": 0.0, "drop_path": 0.0}
 

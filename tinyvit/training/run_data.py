@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tinyvit.data import Dataset, hold_out, load_dataset
+from tinyvit.data import Dataset, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.errors import UserError
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -31,7 +31,11 @@ def load_data(
         count if in_detail else passing,
         progress.note if in_detail else None,
     )
-    return hold_out(dataset, settings.validation, settings.seed) if settings.validation else dataset
+    if settings.only:
+        dataset = keep_classes(dataset, [name.strip() for name in settings.only.split(",")])
+    if settings.validation:
+        dataset = hold_out(dataset, settings.validation, settings.seed)
+    return take_share(dataset, settings.fraction, settings.seed) if settings.fraction < 1 else dataset
 
 
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
@@ -65,7 +69,7 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
     if settings.batch_size > count:
         raise UserError(
             f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
-            "--batch-size."
+            + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
         )
     if settings.accumulate > settings.batch_size:
         raise UserError(

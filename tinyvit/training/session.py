@@ -9,19 +9,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.backend import Device, select_device, training_note
 from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
-from tinyvit.model import Model, usual_name
+from tinyvit.model import Model, is_resnet, usual_name
 from tinyvit.optim import make_optimizer
-from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.figures import duration
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
     fitted_to_data,
@@ -32,9 +29,10 @@ from tinyvit.training.choices import (
     with_whole_epochs,
 )
 from tinyvit.training.loop import Trainer
+from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import starting_model
+from tinyvit.training.starting_point import SHAPE, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -44,24 +42,29 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    deadline: float = math.inf,
+    progress: Progress | None = None,
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
+
+    At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME.
+    progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
     folder `out` if given and the latest run otherwise.
     """
-    progress = Progress()
+    progress = progress or Progress()
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
-        return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, progress)
+        return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, deadline, progress)
     repeated = Settings.load(config) if config else None
     device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
-        return _fit(trainer, device, progress)
+        return _fit(trainer, device, deadline, progress)
 
 
 @contextlib.contextmanager
@@ -102,24 +105,26 @@ def _new_trainer(
     return trainer
 
 
-def _resume(run: RunFolder, chosen: dict[str, Any], data_url: str | None, progress: Progress) -> int:
+def _resume(
+    run: RunFolder, chosen: dict[str, Any], data_url: str | None, deadline: float, progress: Progress
+) -> int:
     """Continue a run, perhaps for longer than originally planned."""
     run.lock()
     with unwinding_signals(), _released(run):
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
-            print(f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.")
-            print(
+            progress.outcome(
+                f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
-                f"{quote(str(run.path))} --epochs N"
+                f"{quote(str(run.path))} --epochs N",
             )
             return 0
         device = select_device(settings.device)
         if device.note:
             progress.note(device.note)
         trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress)
-        return _fit(trainer, device, progress)
+        return _fit(trainer, device, deadline, progress)
 
 
 def _resumed_trainer(
@@ -170,7 +175,7 @@ def _trainer(
     return Trainer(run, settings, dataset, engine, progress, task)
 
 
-def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
+def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     path = quote(str(run.path))
@@ -183,62 +188,21 @@ def _fit(trainer: Trainer, device: Device, progress: Progress) -> int:
         )
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
-        trainer.fit()
+        trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()
         raise
     except Interrupted as signal:
         progress.close()
-        progress.note(f"stopped after step {state.step:,}, which is saved. To resume:")
-        progress.note(f"  python -m tinyvit.{_command(settings)} --resume {path}")
+        progress.outcome(
+            f"stopped after step {state.step:,}, which is saved. To resume:",
+            f"  python -m tinyvit.{_command(settings)} --resume {path}",
+        )
         return 128 + signal.number
     finally:
         progress.close()
-    for line in _after_pretraining(trainer) if settings.target else _after_training(trainer):
-        progress.note(line)
+    progress.outcome(*outcome(trainer))
     return 0
-
-
-def _after_training(trainer: Trainer) -> Iterator[str]:
-    """What came of a run, and what to do next."""
-    state, settings, path = trainer.state, trainer.settings, quote(str(trainer.run.path))
-    chosen_by = "validation" if trainer.dataset.validation else "test"
-    accuracy = state.records[-1]["test_accuracy"]
-    yield (
-        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
-    )
-    yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
-    yield f"  python -m tinyvit.predict {path} IMAGE... --attention a.png    what it sees, and where"
-    yield f"  open {quote(str(trainer.run.curves_path))}"
-    if settings.dataset == "shapes" and settings.weights is None:
-        yield "  python -m tinyvit.train --dataset cifar10        the real thing"
-
-
-def _after_pretraining(trainer: Trainer) -> Iterator[str]:
-    """What came of a run without labels, and what to do next; draws what it predicts."""
-    run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    last, path = state.records[-1], quote(str(run.path))
-    chosen_by = "validation" if trainer.dataset.validation else "test"
-    right = last["test_accuracy"]
-    share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
-    yield (
-        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}; the best epoch by "
-        f"{chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
-    )
-    where = f" --data-dir {quote(settings.data_dir)}" if settings.data_dir else ""
-    yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
-    yield f"  open {quote(str(run.curves_path))}"
-    try:
-        shown = trainer.dataset.test.images[:SHOWN]
-        what = settings.target, settings.corrupt, settings.seed
-        versions = filled_patches(engine.config, engine.params, shown, *what)
-        draw_patches(
-            versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
-        )
-        yield f"  open {quote(str(run.patches_path))}        what it predicts of corrupted patches"
-    except (OSError, ValueError) as error:  # a UserError is a ValueError
-        yield f"{run.patches_path.name} was not written: {error}"
 
 
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
@@ -265,4 +229,9 @@ def _command(settings: Settings) -> str:
 
 
 def _model_name(settings: Settings) -> str:
-    return settings.model if settings.weights else f"vit-{usual_name(settings.model)}"
+    if settings.weights:
+        return settings.model
+    changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
+    changed = ", ".join(f"{name} {value}" for name, value in changes if value)
+    name = f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
+    return name + (f" ({changed})" if changed else "")

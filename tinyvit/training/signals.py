@@ -1,45 +1,61 @@
-"""Handling requests to stop: Ctrl-C, SIGTERM, and SIGHUP when a terminal closes."""
+"""Handling requests to stop: Ctrl-C, SIGTERM, SIGHUP when a terminal closes, and a time limit."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
+OUT_OF_TIME = 0  # in place of a signal's number
+
+
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """Training was stopped by the signal with this number, after saving a checkpoint."""
+    """Training was stopped by the signal with this number, or by OUT_OF_TIME, after saving a checkpoint."""
 
     def __init__(self, number: int):
         super().__init__(number)
         self.number = number
 
 
+class StopRequest:
+    """True once a signal has arrived, or time.monotonic() has reached the deadline."""
+
+    def __init__(self, deadline: float = math.inf):
+        self.deadline = deadline
+        self.number = OUT_OF_TIME  # or that of the signal
+
+    def __bool__(self) -> bool:
+        return self.number != OUT_OF_TIME or time.monotonic() >= self.deadline
+
+
 @contextlib.contextmanager
-def stop_signals() -> Iterator[list[int]]:
-    """Within this context, the first stop signal is appended to the yielded list; the second stops at once.
+def stop_signals(deadline: float = math.inf) -> Iterator[StopRequest]:
+    """Within this context, the first stop signal makes the yielded request true; the second stops at once.
 
     A SIGHUP that is ignored stays ignored, since that is how nohup keeps a program running. Only the main
-    thread of a program may handle signals; in any other thread the list stays empty.
+    thread of a program may handle signals; in any other thread only the deadline counts.
     """
-    received: list[int] = []
+    request = StopRequest(deadline)
 
     def note(number: int, frame: Any) -> None:
-        if received:
+        if request.number != OUT_OF_TIME:
             raise KeyboardInterrupt
-        received.append(number)
+        request.number = number
         with contextlib.suppress(OSError, ValueError, RuntimeError):  # standard error may be closed
             print(
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )
 
     with _handled(_NAMES, note):
-        yield received
+        yield request
 
 
 @contextlib.contextmanager

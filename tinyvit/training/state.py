@@ -77,11 +77,13 @@ def restored(
 
 
 def _judge_again(state: State, by_loss: bool) -> None:
-    """Find the best of the epochs in the records."""
+    """Find the best of the epochs in the records that were evaluated."""
     state.best, state.best_loss, state.best_epoch = State.best, State.best_loss, State.best_epoch
     for record in state.records:
         images = "val" if "val_loss" in record else "test"
-        state.judge(record["epoch"], record[f"{images}_accuracy"], record[f"{images}_loss"], by_loss)
+        loss = record[f"{images}_loss"]
+        if loss is not None:
+            state.judge(record["epoch"], record[f"{images}_accuracy"], loss, by_loss)
 
 
 def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:

@@ -1,0 +1,16 @@
+"""The frequencies fall in equal steps instead of by equal factors."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lessons.mutation import changed
+
+globals().update(changed(Path(__file__).parents[1] / "solution.py"))
+
+
+def positions_sincos(grid, width):
+    F = width // 4
+    w = np.linspace(1, 1e-4, F)
+    r, c = (place.reshape(-1, 1) * w for place in np.indices(grid))
+    return np.concatenate([np.sin(c), np.cos(c), np.sin(r), np.cos(r)], axis=1)

@@ -1,0 +1,69 @@
+"""A run on a part of the data, with a model of another shape, looked at only now and then."""
+
+import json
+
+import pytest
+
+from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, metrics, tiny
+from tinyvit import evaluate
+from tinyvit.runs.folder import RunFolder
+from tinyvit.training import loop
+
+
+def test_a_run_on_a_fraction_of_the_images(go, command, photos, tmp_path):
+    run = tmp_path / "run"
+    assert command(*tiny(photos, run, "--fraction", "0.5", "--epochs", "1"))[0] == 0
+    assert metrics(run)[-1]["step"] == 2  # 8 of 16 images of each class, batches of 8
+    assert json.loads((run / "config.json").read_text())["settings"]["fraction"] == 0.5
+    assert go(evaluate, run)[0] == 0
+    assert_one_line(command("--resume", run, "--fraction", "0.25"), "started with fraction 0.5, not 0.25")
+
+
+def test_a_fraction_that_is_too_small_or_none_is_one_line(command, photos, tmp_path):
+    short = tiny(photos, tmp_path / "run")
+    assert_one_line(
+        command(*short, "--fraction", "0.01"), "of the 16 training images of blue", "--fraction 0.062"
+    )
+    assert_one_line(command(*short, "--fraction", "0.1"), "batch of 8", "from 4", "or a larger --fraction")
+    for wrong in ("0", "1.5", "half"):
+        assert_one_line(command(*short, "--fraction", wrong), "above 0 and at most 1")
+    assert_one_line(command(*short, "--only", "red"), "two different classes")
+    assert_one_line(command(*short, "--only", "red,green"), "no class 'green'", "blue, red")
+
+
+def test_a_model_of_another_shape_is_trained_and_resumed(command, photos, tmp_path, monkeypatch):
+    flags = ("--layers", "1", "--width", "24", "--mlp-width", "20", "--heads", "3", "--only", "red, blue")
+    status, out, _ = command(*tiny(photos, tmp_path / "alone", *flags))
+    assert status == 0
+    assert "vit-nano/4 (layers 1, width 24, mlp width 20, heads 3)" in out
+    model = RunFolder.open(tmp_path / "alone").model()
+    assert (model.layers, model.width, model.mlp_width, model.heads) == (1, 24, 20, 3)
+    assert RunFolder.open(tmp_path / "alone").classes() == ("red", "blue")
+    with interrupted_after(monkeypatch, 5):
+        command(*tiny(photos, tmp_path / "run", *flags))
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+    assert_one_line(command(*tiny(photos, tmp_path / "x", "--width", "50")), "not divisible by 4 heads")
+
+
+@pytest.mark.parametrize("step", [3, 6])
+def test_a_run_that_is_evaluated_now_and_then(command, photos, tmp_path, monkeypatch, step):
+    """Every second epoch and the last are looked at; stopped before or after, it ends the same."""
+    looked = []
+    monkeypatch.setattr(loop, "evaluate", lambda *args, real=loop.evaluate: looked.append(1) or real(*args))
+    flags = ("--epochs", "5", "--evaluate-every", "2", "--warmup-steps", "3")
+    status, out, _ = command(*tiny(photos, tmp_path / "alone", *flags))
+    assert (status, len(looked), out.count("\nepoch ")) == (0, 3, 3)
+    records = metrics(tmp_path / "alone")
+    assert [record["test_accuracy"] is not None for record in records] == [False, True, False, True, True]
+    with interrupted_after(monkeypatch, step):
+        assert command(*tiny(photos, tmp_path / "run", *flags))[0] == 130
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+
+
+def test_warm_up_takes_as_many_steps_as_it_is_given(command, photos, tmp_path):
+    assert command(*tiny(photos, tmp_path / "run", "--warmup-steps", "8", "--lr", "0.001"))[0] == 0
+    assert [record["lr"] for record in metrics(tmp_path / "run")][:2] == [0.0005, 0.001]
+    both = tiny(photos, tmp_path / "x", "--warmup-steps", "8", "--warmup-epochs", "1")
+    assert_one_line(command(*both), "not allowed with")

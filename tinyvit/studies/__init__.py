@@ -1,0 +1,15 @@
+"""The paper's studies, each a small file: a question, the runs that answer it, how the answer is shown."""
+
+from __future__ import annotations
+
+from tinyvit.studies import data, pooling, positions, scaling, transfer, unlabelled
+from tinyvit.studies.study import Study
+
+STUDIES: dict[str, Study] = {
+    "positions": positions.STUDY,
+    "pooling": pooling.STUDY,
+    "data": data.STUDY,
+    "scaling": scaling.STUDY,
+    "transfer": transfer.STUDY,
+    "unlabelled": unlabelled.STUDY,
+}

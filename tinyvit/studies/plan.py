@@ -1,0 +1,127 @@
+"""The runs of a study in the order in which they are made, and what is asked of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
+from tinyvit.model.cost import multiply_adds
+from tinyvit.runs.settings import Settings
+from tinyvit.studies.study import CLASSES, IMAGE_SIDE, First, Study, Variant
+from tinyvit.training.starting_point import fresh_config
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: its name, its settings, and the run it starts from."""
+
+    name: str
+    chosen: dict[str, Any]
+    first: str | None = None
+
+    def settings(self) -> Settings:
+        """The settings as far as the study determines them."""
+        return Settings(**{"model": "", "weights": self.first, **self.chosen})
+
+    @property
+    def images(self) -> int:
+        """How many images it looks at, counting each time."""
+        return self.chosen["steps"] * self.chosen["batch_size"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study of a certain size on a data set, in a folder of its own."""
+
+    name: str
+    study: Study
+    size: str
+    dataset: str
+    out: Path
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        return self.study.variants(self.size, self.dataset)
+
+    def jobs(self, seeds: int) -> Iterator[Job]:
+        """All runs: every variant with seed 0, then every variant with seed 1, so that a table of what is
+        finished compares like with like; a run that others start from comes before the first of them."""
+        for seed in range(seeds):
+            made = set()
+            for variant in self.variants:
+                if variant.first and variant.first.name not in made:
+                    made.add(variant.first.name)
+                    yield self.first_job(variant.first, seed)
+                yield self.job(variant, seed)
+
+    def job(self, variant: Variant, seed: int) -> Job:
+        """The run of a variant with a seed."""
+        chosen = self._common(seed) | dict(variant.settings)
+        if variant.first is None:
+            return Job(_run_name(variant.name, seed), chosen)
+        first = self.first_job(variant.first, seed)
+        return Job(_run_name(variant.name, seed), chosen, first.name)
+
+    def first_job(self, first: First, seed: int) -> Job:
+        """The run that variants with this seed start from."""
+        return Job(_run_name(first.name, seed), self._common(seed) | dict(first.settings))
+
+    def _common(self, seed: int) -> dict[str, Any]:
+        return {"dataset": self.dataset, "seed": seed} | dict(self.study.usual(self.size))
+
+    def folder(self, name: str) -> Path:
+        """The run folder of the run of that name."""
+        return self.out / "runs" / name
+
+    def work(self, job: Job) -> int:
+        """The multiply-adds of all forward passes of a run: the time it takes is about proportional to it."""
+        only = job.chosen.get("only")
+        classes = len(only.split(",")) if only else len(CLASSES[self.dataset])
+        return job.images * multiply_adds(fresh_config(job.settings(), IMAGE_SIDE, classes))
+
+    def command(self, seeds: int) -> str:
+        """The command that carries out this study."""
+        return (
+            f"python -m tinyvit.study {self.name} --dataset {self.dataset} --size {self.size} --seeds {seeds}"
+        )
+
+    def claim(self) -> None:
+        """Write down in the folder what is studied there; UserError if it is something else already."""
+        mine = self._description()
+        path = self.out / "study.json"
+        try:
+            theirs = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(mine, indent=2) + "\n"
+            write_atomically(path, lambda file: file.write(text.encode()))
+            return
+        except ValueError as error:
+            raise UserError(f"{path} is damaged ({error}): restore it, or choose another --out.") from error
+        for key in ("study", "dataset", "size"):
+            if not isinstance(theirs, dict) or theirs.get(key) != mine[key]:
+                was = theirs.get(key) if isinstance(theirs, dict) else theirs
+                raise UserError(
+                    f"{self.out} holds a study with the {key} {was}, not {mine[key]}: give the same one, or "
+                    "choose another folder with --out."
+                )
+        if theirs != mine:
+            raise UserError(
+                f"{self.out} was begun by a version of tinyvit in which this study had other settings: "
+                "finish it with that version, or choose another folder with --out."
+            )
+
+    def _description(self) -> dict[str, Any]:
+        jobs = [vars(job) for job in self.jobs(1)]
+        what = {"study": self.name, "dataset": self.dataset, "size": self.size, "runs": jobs}
+        return json.loads(json.dumps(what))  # as it is read back
+
+
+def _run_name(name: str, seed: int) -> str:
+    return f"{name}-{seed}"

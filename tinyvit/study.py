@@ -1,0 +1,155 @@
+"""`python -m tinyvit.study NAME`: carry out one of the paper's studies at home: train, tabulate, draw."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from shlex import quote
+
+from tinyvit.errors import UserError
+from tinyvit.shell.command import make_parser, positive_float, positive_int, run_command
+from tinyvit.shell.figures import duration
+from tinyvit.shell.flags import add_compute_flags, chosen_device
+from tinyvit.studies import STUDIES
+from tinyvit.studies.carry_out import carry_out
+from tinyvit.studies.picture import draw
+from tinyvit.studies.plan import Plan
+from tinyvit.studies.results import is_finished, result_of, rows_of, write_results
+from tinyvit.studies.study import CLASSES, SIZES
+
+_EPILOG = """\
+Without NAME, the studies are listed. A study trains a set of models, each with several seeds, into
+OUT/runs/, and writes OUT/table.md, OUT/results.json and OUT/picture.png from the finished ones. It may be
+stopped at any moment, by --minutes or by Ctrl-C: the same command continues it.
+
+examples:
+  python -m tinyvit.study
+  python -m tinyvit.study pooling --minutes 10
+  python -m tinyvit.study scaling --dataset cifar10 --size medium --minutes 60
+"""
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry out the study, or list all of them; returns the exit status."""
+    deadline = math.inf if args.minutes is None else time.monotonic() + 60 * args.minutes
+    if args.name is None:
+        list_studies(args)
+        return 0
+    if args.name not in STUDIES:
+        raise UserError(f"there is no study {args.name!r}: expected one of {', '.join(STUDIES)}.")
+    out = args.out or Path("runs") / f"study-{args.name}"
+    plan = Plan(args.name, STUDIES[args.name], args.size, args.dataset, out)
+    plan.claim()
+    jobs = list(plan.jobs(args.seeds))
+    if all(is_finished(plan.folder(job.name)) for job in jobs):
+        print(f"{out} is finished: all {len(jobs)} runs are done.")
+        show(plan, args.seeds)
+        return 0
+    where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}
+    where |= {"threads": args.threads} if args.threads else {}
+    where |= {"data_dir": args.data_dir} if args.data_dir else {}
+    print(f"{plan.study.question} {len(jobs)} runs on {args.dataset}, in {out}", flush=True)
+    try:
+        status = carry_out(plan, args.seeds, where, deadline)
+    finally:
+        show(plan, args.seeds)
+    left = [job for job in jobs if not is_finished(plan.folder(job.name))]
+    if left:
+        seconds = seconds_left(plan, args.seeds)
+        about = f", about {duration(seconds)} left" if seconds else ""
+        print(f"{len(jobs) - len(left)} of {len(jobs)} runs are done{about}. To continue:")
+        print(f"  {again(args)}")
+    return status
+
+
+def show(plan: Plan, seeds: int) -> None:
+    """Write, draw and print what is finished, if anything is."""
+    rows = rows_of(plan, seeds)
+    begun = [row for row in rows if row.results]
+    if not begun:
+        return
+    write_results(plan, seeds, rows)
+    draw(plan, rows)
+    width = max(len(row.variant.name) for row in begun)
+    for row in begun:
+        mean, spread = row.mean("accuracy"), row.spread
+        figure = "diverged" if row.diverged == len(row.results) else f"{100 * mean:5.1f}%"
+        figure += "" if spread is None else f" ± {100 * spread:.1f}"
+        print(f"  {row.variant.name:<{width}}  {figure:<13}  {_seeds(len(row.results))}")
+    print(f"  {plan.out / 'table.md'}, results.json, picture.png")
+
+
+def seconds_left(plan: Plan, seeds: int) -> float | None:
+    """How long the missing runs will take, at the pace of the finished ones; None before the first."""
+    done = left = seconds = 0.0
+    for job in plan.jobs(seeds):
+        folder = plan.folder(job.name)
+        if not is_finished(folder):
+            left += plan.work(job)
+        elif took := result_of(folder)["seconds"]:
+            done += plan.work(job)
+            seconds += took
+    return left * seconds / done if done else None
+
+
+def list_studies(args: argparse.Namespace) -> None:
+    """Print a line for each study: its question, and how much it asks of the machine."""
+    for name, study in STUDIES.items():
+        plan = Plan(name, study, args.size, args.dataset, Path())
+        jobs = list(plan.jobs(args.seeds))
+        images, work = sum(job.images for job in jobs), sum(plan.work(job) for job in jobs)
+        print(
+            f"  {name:<10}  {study.question}  {len(jobs)} runs, {images / 1e6:.1f} million image passes, "
+            f"{3 * work / 1e12:.1f} T multiply-adds"
+        )
+
+
+def again(args: argparse.Namespace) -> str:
+    """The command that was given."""
+    words = ["python", "-m", "tinyvit.study", args.name]
+    for name in ("minutes", "seeds", "dataset", "data_dir", "size", "out", "device", "threads"):
+        value = getattr(args, name)
+        if value is not None and value != parser().get_default(name):
+            words += ["--" + name.replace("_", "-"), f"{value:g}" if name == "minutes" else str(value)]
+    return " ".join(map(quote, words))
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed" + ("s" if count != 1 else "")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = make_parser("study", __doc__, _EPILOG)
+    p.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(STUDIES)}")
+    p.add_argument(
+        "--minutes", type=positive_float, metavar="M", help="stop after this time (default: when all is done)"
+    )
+    p.add_argument(
+        "--seeds",
+        type=positive_int,
+        default=2,
+        metavar="N",
+        help="number of runs of each variant (default: 2)",
+    )
+    p.add_argument(
+        "--size",
+        choices=SIZES,
+        default="small",
+        help="small takes minutes on two slow cores, medium some hours, large needs a GPU (default: small)",
+    )
+    p.add_argument(
+        "--dataset", choices=tuple(CLASSES), default="shapes", help="data set to use (default: shapes)"
+    )
+    p.add_argument(
+        "--data-dir", metavar="DIR", help="folder of the data; CIFAR is downloaded into it (default: data/)"
+    )
+    p.add_argument("--out", type=Path, metavar="OUT", help="folder of the study (default: runs/study-NAME)")
+    add_compute_flags(p)
+    return p
+
+
+if __name__ == "__main__":
+    run_command(parser(), main)

@@ -1,0 +1,60 @@
+"""What came of a finished run, in the lines that are printed at its end, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from tinyvit.analysis.filled_patches import filled_patches
+from tinyvit.pictures.patches import SHOWN, draw_patches
+from tinyvit.shell.figures import duration
+from tinyvit.training.loop import Trainer
+
+
+def outcome(trainer: Trainer) -> Iterator[str]:
+    """The lines for a run that has come to its end."""
+    return _after_pretraining(trainer) if trainer.settings.target else _after_training(trainer)
+
+
+def _after_training(trainer: Trainer) -> Iterator[str]:
+    """What came of a run, and what to do next."""
+    state, settings, path = trainer.state, trainer.settings, quote(str(trainer.run.path))
+    chosen_by = "validation" if trainer.dataset.validation else "test"
+    accuracy = state.records[-1]["test_accuracy"]
+    yield (
+        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
+        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
+    )
+    yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
+    attention = " --attention a.png    what it sees, and where"
+    attention = attention if trainer.engine.config.has_transformer else ""
+    yield f"  python -m tinyvit.predict {path} IMAGE...{attention}"
+    yield f"  open {quote(str(trainer.run.curves_path))}"
+    if settings.dataset == "shapes" and settings.weights is None:
+        yield "  python -m tinyvit.train --dataset cifar10        the real thing"
+
+
+def _after_pretraining(trainer: Trainer) -> Iterator[str]:
+    """What came of a run without labels, and what to do next; draws what it predicts."""
+    run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
+    last, path = state.records[-1], quote(str(run.path))
+    chosen_by = "validation" if trainer.dataset.validation else "test"
+    right = last["test_accuracy"]
+    share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
+    yield (
+        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}; the best epoch by "
+        f"{chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
+    )
+    where = f" --data-dir {quote(settings.data_dir)}" if settings.data_dir else ""
+    yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
+    yield f"  open {quote(str(run.curves_path))}"
+    try:
+        shown = trainer.dataset.test.images[:SHOWN]
+        what = settings.target, settings.corrupt, settings.seed
+        versions = filled_patches(engine.config, engine.params, shown, *what)
+        draw_patches(
+            versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
+        )
+        yield f"  open {quote(str(run.patches_path))}        what it predicts of corrupted patches"
+    except (OSError, ValueError) as error:  # a UserError is a ValueError
+        yield f"{run.patches_path.name} was not written: {error}"
