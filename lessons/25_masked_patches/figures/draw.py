@@ -120,7 +120,7 @@ def draw_learned(found):
             sheet.image(x, y, picture, size)
         sheet.text(104, 22 + size / 2 + line * (size + gap), name, 12, INK, "rm")
     right = 100 * found["held out"]["masked"]
-    words = f"Of 1,000 pictures held out, it says {right:.0f} % of the masked colours right."
+    words = f"On 1,000 pictures held out, it names {right:.0f} % of the masked colours right."
     sheet.text(440, 470, words, 13, QUIET)
     sheet.save(HERE / "learned.png")
 
