@@ -7,22 +7,22 @@ to mean 0 and divided by their standard deviation:
     y = c / (s + eps)                                                                      (2)
 
 As in the official code, eps is added to the standard deviation; in a LayerNorm it is added to the variance.
-timm does it in this second way, which `in_root` asks for:
 
-    y = c / sqrt(s^2 + eps)                                                                (3)
+Backward. A weight w_i moves every y_j of its channel along three paths:
 
-Backward. Let r be the factor of c in (2) or (3). A weight w_i moves every y_j of its channel along three
-paths:
+    directly, when i = j:      1 / (s + eps)                                               (3)
+    through the mean:         -1 / (m (s + eps))                                           (4)
+    through s:                -c_i c_j / (m s (s + eps)^2)        since ds/dw_i = c_i / (m s)  (5)
 
-    directly, when i = j:      r                                                           (4)
-    through the mean:         -r / m                                                       (5)
-    through s:                -r q y_i y_j / m          since ds/dw_i = c_i / (m s)        (6)
+and summing dy_j dy_j/dw_i over j:
 
-where q = (s + eps) / s for (2), and q = 1 for (3). Summing dy_j dy_j/dw_i over j:
+    dw = (dy - mean(dy) - u mean(dy y)) / (s + eps)            u = c / s                   (6)
 
-    dw = r (dy - mean(dy) - q y mean(dy y))                                                (7)
+If all weights of a channel are equal, s = 0 and u is taken to be 0: a kernel of one number is always such.
 
-If all weights of a channel are equal, s = 0 and so is y: a kernel of one number is always such.
+timm adds eps to the variance, which `in_root` asks for. Then r = 1 / sqrt(s^2 + eps) takes the place of
+1 / (s + eps) in (2) and (6), and u = y, as in a LayerNorm.
+
 The scale of w does not matter to y, so it cannot grow or shrink what passes through the convolution.
 """
 
@@ -40,19 +40,17 @@ def weight_standardisation(w: Array, eps: float = 1e-5, in_root: bool = False) -
     c = w - w.mean(axis=(0, 1, 2))
     variance = (c * c).mean(axis=(0, 1, 2))  # (O,)
     s = xp.sqrt(variance)  #                                                                 eq. 1
-    if in_root:
-        r, q = 1 / xp.sqrt(variance + eps), xp.ones_like(s)  #                               eq. 3
-    else:
-        r, q = 1 / (s + eps), (s + eps) / (s + (s == 0))  # where s is 0, q does not matter  eq. 2
-    y = c * r  # (k, k, I, O)
-    return y, (y, r, q)
+    r = 1 / (xp.sqrt(variance + eps) if in_root else s + eps)  # (O,)
+    y = c * r  # (k, k, I, O)                                                                eq. 2
+    u_over_y = xp.ones_like(s) if in_root else (s + eps) / (s + (s == 0))  # where s is 0, so is y
+    return y, (y, r, u_over_y)
 
 
 def weight_standardisation_backward(dy: Array, cache: tuple) -> Array:
     """Gradient of weight_standardisation: dw (k, k, I, O)."""
-    y, r, q = cache
+    y, r, u_over_y = cache
     axes = (0, 1, 2)
     dw = dy - dy.mean(axis=axes)
-    dw -= y * (q * (dy * y).mean(axis=axes))
-    dw *= r  #                                                                               eq. 7
+    dw -= y * (u_over_y * (dy * y).mean(axis=axes))
+    dw *= r  #                                                                               eq. 6
     return dw
