@@ -51,6 +51,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     22: ("linear.head", "parameters"),
     23: ("patchify", "linear.patch"),
     24: ("patchify", "linear.patch"),
+    25: ("linear.patch", "linear.head", "cross_entropy"),
     26: ("position", "attention"),
 }
 

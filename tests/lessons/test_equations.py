@@ -38,6 +38,8 @@ DERIVED_IN = {
     "tinyvit/ops/group_norm.py": "24_hybrids",
     "tinyvit/ops/weight_standardisation.py": "24_hybrids",
     "tinyvit/model/resnet.py": "24_hybrids",
+    "tinyvit/ops/corruption.py": "25_masked_patches",
+    "tinyvit/ops/squared_error.py": "25_masked_patches",
     "tinyvit/ops/position_tables.py": "26_positions",
     "tinyvit/ops/relative_scores.py": "26_positions",
 }

@@ -10,7 +10,7 @@ from tinyvit import train
 from tinyvit.data import make_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.objectives import loss_and_grads
-from tinyvit.training import loop
+from tinyvit.training import tasks
 from tinyvit.training.evaluation import Evaluation
 
 EPOCH = 4  # steps of 8 images
@@ -127,7 +127,7 @@ def test_the_best_epoch_is_the_most_accurate_though_another_has_less_loss(go, ph
         right, loss = next(judgements)
         return Evaluation(loss, np.full((8, 2), 0.5), np.array([[right, 8 - right], [0, 0]]))
 
-    monkeypatch.setattr(loop, "evaluate", judged)
+    monkeypatch.setattr(tasks, "evaluate", judged)
     assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0
     best = np.load(tmp_path / "run" / "best.npz")
     assert json.loads(str(best["progress"]))["best_epoch"] == 2

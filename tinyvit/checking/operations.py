@@ -176,7 +176,7 @@ OPERATION_CHECKS = (
         {"kernel": (3, 3, 2, 4)},
     ),
     OperationCheck(
-        "weight standardisation, epsilon in the root",
+        "weight standardisation, as in timm",
         lambda w: ops.weight_standardisation(w, 0.1, in_root=True),
         ops.weight_standardisation_backward,
         {"kernel": (3, 3, 2, 4)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Study, Variant
+from tinyvit.training.recipes import RESNET
 
 FRACTIONS = (0.01, 0.1, 1.0)
 # Models of about as many multiply-adds as the ViT of that size.
@@ -23,8 +24,7 @@ def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
     return tuple(
         Variant(
             f"{name.lower()}-{100 * fraction:g}pct",
-            {"model": model, "pool": "mean", "fraction": fraction}
-            | ({"position": "none"} if name == "ResNet" else {}),
+            {"model": model, "pool": "mean", "fraction": fraction} | (RESNET if name == "ResNet" else {}),
             (name,),
             fraction,
         )

@@ -12,7 +12,8 @@ _SIZE = {"small": "nano", "medium": "nano", "large": "mini"}
 def _usual(size: str) -> Chosen:
     width, mlp_width, heads, layers = _BASE[size]
     shape = {"width": width, "mlp_width": mlp_width, "heads": heads, "layers": layers}
-    return COMMON | USUAL[size] | shape | {"model": f"{_SIZE[size]}/8"}
+    gentle = {"lr": USUAL[size]["lr"] / 2}  # the usual rate suits the base, but not models twice as wide
+    return COMMON | USUAL[size] | shape | gentle | {"model": f"{_SIZE[size]}/8"}
 
 
 def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
