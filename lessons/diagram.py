@@ -53,6 +53,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     24: ("patchify", "linear.patch"),
     25: ("linear.patch", "linear.head", "cross_entropy"),
     26: ("position", "attention"),
+    27: ("block", "vit", "loop"),
 }
 
 
@@ -87,7 +88,7 @@ def is_among(part: str, parts: Collection[str]) -> bool:
 def draw_lesson(number: int) -> Sheet:
     """The map for a lesson's page."""
     here = LESSONS[number]
-    known = {part for n in range(number) for part in LESSONS[n]}
+    known = {part for n, parts in LESSONS.items() if n < number for part in parts}
 
     def style(part: str) -> Style:
         return HERE if is_among(part, here) else KNOWN if is_among(part, known) else QUIETLY

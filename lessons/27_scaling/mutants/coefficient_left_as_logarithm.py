@@ -1,0 +1,16 @@
+"""log a is returned for a."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+answer = changed(
+    Path(__file__).parents[1] / "solution.py",
+    ("float(np.exp(y.mean() + b * x.mean()))", "float(y.mean() + b * x.mean())"),
+)
+multiply_adds_of_vit, is_difference, fit_power_law = (
+    answer[name] for name in ("multiply_adds_of_vit", "is_difference", "fit_power_law")
+)
+crossing, trust_comparison, best_split = (
+    answer[name] for name in ("crossing", "trust_comparison", "best_split")
+)

@@ -1,0 +1,16 @@
+"""Two standard errors are enough, however few seeds there are."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+answer = changed(
+    Path(__file__).parents[1] / "solution.py",
+    ("LIMITS[min(freedom, 30)] * error", "2 * error"),
+)
+multiply_adds_of_vit, is_difference, fit_power_law = (
+    answer[name] for name in ("multiply_adds_of_vit", "is_difference", "fit_power_law")
+)
+crossing, trust_comparison, best_split = (
+    answer[name] for name in ("crossing", "trust_comparison", "best_split")
+)
