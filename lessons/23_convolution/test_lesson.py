@@ -180,7 +180,8 @@ def arrays(shape, how, seed):
 
 @pytest.mark.hint(
     "all three give a window's gradient to its largest pixel: of which numbers do they take the largest?",
-    inputs="which pixels are in a window at the border, and what stands where there are none?",
+    inputs="which pixels are in a window at the border, and what stands where there are none? Avoid equal "
+    "numbers in a window: a maximum has no derivative there",
 )
 def test_guilty_max_pool(impl):
     assert_exposed(impl.guilty_max_pool(), SUSPECTS)

@@ -270,14 +270,29 @@ def test_your_unit_in_a_whole_resnet(impl, monkeypatch, dtype):
     images = rng.normal(size=(2, 24, 16, 3)).astype(dtype)
     y, cache = library.resnet(CONFIG, params, images)
     dy = rng.normal(size=y.shape).astype(dtype)
-    expected, right = params.zeros_like(), library.resnet_backward(CONFIG, dy, cache, params.zeros_like())
-    library.resnet_backward(CONFIG, dy, cache, expected)
-    monkeypatch.setattr(library, "unit_backward", impl.unit_backward)
-    grads = params.zeros_like()
-    got = library.resnet_backward(CONFIG, dy, cache, grads)
+    (expected, right), (grads, got) = (
+        backward_unit_by_unit(unit_backward, monkeypatch, dy, cache, params)
+        for unit_backward in (library.unit_backward, impl.unit_backward)
+    )
     tolerance = 1e-9 if dtype == "float64" else 1e-4
-    assert_same(got, right, "the gradient of the images", tolerance)
+    for (unit, mine), theirs in zip(got.items(), right.values(), strict=True):
+        assert_same(mine, theirs, f"dx of unit {unit[1]} of stage {unit[0]}", tolerance)
     assert_same(grads.flat, expected.flat, "the gradients of all parameters", tolerance)
+
+
+def backward_unit_by_unit(unit_backward, monkeypatch, dy, cache, params):
+    """The gradients of all parameters of a whole ResNet, and the dx of each unit, the last one first."""
+    found = {}
+
+    def noted(i, j, *arguments):
+        found[i, j] = unit_backward(i, j, *arguments)
+        return found[i, j]
+
+    grads = params.zeros_like()
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "unit_backward", noted)
+        library.resnet_backward(CONFIG, dy, cache, grads)
+    return grads, found
 
 
 # The learner's check, and the puzzle

@@ -67,8 +67,8 @@ def test_the_gradients_of_the_text(impl):
     _, cache = impl.corrupt(X.copy(), TOKEN.copy(), SOURCE.copy())
     dx, dmask_token = impl.corrupt_backward(DY.copy(), cache)
     expected = np.array([[[4.0, 3.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 4.0]]])
-    assert_same(dx, expected, "dx of the four patches")
-    assert_same(dmask_token, np.array([0.0, 2.0]), "dmask_token of the four patches")
+    assert_same(dx, expected, "dx")
+    assert_same(dmask_token, np.array([0.0, 2.0]), "dmask_token")
 
 
 SOURCES = {
