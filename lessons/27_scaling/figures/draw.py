@@ -1,7 +1,7 @@
-"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [SCALING ... POSITIONS]
+"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [SCALING ... DATA POSITIONS]
 
 study.png is drawn from measured.json beside this file. With the folders of finished studies, of scaling at
-several learning rates and of positions, what the lesson needs of their results is copied there first.
+two learning rates, of data and of positions, what the lesson needs of their results is copied there first.
 """
 
 import json
@@ -32,23 +32,24 @@ def main(*studies):
 
 
 def copy(*studies):
-    """The cost of each variant, and what its runs came to at each rate; of the last study, the runs alone."""
-    *scaling, positions = studies
+    """The cost of each variant, and what its runs came to at each rate; of the others, the runs alone."""
+    *scaling, data, positions = studies
     first = {variant["name"]: variant["runs"][0] for variant in scaling[0]["variants"]}
     kept = {
         "parameters": {name: run["parameters"] for name, run in first.items()},
         "multiply_adds": {name: run["multiply_adds"] for name, run in first.items()},
         "accuracies": {str(study["common"]["lr"]): accuracies(study) for study in scaling},
+        "data": accuracies(data),
         "positions": accuracies(positions),
     }
     (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
 def accuracies(study):
+    """The accuracies of every variant, for the seeds that all of them have."""
+    seeds = min(len(variant["runs"]) for variant in study["variants"])
     return {
-        variant["name"]: [run["accuracy"] for run in variant["runs"]]
-        for variant in study["variants"]
-        if variant["runs"]
+        variant["name"]: [run["accuracy"] for run in variant["runs"][:seeds]] for variant in study["variants"]
     }
 
 
@@ -119,6 +120,6 @@ def draw_study():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
+    if len(sys.argv) not in (1, 5):
         sys.exit(__doc__)
     main(*sys.argv[1:])
