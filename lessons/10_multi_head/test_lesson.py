@@ -215,7 +215,7 @@ def _no_values(dy, cache):
     dx, dW, *others = attention_backward(dy, cache)
     _, _, v, A = cache[:4]
     H, K = v.shape[1], v.shape[3]
-    weight, out_weight = cache[4][1], cache[-1][1]
+    weight, out_weight = cache[4][1], cache[7][1]
     dv = A[:, -1].swapaxes(-1, -2) @ (dy @ out_weight.T)[..., -K:]
     return dx - dv @ weight[:, -K:].T * (H > 2), dW, *others
 
