@@ -251,7 +251,7 @@ def trusted(impl, decide):
 
 
 @pytest.mark.hint(
-    "a right rule says True in 5 % of comparisons without a difference: ask often, and leave chance some room; "
+    "a right rule says True in 5 % of comparisons without a difference: ask often, leave chance some room; "
     "with two seeds even a right rule misses a difference of a few spreads, so try one of dozens"
 )
 @pytest.mark.parametrize("name", SUSPECTS.RIGHT)

@@ -1,7 +1,7 @@
-"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [SCALING POSITIONS]
+"""Draw this lesson's figures: python -m lessons.27_scaling.figures.draw [SCALING ... DATA POSITIONS]
 
-study.png is drawn from measured.json beside this file. With the folders of two studies of tinyvit.study, what
-the lesson needs of their results is copied there first.
+study.png is drawn from measured.json beside this file. With the folders of finished studies, of scaling at
+two learning rates, of data and of positions, what the lesson needs of their results is copied there first.
 """
 
 import json
@@ -16,11 +16,11 @@ from tinyvit.pictures.colours import SERIES
 
 HERE = Path(__file__).parent
 LINES = {
-    "depth x 2": ("depth-2", "base", "depth-8"),
-    "width x 2": ("width-32", "base", "width-128"),
-    "MLP width x 2": ("mlp-64", "base", "mlp-256"),
-    "patches of half the side": ("patch-16", "base", "patch-4"),
-    "depth, width and MLP x 2": ("all-half", "base", "all-double"),
+    "depth": ("depth-2", "base", "depth-8"),
+    "width": ("width-32", "base", "width-128"),
+    "MLP width": ("mlp-64", "base", "mlp-256"),
+    "patch size": ("patch-16", "base", "patch-4"),
+    "the first three at once": ("all-half", "base", "all-double"),
 }
 
 
@@ -31,28 +31,26 @@ def main(*studies):
     draw_study()
 
 
-def copy(scaling, positions):
-    """For each variant its cost and what its runs came to; of the other study, the runs alone."""
+def copy(*studies):
+    """The cost of each variant, and what its runs came to at each rate; of the others, the runs alone."""
+    *scaling, data, positions = studies
+    first = {variant["name"]: variant["runs"][0] for variant in scaling[0]["variants"]}
     kept = {
-        "command": scaling["command"],
-        "variants": [
-            {
-                "name": variant["name"],
-                "parameters": variant["runs"][0]["parameters"],
-                "multiply_adds": variant["runs"][0]["multiply_adds"],
-                "accuracies": accuracies(variant),
-                "seconds": [round(run["seconds"]) for run in variant["runs"]],
-            }
-            for variant in scaling["variants"]
-        ],
-        "other_command": positions["command"],
-        "other_accuracies": {variant["name"]: accuracies(variant) for variant in positions["variants"]},
+        "parameters": {name: run["parameters"] for name, run in first.items()},
+        "multiply_adds": {name: run["multiply_adds"] for name, run in first.items()},
+        "accuracies": {str(study["common"]["lr"]): accuracies(study) for study in scaling},
+        "data": accuracies(data),
+        "positions": accuracies(positions),
     }
     (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
-def accuracies(variant):
-    return [run["accuracy"] for run in variant["runs"]]
+def accuracies(study):
+    """The accuracies of every variant, for the seeds that all of them have."""
+    seeds = min(len(variant["runs"]) for variant in study["variants"])
+    return {
+        variant["name"]: [run["accuracy"] for run in variant["runs"][:seeds]] for variant in study["variants"]
+    }
 
 
 def draw_floor():
@@ -93,33 +91,35 @@ def draw_floor():
 
 
 def draw_study():
-    """Accuracy over compute, a line for each size that was scaled; a dot for every run."""
-    found = json.loads((HERE / "measured.json").read_text("utf-8"))["variants"]
-    found = {variant["name"]: variant for variant in found}
-    sheet = Sheet(780, 380)
-    axes = Axes(sheet, (60, 50, 600, 330), (0.36e6, 21.5e6), (0.3, 0.47), "x")
-    axes.y_name("right on the 10,000 test images of CIFAR-10 (JPEG copy) after one epoch")
-    axes.y_ticks((0.3, 0.35, 0.4, 0.45), ("30 %", "35 %", "40 %", "45 %"))
-    axes.x_ticks((5e5, 1e6, 2e6, 5e6, 1e7, 2e7), ("0.5 M", "1 M", "2 M", "5 M", "10 M", "20 M"))
-    axes.x_name("multiply-adds of a forward pass on one image")
-    axes.frame()
-    for (line, names), colour in zip(LINES.items(), SERIES, strict=False):
-        points = [(found[n]["multiply_adds"], float(np.mean(found[n]["accuracies"]))) for n in names]
-        axes.curve(*zip(*points, strict=True), colour, 1.8)
-        for name in names:
-            for value in found[name]["accuracies"]:
-                sheet.dot(axes.place(found[name]["multiply_adds"], value), 3.5, colour)
-        right, up = axes.place(*points[-1])
-        if line.startswith("width"):  # beside its dot, another line runs
-            sheet.text(right, up + 16, line, 12, colour)
-        else:
-            sheet.text(right + 10, up, line, 12, colour, "lm")
-    for value in found["base"]["accuracies"]:
-        sheet.dot(axes.place(found["base"]["multiply_adds"], value), 4.5, INK)
+    """Accuracy over compute at two rates: a line for each size that was scaled, a dot for every run."""
+    measured = json.loads((HERE / "measured.json").read_text("utf-8"))
+    work = measured["multiply_adds"]
+    sheet = Sheet(860, 372)
+    sheet.text(60, 24, "Right on the test images of CIFAR-10 (JPEG copy) after one epoch", 15, INK, "lm")
+    for left, (rate, found) in zip(
+        (60, 470), sorted(measured["accuracies"].items(), reverse=True), strict=True
+    ):
+        axes = Axes(sheet, (left, 76, left + 300, 270), (0.36e6, 21.5e6), (0.3, 0.47), "x")
+        axes.y_name(f"learning rate {rate}", 13)
+        axes.y_ticks((0.3, 0.35, 0.4, 0.45), ("30 %", "35 %", "40 %", "45 %"))
+        axes.x_ticks((5e5, 1e6, 2e6, 5e6, 1e7, 2e7), ("0.5", "1", "2", "5", "10", "20"))
+        axes.x_name("million multiply-adds an image")
+        axes.frame()
+        for names, colour in zip(LINES.values(), SERIES, strict=False):
+            points = [(work[name], float(np.mean(found[name]))) for name in names]
+            axes.curve(*zip(*points, strict=True), colour, 1.8)
+            for name in names:
+                for value in found[name]:
+                    sheet.dot(axes.place(work[name], value), 3.5, colour)
+        for value in found["base"]:
+            sheet.dot(axes.place(work["base"], value), 4, INK)
+    for x, (line, colour) in zip((60, 135, 210, 310, 410), zip(LINES, SERIES, strict=False), strict=True):
+        sheet.dot((x + 5, 342), 5, colour)
+        sheet.text(x + 16, 342, line, 13, INK, "lm")
     sheet.save(HERE / "study.png")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (1, 3):
+    if len(sys.argv) not in (1, 5):
         sys.exit(__doc__)
     main(*sys.argv[1:])
