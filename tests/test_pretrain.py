@@ -87,6 +87,11 @@ def test_a_longer_run_without_an_accuracy_is_judged_again_by_its_loss(go, photos
     assert (progress["best_loss"], progress["best_epoch"]) == (best["test_loss"], best["epoch"])
 
 
+def test_a_resnet_has_nothing_to_hide(go, photos, tmp_path):
+    refused = go(pretrain, *tiny(photos, tmp_path / "run", "--model", "resnet-nano"))
+    assert_one_line(refused, "a ResNet on its own has no patches to hide: choose a ViT")
+
+
 def test_a_run_with_labels_is_resumed_by_pretrain_as_it_was(go, photos, tmp_path, monkeypatch):
     assert go(train, *tiny(photos, tmp_path / "alone"))[0] == 0
     with interrupted_after(monkeypatch, 5):

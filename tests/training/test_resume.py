@@ -180,6 +180,14 @@ def test_a_finished_run_says_so_and_is_not_changed(command, alone):
     assert contents(alone) == before
 
 
+def test_a_finished_run_that_counts_in_steps_is_made_longer_in_steps(command, photos, tmp_path):
+    run = tmp_path / "run"
+    assert command(*tiny(photos, run, "--steps", "3"))[0] == 0
+    _, out, _ = command("--resume", run)
+    assert "all 3 steps are done" in out and out.endswith(f"--resume {run} --steps N\n")
+    assert command("--resume", run, "--steps", "4")[0] == 0
+
+
 def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, alone, tmp_path, monkeypatch):
     run = tmp_path / "run"
 

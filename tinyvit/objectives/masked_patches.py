@@ -107,6 +107,11 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
     """
     if target not in TARGETS:
         raise UserError(f"the target is {target!r}, expected one of {', '.join(TARGETS)}.")
+    if not config.has_transformer:
+        raise UserError(
+            "a ResNet on its own has no patches to hide: choose a ViT such as nano/4, or a hybrid such as "
+            "R5+nano/4."
+        )
     (H, W), P = config.image_size, config.pixels_per_patch
     if H % P or W % P:
         raise UserError(

@@ -115,9 +115,9 @@ def _resume(
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
             progress.outcome(
-                f"{run.path} is finished: all {settings.epochs} epochs are done, and nothing was changed.",
+                f"{run.path} is finished: all {_length(settings)} are done, and nothing was changed.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
-                f"{quote(str(run.path))} --epochs N",
+                f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
             )
             return 0
         device = select_device(settings.device)
