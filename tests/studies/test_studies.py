@@ -1,6 +1,7 @@
 """A study, stopped anywhere and continued, finds what it would have found in one go."""
 
 import json
+import shutil
 import time
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.runs.settings import Settings
 from tinyvit.studies import STUDIES, carry_out
 from tinyvit.studies.plan import Plan
+from tinyvit.studies.results import rows_of
 from tinyvit.studies.study import COMMON, SIZES, First, Study, Variant
 from tinyvit.training import epoch_files
 
@@ -96,6 +98,9 @@ def test_a_study_tabulates_and_draws_what_its_runs_came_to(run, tmp_path):
     assert (status, out.splitlines()[0]) == (0, f"{folder} is finished: all 6 runs are done.")
     assert run("a", "--seeds", "3")[0] == 0
     assert len(found(folder)["variants"][0]["runs"]) == 3
+    shutil.rmtree(folder / "runs" / "slow-0")
+    left = rows_of(Plan("tiny", TINY, "small", "shapes", folder), 3)
+    assert [row.of("seed") for row in left] == [[1, 2], [0, 1, 2]]
 
 
 def test_stopped_by_ctrl_c_and_by_the_clock_it_finds_the_same(run, tmp_path, monkeypatch):

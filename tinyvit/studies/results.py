@@ -54,7 +54,7 @@ def result_of(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Row:
-    """A variant and the results of its finished runs, one for each seed."""
+    """A variant and the results of its finished runs, with the seed of each."""
 
     variant: Variant
     results: tuple[dict[str, Any], ...]
@@ -82,8 +82,9 @@ def rows_of(plan: Plan, seeds: int) -> list[Row]:
     """All variants, with the runs that are finished."""
     rows = []
     for variant in plan.variants:
-        folders = [plan.folder(plan.job(variant, seed).name) for seed in range(seeds)]
-        rows.append(Row(variant, tuple(result_of(folder) for folder in folders if is_finished(folder))))
+        folders = {seed: plan.folder(plan.job(variant, seed).name) for seed in range(seeds)}
+        done = {seed: result_of(folder) for seed, folder in folders.items() if is_finished(folder)}
+        rows.append(Row(variant, tuple({"seed": seed} | result for seed, result in done.items())))
     return rows
 
 
@@ -114,7 +115,7 @@ def as_json(plan: Plan, seeds: int, rows: Sequence[Row]) -> dict[str, Any]:
                 "paper": row.variant.paper or None,
                 "mean_accuracy": row.mean("accuracy"),
                 "spread": row.spread,
-                "runs": [{"seed": seed} | result for seed, result in enumerate(row.results)],
+                "runs": list(row.results),
             }
             for row in rows
         ],
