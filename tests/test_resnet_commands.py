@@ -74,6 +74,7 @@ def test_what_a_resnet_does_not_have_is_refused_in_one_line(go, photos, tmp_path
         (("--pool", "token"), "pool is 'token', but must be 'mean'"),
         (("--dropout", "0.1"), "only a Transformer has dropout"),
         (("--drop-path", "0.1"), "only blocks of a Transformer"),
+        (("--mlp-width", "8"), "has no blocks of that shape: omit --mlp-width"),
     ):
         assert_one_line(go(train, *tiny(photos, tmp_path / "run", "--model", "resnet-nano", *flags)), part)
 

@@ -111,7 +111,8 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     if config.is_hybrid and config.resnet_groups != _GROUPS:
         raise UserError(
             f"a hybrid with {config.resnet_groups} groups in its GroupNorms does not fit the official "
-            f"layout, which implies {_GROUPS}: other programs would compute something else."
+            f"layout, which implies {_GROUPS}: other programs would compute something else. The best.npz of "
+            "its run holds it."
         )
     config, params = with_one_table(config, params)
     arrays = {}

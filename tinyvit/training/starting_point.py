@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tinyvit.data import image_side
-from tinyvit.model import Model, ViTConfig, initialise, preset
+from tinyvit.errors import UserError
+from tinyvit.model import Model, ViTConfig, initialise, is_resnet, preset
 from tinyvit.objectives.masked_patches import pretraining_config
 from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
@@ -16,6 +17,9 @@ SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbe
 def fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
     """The model that the settings name, for images of side x side pixels."""
     shape = {name: getattr(settings, name) for name in SHAPE if getattr(settings, name) is not None}
+    if shape and is_resnet(settings.model):
+        flag = "--" + next(iter(shape)).replace("_", "-")
+        raise UserError(f"{settings.model} is a ResNet, which has no blocks of that shape: omit {flag}.")
     return preset(
         settings.model,
         side,
