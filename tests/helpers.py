@@ -36,6 +36,12 @@ def layouts():
     return st.sampled_from([np.ascontiguousarray, _fortran, _every_other, _backwards])
 
 
+def stored(path):
+    """The arrays of an .npz file, by name."""
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
 def distance(a, b):
     """How far a is from b, relative to the size of b: |a - b| / |b|."""
     assert a.shape == b.shape

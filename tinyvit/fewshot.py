@@ -7,7 +7,7 @@ import argparse
 import numpy as np
 
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
-from tinyvit.data import Dataset, keep_classes, load_dataset
+from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
 from tinyvit.front import Model, load
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import (
@@ -51,7 +51,7 @@ def main(args: argparse.Namespace) -> None:
         note=progress.note,
     )
     if args.only:
-        dataset = keep_classes(dataset, [word.strip() for word in args.only.split(",")])
+        dataset = keep_classes(dataset, class_names(args.only))
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))

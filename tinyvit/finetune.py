@@ -8,7 +8,12 @@ from pathlib import Path
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_weights_argument, add_weights_flags
-from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_run_flags
+from tinyvit.shell.training_flags import (
+    add_data_flags,
+    add_fit_flags,
+    add_run_flags,
+    settings_and_others,
+)
 from tinyvit.training.session import train
 
 _EPILOG = """\
@@ -26,8 +31,7 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen = vars(args)
-    apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    chosen, apart = settings_and_others(args)
     weights = chosen.get("weights")
     if not weights and not apart["resume"] and not apart["config"]:
         raise UserError(

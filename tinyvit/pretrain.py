@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from tinyvit.objectives.masked_patches import TARGETS
+from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, rate, run_command
-from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_model_flags, add_run_flags
+from tinyvit.shell.training_flags import (
+    add_data_flags,
+    add_fit_flags,
+    add_model_flags,
+    add_run_flags,
+    settings_and_others,
+)
 from tinyvit.training.recipes import PRE_TRAINING
 from tinyvit.training.session import train
 
@@ -27,8 +33,7 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen = vars(args)
-    apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    chosen, apart = settings_and_others(args)
     repeated = apart["config"] and Settings.load(apart["config"])
     if not apart["resume"] and not (repeated and repeated.target):
         chosen.setdefault("target", PRE_TRAINING["target"])

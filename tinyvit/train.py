@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.training_flags import add_data_flags, add_fit_flags, add_model_flags, add_run_flags
+from tinyvit.shell.training_flags import (
+    add_data_flags,
+    add_fit_flags,
+    add_model_flags,
+    add_run_flags,
+    settings_and_others,
+)
 from tinyvit.training.session import train
 
 _EPILOG = """\
@@ -23,8 +29,7 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen = vars(args)
-    apart = {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    chosen, apart = settings_and_others(args)
     return train(chosen, **apart)
 
 

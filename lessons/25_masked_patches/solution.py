@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinyvit.checking import check_gradients
-from tinyvit.objectives.masked_patches import colour_classes
+from tinyvit.objectives.patch_targets import colour_classes
 from tinyvit.ops import corrupt, corrupt_backward, cross_entropy, cross_entropy_backward
 from tinyvit.ops.corruption import MASKED
 

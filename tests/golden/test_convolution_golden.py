@@ -1,18 +1,16 @@
 """Operations of convolutional networks and whole models against PyTorch in float64: results and gradients."""
 
-import numpy as np
 import pytest
 
 from tests.golden.convolution_cases import ANSWERS, CASES, MODELS, draw, draw_model
-from tests.helpers import distance
+from tests.helpers import distance, stored
 from tinyvit import ops
 from tinyvit.model import backward, forward
 
 
 @pytest.fixture(scope="module")
 def answers():
-    with np.load(ANSWERS, allow_pickle=False) as file:
-        return dict(file)
+    return stored(ANSWERS)
 
 
 @pytest.mark.parametrize("name", CASES)

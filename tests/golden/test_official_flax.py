@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.golden.official_weights import ANSWERS, HYBRID_ANSWERS, HYBRIDS, MODELS, official
+from tests.helpers import stored
 from tinyvit.engine import CpuEngine
 from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights, save_official
@@ -11,8 +12,7 @@ from tinyvit.pretrained.load import load_weights, save_official
 
 @pytest.fixture(scope="module")
 def answers():
-    with np.load(ANSWERS, allow_pickle=False) as file:
-        return dict(file)
+    return stored(ANSWERS)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -47,7 +47,6 @@ def test_the_logits_of_a_hybrid_are_those_of_the_official_code(name, tmp_path):
     config, loaded = load_weights(tmp_path / "hybrid.npz", image_size=HYBRIDS[name].image_size)
     assert config == HYBRIDS[name]
     logits, _ = forward(config, loaded, images)
-    with np.load(HYBRID_ANSWERS, allow_pickle=False) as file:
-        expected = file[name]
+    expected = stored(HYBRID_ANSWERS)[name]
     assert logits.shape == expected.shape and logits.dtype == np.float32
     assert np.abs(logits - expected).max() < 1e-5 * np.abs(expected).max()

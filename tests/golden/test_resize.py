@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.helpers import stored
 from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.resize import resize_positions
 
 
 @pytest.fixture(scope="module")
 def answers():
-    with np.load(Path(__file__).with_name("resize_answers.npz"), allow_pickle=False) as file:
-        return dict(file)
+    return stored(Path(__file__).with_name("resize_answers.npz"))
 
 
 @pytest.mark.parametrize("method", METHODS)

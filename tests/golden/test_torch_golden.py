@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.golden.torch_cases import ANSWERS, CASES, CLIP, PEAK, STEPS, WARMUP, WEIGHT_DECAY, draw
-from tests.helpers import distance
+from tests.helpers import distance, stored
 from tinyvit.model import forward
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW, clip_norm, learning_rate
@@ -14,8 +14,7 @@ every_case = pytest.mark.parametrize("name", CASES)
 
 @pytest.fixture(scope="module")
 def answers():
-    with np.load(ANSWERS, allow_pickle=False) as file:
-        return dict(file)
+    return stored(ANSWERS)
 
 
 @every_case

@@ -14,13 +14,12 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, initialise, layout
 from tinyvit.objectives import masked_patches
-from tinyvit.objectives.masked_patches import (
+from tinyvit.objectives.masked_patches import fixed_corruption, losses_and_hits
+from tinyvit.objectives.patch_targets import (
     TARGETS,
     as_pixels,
     class_colours,
     colour_classes,
-    fixed_corruption,
-    losses_and_hits,
     pretraining_config,
     true_patches,
 )

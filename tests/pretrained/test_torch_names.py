@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
-from tinyvit.model import forward, initialise, preset
+from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights, save_safetensors
-from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.pixels import PixelScale, adapt_to_pixel_scale
 from tinyvit.pretrained.safetensors import write_safetensors
-from tinyvit.pretrained.torch_names import from_torch_names, to_hugging_face, to_torch_names
+from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
 
 KNOWN = {"heads": 3}
 
@@ -335,40 +334,3 @@ def test_a_model_loaded_from_a_file_can_be_used():
     images, _ = random_batch(config, 2, np.random.default_rng(0), "float32")
     logits, _ = forward(config, params, images)
     assert logits.shape == (2, 5) and np.isfinite(logits).all()
-
-
-@pytest.mark.parametrize("resnet", [(), (2, 1)], ids=str)
-def test_a_hybrid_with_the_arithmetic_of_timm_is_written_and_read_back(resnet):
-    config, params = random_model(image_size=32, patch_size=2, resnet=resnet, resnet_form="timm", **EXACT)
-    arrays = to_torch_names(config, params)
-    known = {"heads": config.heads, "image_size": 32}
-    read, found = from_torch_names(arrays, "file", known)
-    assert read == config
-    np.testing.assert_array_equal(found.flat, params.flat)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({}, "with resnet_form 'official' does not fit timm's layout, which implies 'timm'"),
-        ({"resnet_form": "timm", "resnet_width": 32}, "with resnet_width 32 does not fit timm's"),
-        ({"resnet_form": "timm", "resnet_groups": 16}, "with resnet_groups 16 does not fit timm's"),
-        ({"resnet_form": "timm", "gelu": "tanh"}, "with gelu 'tanh' does not fit timm's"),
-    ],
-)
-def test_a_hybrid_that_timm_does_not_have_is_not_written_with_its_names(change, message):
-    config, params = random_model(image_size=16, patch_size=2, resnet=(), **(EXACT | change))
-    assert message in complaint(to_torch_names, config, params)
-    assert "Hugging Face's ViT has no ResNet" in complaint(to_hugging_face, config, params)
-
-
-def test_a_resnet_without_a_transformer_fits_no_layout_of_others():
-    config = preset("resnet-nano", 32, 10)
-    params = initialise(config)
-    for write in (to_torch_names, to_hugging_face, to_official):
-        assert "ResNet" in complaint(write, config, params)
-
-
-def test_a_resnet_without_the_stages_that_its_stem_announces_is_refused():
-    stem = {"patch_embed.backbone.stem.conv.weight": np.zeros((64, 3, 7, 7), "float32")}
-    assert "no units in its stages" in complaint(from_torch_names, timm() | stem, "file", KNOWN)

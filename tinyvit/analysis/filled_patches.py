@@ -8,7 +8,7 @@ from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.model import Params, ViTConfig
-from tinyvit.objectives import masked_patches
+from tinyvit.objectives import masked_patches, patch_targets
 
 GREY = 0.75  # what corrupted patches are painted with, from -1 to 1
 
@@ -29,11 +29,11 @@ def filled_patches(
         chosen = rows[0]
         predicted = model.infer(config, params, batch, ops.Corruption(*rows))  # (B, n, C)
         if target != "pixels":
-            predicted = predicted.reshape(*chosen.shape, -1, masked_patches.colours(config)).argmax(axis=3)
-        truth = masked_patches.true_patches(config, batch, chosen, target)
+            predicted = predicted.reshape(*chosen.shape, -1, patch_targets.colours(config)).argmax(axis=3)
+        truth = patch_targets.true_patches(config, batch, chosen, target)
         whole, _ = ops.patchify(batch, P)  # (B, T, P*P*3)
         versions = [whole]
-        for painted in (GREY, *(masked_patches.as_pixels(config, v, target) for v in (predicted, truth))):
+        for painted in (GREY, *(patch_targets.as_pixels(config, v, target) for v in (predicted, truth))):
             version = whole.copy()
             version[xp.arange(len(batch))[:, None], chosen] = painted
             versions.append(version)

@@ -99,6 +99,11 @@ def take_share(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     return replace(dataset, train=dataset.train.take(np.flatnonzero(chosen)))
 
 
+def class_names(text: str) -> list[str]:
+    """The names of classes in a text, where they are separated by commas."""
+    return [name.strip() for name in text.split(",")]
+
+
 def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     """The images of the named classes alone, which are numbered from 0 in the order of their names here.
 

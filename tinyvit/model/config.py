@@ -21,8 +21,9 @@ _COUNTS = (
     "resnet_groups",
 )
 RESNET_FORMS = ("official", "timm")
-# What these are in a ResNet on its own, where nothing else would have a meaning, and why.
-_WITHOUT_TRANSFORMER = {
+# What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
+WITHOUT_TRANSFORMER = {
+    "layers": (0, "it has no blocks"),
     "patch_size": (1, "each position of its feature map is a token"),
     "mlp_width": (0, "it has no MLP"),
     "heads": (0, "it has no attention"),
@@ -81,7 +82,7 @@ class ViTConfig:
     one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
 
     predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
-    how many numbers it predicts for each (see objectives.masked_patches); pool then only decides whether a
+    how many numbers it predicts for each (see objectives.patch_targets); pool then only decides whether a
     class token takes part, so that it can be trained further with labels.
     """
 
@@ -120,7 +121,7 @@ class ViTConfig:
         self._check_resnet()
         for name in _COUNTS:
             value = getattr(self, name)
-            least = 0 if name == "layers" or (name in _WITHOUT_TRANSFORMER and self.layers == 0) else 1
+            least = 0 if name == "layers" or (name in WITHOUT_TRANSFORMER and self.layers == 0) else 1
             if not isinstance(value, Integral) or value < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
@@ -167,7 +168,7 @@ class ViTConfig:
                 "resnet, as in (3, 4, 6, 3), or give the model 1 layer or more."
             )
         channels = resnet_channels(self.resnet, self.resnet_width)
-        needed = _WITHOUT_TRANSFORMER | {"width": (channels, "that is the channels of its feature map")}
+        needed = WITHOUT_TRANSFORMER | {"width": (channels, "that is the channels of its feature map")}
         for name, (value, why) in needed.items():
             if getattr(self, name) != value:
                 raise UserError(

@@ -10,7 +10,7 @@ import re
 from typing import Any, NamedTuple
 
 from tinyvit.errors import UserError
-from tinyvit.model.config import ViTConfig, resnet_channels
+from tinyvit.model.config import WITHOUT_TRANSFORMER, ViTConfig, resnet_channels
 
 # width D, MLP width M, heads H, layers L
 SIZES = {
@@ -114,9 +114,8 @@ def _fields(name: str) -> dict[str, Any] | None:
     alone = _RESNET_NAME.fullmatch(_plain(name))
     if alone and alone[1] in RESNETS:
         resnet = RESNETS[alone[1]]
-        width = resnet_channels(resnet.units, resnet.width)
-        shape = {"patch_size": 1, "width": width, "mlp_width": 0, "heads": 0, "layers": 0}
-        return shape | {"pool": "mean", "position": "none"} | _resnet_fields(resnet)
+        needed = {name: value for name, (value, _) in WITHOUT_TRANSFORMER.items()}
+        return needed | {"width": resnet_channels(resnet.units, resnet.width)} | _resnet_fields(resnet)
     match = _NAME.fullmatch(_plain(name))
     if not match or match[2] not in SIZES:
         return None

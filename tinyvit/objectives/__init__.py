@@ -12,9 +12,9 @@ the whole. Engines are given an objective and know nothing else about it.
 from collections.abc import Callable
 
 from tinyvit.backend import Array
-from tinyvit.objectives import masked_patches
+from tinyvit.objectives import masked_patches, patch_targets
 from tinyvit.objectives.classify import loss_and_grads
 
 Objective = Callable[..., Array]
 
-__all__ = ["Objective", "loss_and_grads", "masked_patches"]
+__all__ = ["Objective", "loss_and_grads", "masked_patches", "patch_targets"]

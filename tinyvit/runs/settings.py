@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
-from tinyvit.objectives.masked_patches import TARGETS
+from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
@@ -37,7 +37,7 @@ class Settings:
     then resized.
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
-    patches that are corrupted (see objectives.masked_patches). target is None for learning from labels.
+    patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
     """
 
     dataset: str

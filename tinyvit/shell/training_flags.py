@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from tinyvit.model import RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
@@ -18,6 +19,12 @@ from tinyvit.shell.command import (
     rate,
 )
 from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_source_flags
+
+
+def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that were given, and the other arguments of training.session.train."""
+    chosen = vars(args)
+    return chosen, {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tinyvit.data import class_names
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model.cost import multiply_adds
@@ -82,7 +83,7 @@ class Plan:
     def work(self, job: Job) -> int:
         """The multiply-adds of all forward passes of a run: the time it takes is about proportional to it."""
         only = job.chosen.get("only")
-        classes = len(only.split(",")) if only else len(CLASSES[self.dataset])
+        classes = len(class_names(only)) if only else len(CLASSES[self.dataset])
         return job.images * multiply_adds(fresh_config(job.settings(), IMAGE_SIDE, classes))
 
     def command(self, seeds: int) -> str:

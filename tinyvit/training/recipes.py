@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tinyvit.model.config import WITHOUT_TRANSFORMER
+
 _CIFAR = {"flip": True}
 # So few epochs call for little augmentation: in 4 epochs, moving crops by 2 pixels instead of 4 gained 1%.
 _CIFAR_CPU = _CIFAR | {"model": "micro/4", "epochs": 22, "batch_size": 64, "lr": 2e-3, "crop_padding": 2}
@@ -36,7 +38,7 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
 # What a ResNet differs in: it has no class token, no positions, and no blocks to skip.
-RESNET: dict[str, Any] = {"pool": "mean", "position": "none", "drop_path": 0.0}
+RESNET: dict[str, Any] = {name: WITHOUT_TRANSFORMER[name][0] for name in ("pool", "position", "drop_path")}
 # Without labels (appendix B.1.2). The paper's rate of 2e-4 is for a far larger model, and a million steps.
 PRE_TRAINING: dict[str, Any] = {"target": "mean-colour", "smoothing": 0.0, "drop_path": 0.0}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tinyvit.data import Dataset, hold_out, keep_classes, load_dataset, take_share
+from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.errors import UserError
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -32,7 +32,7 @@ def load_data(
         progress.note if in_detail else None,
     )
     if settings.only:
-        dataset = keep_classes(dataset, [name.strip() for name in settings.only.split(",")])
+        dataset = keep_classes(dataset, class_names(settings.only))
     if settings.validation:
         dataset = hold_out(dataset, settings.validation, settings.seed)
     return take_share(dataset, settings.fraction, settings.seed) if settings.fraction < 1 else dataset

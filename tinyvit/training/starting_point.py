@@ -7,7 +7,7 @@ from dataclasses import replace
 from tinyvit.data import image_side
 from tinyvit.errors import UserError
 from tinyvit.model import Model, ViTConfig, initialise, is_resnet, preset
-from tinyvit.objectives.masked_patches import pretraining_config
+from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
 

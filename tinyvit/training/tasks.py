@@ -10,7 +10,7 @@ from functools import partial
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig
-from tinyvit.objectives import Objective, loss_and_grads, masked_patches
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 from tinyvit.runs.settings import Settings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, evaluate, evaluate_patches
 
@@ -39,5 +39,5 @@ def task_of(settings: Settings, config: ViTConfig) -> Task:
         partial(masked_patches.loss_and_grads, **what),
         partial(evaluate_patches, **what, seed=settings.seed),
         True,
-        masked_patches.blind_loss(config, settings.target),
+        patch_targets.blind_loss(config, settings.target),
     )

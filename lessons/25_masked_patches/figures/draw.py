@@ -11,7 +11,7 @@ import numpy as np
 from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from lessons.star import star
 from tinyvit.data.shapes import make_shapes
-from tinyvit.objectives.masked_patches import class_colours, colour_classes
+from tinyvit.objectives.patch_targets import class_colours, colour_classes
 from tinyvit.ops import Noise, draw_corruption, patchify, unpatchify
 from tinyvit.ops.corruption import MASKED
 

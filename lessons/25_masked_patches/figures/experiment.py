@@ -15,7 +15,8 @@ from tinyvit.analysis.few_shot import choose_shots
 from tinyvit.data import epoch_order, normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.model import infer, initialise, preset
-from tinyvit.objectives.masked_patches import loss_and_grads, pretraining_config, true_patches
+from tinyvit.objectives.masked_patches import loss_and_grads
+from tinyvit.objectives.patch_targets import pretraining_config, true_patches
 from tinyvit.ops import Corruption, Noise, cross_entropy, draw_corruption
 from tinyvit.ops.corruption import MASKED
 from tinyvit.optim import AdamW, clip_norm, learning_rate
