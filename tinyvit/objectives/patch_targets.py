@@ -2,9 +2,9 @@
 
 There are three ways to say what it looks like:
 
-mean-colour    the mean of its pixels, one of 512 colours: 3 bits for each of red, green and blue
-downsized      the patch reduced to 4 x 4 pixels of those 512 colours: 16 predictions at once
-pixels         its normalised pixels themselves
+    mean-colour    the mean of its pixels, one of 512 colours: 3 bits for each of red, green and blue
+    downsized      the patch reduced to 4 x 4 pixels of those 512 colours: 16 predictions at once
+    pixels         its normalised pixels themselves
 """
 
 from __future__ import annotations
