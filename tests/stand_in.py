@@ -3,7 +3,7 @@
 Its arrays cannot be mixed with NumPy's, nor become one without get(), nor (which CuPy would allow) be handed
 to NumPy's functions; its own functions, methods and keywords are only those that CuPy has, looked up in CuPy
 where that is installed: it needs no GPU for that. So what runs on it keeps its arrays on one device. It says
-nothing about speed, and nothing about CuPy's own kernels.
+nothing about speed, and nothing about CuPy's own kernels. Streams, graphs and CUDA kernels: stand_in_cuda.py.
 """
 
 import functools
@@ -28,13 +28,21 @@ UNARY = ("neg", "pos", "abs", "invert")
 
 
 class DeviceArray:
-    """What cupy.ndarray is to the code under test; `waits` counts how often the host looked at a number."""
+    """What cupy.ndarray is to the code under test.
+
+    waits counts how often the host looked at a number, and launches how often a kernel would have run: for
+    every result that is not merely another view of an array.
+    """
 
     waits = 0
+    capturing = False  # whether a stream is being captured as a graph
+    launches = 0
     __array_ufunc__ = None  # NumPy leaves operators to this class
     __hash__ = None
 
     def __init__(self, array):
+        if array.flags.owndata:
+            refuse_while_capturing("memory is allocated, which replays of the graph would share with others")
         self._array = array
 
     def __array__(self, *_, **__):
@@ -51,9 +59,11 @@ class DeviceArray:
         parts = host if isinstance(host, tuple) else (host,)
         masks = [part for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "b"]
         DeviceArray.waits += bool(masks)  # how many there are decides the shape
-        return _to_device(self._array[host])
+        return _launched(self._array[host], self._array)
 
     def __setitem__(self, key, value):
+        refuse_while_capturing("numbers are written")
+        DeviceArray.launches += 1
         self._array[_to_host(key)] = _to_host(value)
 
     def __len__(self):
@@ -61,6 +71,23 @@ class DeviceArray:
 
     def __iter__(self):
         return map(_to_device, self._array)
+
+    @property
+    def data(self):
+        """CuPy's MemoryPointer: the address, which is one of main memory here."""
+        return SimpleNamespace(ptr=self._array.ctypes.data)
+
+    def set(self, array, stream=None):
+        """Copy an array of the host's here; with a stream, without waiting."""
+        refuse_while_capturing("an array of the host is copied")
+        if array.dtype != self._array.dtype:
+            raise TypeError(f"{array.dtype} array cannot be set to {self._array.dtype} array")
+        if array.shape != self._array.shape:
+            raise ValueError(f"Shape mismatch. Old shape: {self._array.shape}, new shape: {array.shape}")
+        if not self._array.flags.c_contiguous:
+            raise RuntimeError("Cannot set to non-contiguous array")
+        DeviceArray.waits += stream is None
+        self._array[...] = array
 
     def get(self):
         """A copy in main memory."""
@@ -75,6 +102,7 @@ class DeviceArray:
         return self._look().tolist()
 
     def _look(self):
+        refuse_while_capturing("the host looks at a number")
         DeviceArray.waits += 1
         return self._array
 
@@ -89,6 +117,15 @@ class DeviceArray:
 
     def __bool__(self):
         return bool(self._look())
+
+
+def refuse_while_capturing(what):
+    """Raise what CUDA would, or what it would let pass and the replays would not do."""
+    if DeviceArray.capturing:
+        raise RuntimeError(
+            f"cudaErrorStreamCaptureUnsupported: {what} while a stream is captured; the stand-in's graphs "
+            "are made of kernels and cuBLAS products alone"
+        )
 
 
 def _to_host(value):
@@ -111,6 +148,14 @@ def _to_device(value):
     return value
 
 
+def _launched(result, *sources):
+    """A result on the device, counted unless it is a view of one of the sources."""
+    if isinstance(result, np.ndarray | np.generic):
+        arrays = [source for source in sources if isinstance(source, np.ndarray)]
+        DeviceArray.launches += not any(np.may_share_memory(result, source) for source in arrays)
+    return _to_device(result)
+
+
 def _on_device(function, original=None):
     """A function of NumPy's that takes and gives device arrays; original is CuPy's, whose keywords count."""
 
@@ -120,7 +165,13 @@ def _on_device(function, original=None):
         keywords = {name: _to_host(value) for name, value in keywords.items()}
         DeviceArray.waits += function.__name__ in SHAPE_FROM_NUMBERS
         out, result = keywords.get("out"), function(*map(_to_host, args), **keywords)
-        return DeviceArray(out) if out is not None and result is out else _to_device(result)
+        if result is None or out is not None:
+            refuse_while_capturing("numbers are written")
+        if out is not None and result is out:
+            DeviceArray.launches += 1
+            return DeviceArray(out)
+        own = getattr(function, "__self__", None)
+        return _launched(result, *map(_to_host, args), own)
 
     return call
 
@@ -142,15 +193,17 @@ def _signature(function):
 
 
 def _forwards(plain):
-    return lambda self, other: _to_device(plain(self._array, _to_host(other)))
+    return lambda self, other: _launched(plain(self._array, _to_host(other)))
 
 
 def _backwards(plain):
-    return lambda self, other: _to_device(plain(_to_host(other), self._array))
+    return lambda self, other: _launched(plain(_to_host(other), self._array))
 
 
 def _in_place(plain):
     def method(self, other):
+        refuse_while_capturing("numbers are written")
+        DeviceArray.launches += 1
         plain(self._array, _to_host(other))
         return self
 
@@ -158,7 +211,7 @@ def _in_place(plain):
 
 
 def _alone(plain):
-    return lambda self: _to_device(plain(self._array))
+    return lambda self: _launched(plain(self._array))
 
 
 for _name in ARITHMETIC:
@@ -198,7 +251,7 @@ class StandIn(_Module):
             deviceSynchronize=lambda: None,
             getDeviceProperties=lambda number: {"name": b"no GPU at all"},
         ),
-        Device=lambda: SimpleNamespace(id=0),
+        Device=lambda: SimpleNamespace(id=0, compute_capability="50"),  # too old for the CUDA engine
     )
 
     def __init__(self):

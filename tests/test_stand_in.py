@@ -48,6 +48,17 @@ def test_it_computes_as_numpy_does():
     np.testing.assert_array_equal(StandIn().where(there > 1, there, -there).get(), [-1, 2])
 
 
+def test_every_result_that_is_no_view_counts_as_a_launch():
+    before = DeviceArray.launches
+    views = there.reshape(2, 1).T, there[:1], there[None], StandIn().broadcast_to(there, (3, 2))
+    assert DeviceArray.launches == before and len(views) == 4
+    place = StandIn().asarray([1, 0])
+    new = there + 1, -there, there.sum(), there @ there, StandIn().exp(there), there[place]
+    assert DeviceArray.launches == before + len(new)
+    there[:] = there.copy()
+    assert DeviceArray.launches == before + len(new) + 2
+
+
 def test_every_look_at_a_number_is_counted():
     before = DeviceArray.waits
     total = there.sum()

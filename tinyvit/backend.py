@@ -130,7 +130,7 @@ def _old_driver(driver: int, needed: int) -> str:
     supported, wanted = (f"{number // 1000}.{number % 1000 // 10}" for number in (driver, needed))
     other = ""
     if driver // 1000 == 12 < needed // 1000:  # this driver does work with the CuPy for its own version
-        other = f", or run pip uninstall {_package()}, then pip install {_USUAL}"
+        other = f", or run pip uninstall {cupy_package()}, then pip install {_USUAL}"
     return (
         f"the NVIDIA driver is too old: it supports CUDA {supported}, but CuPy needs {wanted}; update it "
         f"from nvidia.com/drivers{other}"
@@ -144,8 +144,10 @@ def _failed_probe(runtime: ModuleType, error: Exception) -> str:
         return _old_driver(runtime.driverGetVersion(), runtime.runtimeGetVersion())
     if isinstance(error, runtime.CUDARuntimeError):
         return f"the GPU refuses to work ({line}); check with nvidia-smi whether it is in use"
+    if "CUDA headers" in text:
+        return f'the CUDA header files are missing; run pip install "{cupy_package()}[ctk]"'
     if isinstance(error, ImportError | OSError) or "Failure finding" in text:
-        return f'the CUDA libraries are missing ({line}); run pip install "{_package()}[ctk]"'
+        return f'the CUDA libraries are missing ({line}); run pip install "{cupy_package()}[ctk]"'
     return _broken(error)
 
 
@@ -159,7 +161,7 @@ def _broken(error: Exception) -> str:
         )
     return (
         f"CuPy is installed but does not work ({_first_line(error)}); run pip install --force-reinstall "
-        f"{_package()}"
+        f"{cupy_package()}"
     )
 
 
@@ -173,7 +175,8 @@ def _cupy_packages() -> list[str]:
     return sorted(filter(_PACKAGE.fullmatch, {name.lower().replace("_", "-") for name in names}))
 
 
-def _package() -> str:
+def cupy_package() -> str:
+    """The name of the installed package that provides CuPy, or of the usual one."""
     return next(iter(_cupy_packages()), _USUAL)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import distance, random_batch, seeds, tiny_config
+from tests.helpers import distance, random_batch, seeds, small_models, tiny_config
 from tinyvit import model
 from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
@@ -22,26 +22,9 @@ from tinyvit.ops import Noise
 
 
 def configs():
-    """Random small models, dropout and stochastic depth on or off.
-
-    The LayerNorm of two or three nearly equal numbers blows rounding up: hence a width of four or more.
-    """
-    rates = st.sampled_from([0.0, 0.3])
-    return st.builds(
-        lambda heads, head_width, **numbers: tiny_config(heads=heads, width=heads * head_width, **numbers),
-        heads=st.integers(1, 3),
-        head_width=st.integers(4, 6),
-        mlp_width=st.integers(1, 20),
-        layers=st.integers(1, 3),
-        image_size=st.sampled_from([4, 8, (8, 4), (4, 12)]),
-        pool=st.sampled_from(["token", "mean"]),
-        pre_logits=st.sampled_from([0, 7]),
-        gelu=st.sampled_from(["tanh", "exact"]),
-        dropout=rates,
-        attention_dropout=rates,
-        drop_path=rates,
-        position=st.sampled_from(["1d", "relative"]),
-        position_at=st.sampled_from(["blocks", "shared"]),
+    """Random small models, with positions that the blocks have."""
+    return small_models(
+        position=st.sampled_from(["1d", "relative"]), position_at=st.sampled_from(["blocks", "shared"])
     )
 
 

@@ -35,9 +35,12 @@ class ReferenceEngine:
 
     Works on NumPy and on CuPy arrays: the device follows the parameters. This is the interface of every
     engine: `label` is its name in printed lines, step is for training, logits and features for inference.
+    note, if not empty, is one line that tells the user why this engine computes, and not what was asked for;
+    it can change in the course of a run.
     """
 
     label = "reference engine"
+    note = ""
 
     def __init__(
         self,
@@ -56,6 +59,10 @@ class ReferenceEngine:
         if self._grads is None:
             self._grads = self.params.zeros_like()
         return self._grads
+
+    def summary(self, batch: int) -> str:
+        """How steps of so many images are carried out, in a few words."""
+        return self.label
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """One update; returns the mean loss of the batch before the update, and the norm of its gradient.

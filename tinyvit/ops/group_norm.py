@@ -25,6 +25,8 @@ positions,
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 
 
@@ -64,8 +66,9 @@ def group_norm_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array]:
 
 
 def _channel_sums(x: Array) -> Array:
-    """Sums over the positions of each image, x (B, S, C) to (B, 1, C), as a product with a row of ones."""
-    return array_module(x).ones((1, x.shape[1]), dtype=x.dtype) @ x
+    """Sums over the positions of each image, x (B, S, C) to (B, 1, C); on a CPU, a product: see row_means."""
+    xp = array_module(x)
+    return xp.ones((1, x.shape[1]), dtype=x.dtype) @ x if xp is np else x.sum(axis=1, keepdims=True)
 
 
 def _group_means(x: Array, groups: int) -> Array:

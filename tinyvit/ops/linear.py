@@ -16,6 +16,8 @@ The shapes alone allow nothing else: dW (I, O) can only be (I, rows) times (rows
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 
 
@@ -41,6 +43,10 @@ def linear_backward(dy: Array, cache: tuple) -> tuple[Array, Array, Array]:
 
 
 def column_sums(rows: Array) -> Array:
-    """Sum of rows (R, O) over R, as a product with a row of ones, which is faster than a reduction."""
-    ones = array_module(rows).ones(len(rows), dtype=rows.dtype)
-    return ones @ rows
+    """Sum of rows (R, O) over R.
+
+    On a CPU, a product with a row of ones is faster than a reduction. On a GPU, products may be computed in
+    TF32, which would round every number that is summed.
+    """
+    xp = array_module(rows)
+    return xp.ones(len(rows), dtype=rows.dtype) @ rows if xp is np else rows.sum(axis=0)

@@ -30,12 +30,17 @@ class Noise:
     def uniform(self, shape: tuple[int, ...], xp: ModuleType) -> Array:
         """Uniform numbers in [0, 1), float32, of the given shape; the first axis counts images."""
         self._draws += 1
-        key = np.random.SeedSequence((self.seed, self.step, self._draws)).generate_state(2)
+        key = draw_key(self.seed, self.step, self._draws)
         images = xp.arange(self.first, self.first + shape[0], dtype=np.uint32)
         keys = _mix(_mix(images ^ key[0]) ^ key[1])  # (B,)  one key for each image
         numbers = xp.arange(int(np.prod(shape[1:])), dtype=np.uint32)
         bits = _mix(_mix(numbers ^ keys[:, None]) + keys[:, None])  # (B, numbers of an image)
         return ((bits >> 8).astype(np.float32) * 2.0**-24).reshape(shape)
+
+
+def draw_key(seed: int, step: int, draw: int) -> np.ndarray:
+    """The key (2,), uint32, of draw number `draw` of a step, counted from 1."""
+    return np.random.SeedSequence((seed, step, draw)).generate_state(2)
 
 
 def _mix(x: Array) -> Array:

@@ -18,6 +18,8 @@ The sum of (3) over i is zero: the gradient has no component along the constant 
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 
 
@@ -39,7 +41,9 @@ def softmax_backward(dy: Array, cache: Array) -> Array:
 
 
 def row_sums(x: Array) -> Array:
-    """Sum over the last axis, which is kept: (..., N) to (..., 1), as a product with ones (see row_means)."""
-    N = x.shape[-1]
-    column = array_module(x).ones((N, 1), dtype=x.dtype)
+    """Sum over the last axis, which is kept: (..., N) to (..., 1), on a CPU as a product (see row_means)."""
+    N, xp = x.shape[-1], array_module(x)
+    if xp is not np:
+        return x.sum(axis=-1, keepdims=True)
+    column = xp.ones((N, 1), dtype=x.dtype)
     return (x.reshape(-1, N) @ column).reshape(*x.shape[:-1], 1)

@@ -51,8 +51,7 @@ class Adam:
     def step(self, grads: Params, lr: float, step: int) -> None:
         """Update the parameters in place; step is t of equation 3, counted from 1."""
         b1, b2 = self.betas
-        # eq. 3 is applied to scalars, not arrays: both corrections are factors in lr m' / (sqrt(v') + eps)
-        rate, root_correction = lr / (1 - b1**step), 1 / math.sqrt(1 - b2**step)
+        rate, root_correction = corrections(self.betas, lr, step)
         for part in chunks(self.params):
             w, m, v = self.params.flat[part], self.m[part], self.v[part]
             decays = part.start < self.params.decayed and self.weight_decay != 0
@@ -80,6 +79,15 @@ class AdamW(Adam):
         """The gradient unchanged; the decay acts on the parameters themselves."""
         w *= 1 - lr * self.weight_decay  #                                                   eq. 5
         return g
+
+
+def corrections(betas: tuple[float, float], lr: float, step: int) -> tuple[float, float]:
+    """Equation 3 as factors of m and of the root of v, so that it is applied to two numbers, not to arrays.
+
+    Equation 4 is then w <- w - rate m / (root_correction sqrt(v) + eps).
+    """
+    b1, b2 = betas
+    return lr / (1 - b1**step), 1 / math.sqrt(1 - b2**step)
 
 
 def chunks(params: Params) -> list[slice]:

@@ -1,0 +1,125 @@
+"""Compile every CUDA kernel for every generation of cards: NVRTC needs no GPU.
+
+    python -m tests.engine.compiled_kernels report.json
+
+prints registers, spilled bytes and shared memory of each kernel, and writes them to the report.
+"""
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ARCHITECTURES = (75, 80, 86, 89, 90)  # Turing, Ampere (A100, RTX 30), Ada, Hopper
+KERNELS = ROOT / "tinyvit/engine/cuda/kernels"
+ROWS = (  # type, threads, loads and vector of rows of 191, 192, 384 and 768 numbers, block of the backward
+    ("float", 32, 6, 1, 512),
+    ("__nv_bfloat16", 32, 3, 2, 512),
+    ("__nv_bfloat16", 32, 3, 4, 256),
+    ("float", 32, 6, 4, 128),
+)
+VECTORS = (("float", 4), ("__nv_bfloat16", 8))  # the longest, which take most registers
+INSTANCES = {
+    "attention.cu": [f"attention<{t}, 64>" for t in ("float", "__nv_bfloat16")],
+    "attention_backward.cu": [f"attention_backward<{t}, 64>" for t in ("float", "__nv_bfloat16")],
+    "cross_entropy.cu": ["cross_entropy<float>", "cross_entropy<__nv_bfloat16>", "add_losses"],
+    "gelu.cu": [
+        "bias_gelu<__nv_bfloat16, Tanh, 8>",
+        "bias_gelu_backward<float, Tanh, 4>",
+        "bias_gelu_backward<__nv_bfloat16, Exact, 8>",
+    ],
+    "layer_norm.cu": [f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]],
+    "layer_norm_backward.cu": [f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS],
+    "logits.cu": ["add_bias<float>", "add_bias<__nv_bfloat16>"],
+    "optimizer.cu": [
+        *(f"update<{kind}>" for kind in ("ADAMW", "ADAM", "SGD")),
+        *("squared_sums", "clip", "to_bf16"),
+    ],
+    "patches.cu": [f"{kernel}<{t}, {v}>" for kernel in ("make_patches", "patchify") for t, v in VECTORS],
+    "pooling.cu": [
+        f"{kernel}<{t}, {v}>" for kernel in ("mean_pool", "mean_pool_backward") for t, v in VECTORS
+    ],
+    "sums.cu": ["add_columns"],
+    "tanh.cu": [f"{kernel}<{t}, {v}>" for kernel in ("bias_tanh", "bias_tanh_backward") for t, v in VECTORS],
+    "tokens.cu": [
+        f"{kernel}<{t}, {v}>" for kernel in ("add_tokens", "add_tokens_backward") for t, v in VECTORS
+    ],
+}
+
+
+def missing_package():
+    """The package that is needed and not installed; None if all are there."""
+    for package in ("cupy", "nvidia.cuda_nvrtc", "nvidia.cuda_runtime"):
+        try:
+            found = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return package
+    return None
+
+
+def include_folders():
+    """Where CuPy lets the compiler look, in its order."""
+    import cupy
+    import nvidia.cuda_runtime
+
+    own = Path(cupy.__file__).parent / "_core/include"
+    runtime = Path(next(iter(nvidia.cuda_runtime.__path__)))
+    bundled = [own / "cupy/_cccl" / name for name in ("cub", "thrust", "libcudacxx")]
+    return [*bundled, KERNELS, own, runtime / "include"]
+
+
+def compile_kernel(path, architecture, instances):
+    """The machine code, and what the compiler said: a pair (bytes, text)."""
+    from cupy.cuda import nvrtc
+
+    program = nvrtc.createProgram(path.read_text("utf-8"), path.name, [], [])
+    for instance in instances:
+        nvrtc.addNameExpression(program, instance)
+    options = [
+        f"-arch=sm_{architecture}",
+        "-std=c++17",
+        "-ftz=true",  # as CuPy has it: numbers below 1e-38 are 0
+        "--device-as-default-execution-space",
+        "--ptxas-options=-v",
+    ]
+    options += [f"-I{folder}" for folder in include_folders()]
+    try:
+        nvrtc.compileProgram(program, options)
+    except nvrtc.NVRTCError:
+        raise AssertionError(nvrtc.getProgramLog(program)) from None
+    return nvrtc.getCUBIN(program), nvrtc.getProgramLog(program)
+
+
+def kernels():
+    return sorted(KERNELS.glob("*.cu"))
+
+
+def usage(log):
+    """What ptxas says of each kernel: registers of a thread, bytes spilled, bytes of static shared memory."""
+    lines = re.findall(r"Used (\d+) registers.*", log)
+    shared = [re.search(r"(\d+) bytes smem", line) for line in re.findall(r"Used \d+ registers.*", log)]
+    return {
+        "registers": [int(n) for n in lines],
+        "spilled": [int(n) for n in re.findall(r"(\d+) bytes spill stores", log)],
+        "shared": [int(found[1]) if found else 0 for found in shared],
+    }
+
+
+def main(report):
+    """Compile all, and write what was found for each file and architecture."""
+    results = {}
+    for path in kernels():
+        for architecture in ARCHITECTURES:
+            code, log = compile_kernel(path, architecture, INSTANCES[path.name])
+            found = usage(log) | {"is_machine_code": code[:4] == b"\x7fELF"}
+            results[f"{path.name} sm_{architecture}"] = found
+            print(path.name, f"sm_{architecture}", found, flush=True)
+    Path(report).write_text(json.dumps(results), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,74 @@
+"""The models that the CUDA engine is tested with, what is compiled for them, and how they are trained."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from tests.helpers import tiny_config
+from tinyvit.backend import to_numpy
+from tinyvit.checking import random_params
+from tinyvit.data import plan_batch
+from tinyvit.engine import Training
+from tinyvit.engine.cuda.launch import Launch
+from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
+from tinyvit.ops import GELU_FORMS
+from tinyvit.optim import make_optimizer
+
+SIDE, BATCH = 8, 5
+NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
+CASES = {
+    "everything": tiny_config(width=24, mlp_width=40, pre_logits=8, **NOISY),
+    "mean": tiny_config(width=24, mlp_width=40, pool="mean", gelu="exact", position="sincos", layers=1),
+    "odd": tiny_config(width=15, mlp_width=7, pool="mean", position="none", pre_logits=3, **NOISY),
+}
+
+
+@cache
+def instances():
+    """The functions of each file that the plans of all cases launch."""
+    found = {}
+    for config in (replace(case, gelu=form) for case in CASES.values() for form in GELU_FORMS):
+        for precision in ("fp32", "bf16"):
+            plans = [plan_inference(config, BATCH, Options(precision))]
+            for kind in ("adamw", "adam", "sgd"):
+                for dataset in (None, (20, SIDE, SIDE, 3)):
+                    options = Options(precision, dataset=dataset, update=Update(kind))
+                    plans.append(plan_step(config, BATCH, options))
+            for step in (step for plan in plans for step in plan.steps):
+                if isinstance(step, Launch):
+                    found.setdefault(step.file, set()).add(step.function)
+    return found
+
+
+def draw(config, count=BATCH, seed=1):
+    """Random parameters, float32; normalised images, labels and distributions."""
+    rng = np.random.default_rng(seed)
+    params = random_params(config, rng, "float32")
+    images = rng.standard_normal((count, *config.image_size, config.channels)).astype("float32")
+    labels, soft = rng.integers(0, config.classes, count), rng.dirichlet(np.ones(config.classes), count)
+    return params, images, labels, soft
+
+
+def worst_gradient(grads, expected):
+    """The largest relative distance of a parameter's gradient, and its name; floored as in test_engines."""
+    floor = 1e-2 * np.linalg.norm(expected.flat)
+    return max(
+        (np.linalg.norm(grads[name] - expected[name]) / max(np.linalg.norm(expected[name]), floor), name)
+        for name in expected
+    )
+
+
+def trained(make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1, steps=4, side=SIDE):
+    """Losses and norms of some steps, the parameters, and the optimiser's state."""
+    rng = np.random.default_rng(3)
+    images = xp.asarray(rng.integers(0, 256, (20, side, side, 3), dtype=np.uint8))
+    labels = xp.asarray(rng.integers(0, config.classes, 20))
+    stepper = make_optimizer(optimizer, params, weight_decay=0.1)
+    engine = make(config, params, training=Training(images, labels, stepper, clip, accumulate))
+    found = []
+    for step in range(1, steps + 1):
+        plan = plan_batch(3, step, rng.permutation(20)[:BATCH], padding=2, flip=True)
+        found.append([float(number) for number in engine.step(plan, 0.002 * step)])
+    state = {name: to_numpy(array) for name, array in stepper.state.items()}
+    return np.array(found), to_numpy(params.flat), state

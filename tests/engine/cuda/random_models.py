@@ -1,0 +1,32 @@
+"""Random small models and batches for the CUDA engine, and the plans of their steps."""
+
+from hypothesis import strategies as st
+
+from tests.helpers import small_models
+from tinyvit.engine.cuda.plan import Options, Update, plan_step
+
+DATASET = (20, 8, 8, 3)
+
+
+def configs():
+    """Models with every option that the CUDA engine has."""
+    return small_models(position=st.sampled_from(["1d", "sincos", "none"]))
+
+
+def options(**numbers):
+    """Options of a step of training."""
+    return st.builds(
+        Options,
+        precision=st.sampled_from(["fp32", "bf16"]),
+        noise=st.booleans(),
+        soft=st.booleans(),
+        fresh=st.booleans(),
+        update=st.sampled_from([None, Update("adamw", clip=1.0), Update("sgd", (0.9, 0.0))]),
+        **{name: st.just(value) for name, value in numbers.items()},
+    )
+
+
+def step_of(config, batch=3, **numbers):
+    """A plan of a step on images of the data set, if they are of the model's size."""
+    dataset = DATASET if config.image_size == (8, 8) else None
+    return plan_step(config, batch, Options(dataset=dataset, **numbers))

@@ -1,0 +1,105 @@
+"""Steps with the CUDA engine: like those of the reference, as a graph, without waiting, in few launches."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.engine.cuda.engine_cases import BATCH, CASES, SIDE, draw, trained
+from tests.helpers import distance, tiny_config
+from tests.stand_in import DeviceArray
+from tinyvit.data import plan_batch
+from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.optim import make_optimizer
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "clip", "accumulate"),
+    [("adamw", 0.5, 1), ("adam", math.inf, 3), ("sgd", 0.5, 2), ("sgd", math.inf, 1)],
+)
+def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
+    any_cuda, optimizer, clip, accumulate
+):
+    config = CASES["everything"]
+    params = draw(config)[0]
+    settings = {"optimizer": optimizer, "clip": clip, "accumulate": accumulate}
+    right, weights, state = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, our_state = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    # Adam takes steps of the usual size even where a gradient is only rounding, as that of the keys' bias
+    counts = np.sqrt(state["v"]) > 1e-6 * np.sqrt(state["v"]).max() if "v" in state else np.s_[:]
+    assert distance(ours[counts] - params.flat[counts], weights[counts] - params.flat[counts]) < 1e-3
+    assert our_state.keys() == state.keys()
+    for name in state:
+        assert distance(our_state[name], state[name]) < 1e-4
+
+
+def test_steps_on_images_of_another_size_than_the_models(any_cuda):
+    config = CASES["everything"]
+    params = draw(config)[0]
+    settings = {"optimizer": "sgd", "side": 12, "steps": 2}
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    assert distance(ours, weights) < 1e-4
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_replayed_graphs_give_the_bits_of_plain_launches(cuda, accumulate):
+    config, results = CASES["everything"], []
+    for graphs in (True, False):
+        before = cuda.xp.queue.count
+        make = partial(CudaEngine, precision="bf16", graphs=graphs)
+        results.append(trained(make, config, draw(config)[0].to(cuda.xp), cuda.xp, accumulate=accumulate))
+        results[-1] += (cuda.xp.queue.count - before,)
+    (found, weights, state, few), (plain, plain_weights, plain_state, many) = results
+    assert found.tobytes() == plain.tobytes() and weights.tobytes() == plain_weights.tobytes()
+    assert all(state[name].tobytes() == plain_state[name].tobytes() for name in state)
+    assert few == many // 4 + 3 * accumulate  # the first step launch by launch, then a graph for each part
+
+
+def test_the_environment_switches_graphs_off(cuda, monkeypatch):
+    monkeypatch.setenv("TINYVIT_CUDA_GRAPHS", "0")
+    config = CASES["mean"]
+    params, images, *_ = draw(config)
+    engine, x = CudaEngine(config, params.to(cuda.xp)), cuda.xp.asarray(images)
+    counts = []
+    for _ in range(3):
+        before = cuda.xp.queue.count
+        engine.logits(x)
+        counts.append(cuda.xp.queue.count - before)
+    assert counts[0] == counts[1] == counts[2] > 10
+
+
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch):
+    config, copies = CASES["everything"], []
+    params = draw(config)[0].to(cuda.xp)
+    rng = np.random.default_rng(0)
+    images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
+    training = Training(images, cuda.xp.asarray(rng.integers(0, 5, 20)), make_optimizer("adamw", params), 1.0)
+    engine = CudaEngine(config, params, training=training, precision="bf16")
+    engine.step(plan_batch(0, 1, np.arange(BATCH)), 1e-3)  # plans, compiles and uploads what stays
+
+    copy = DeviceArray.set
+    monkeypatch.setattr(DeviceArray, "set", lambda *args: copies.append(args[1].nbytes) or copy(*args))
+    monkeypatch.setattr(cuda.xp, "asarray", None)
+    monkeypatch.setattr(cuda.xp, "array", None)
+    before, steps = DeviceArray.waits, 40  # more than the places that the host writes to
+    results = [engine.step(plan_batch(0, step, np.arange(BATCH)), 1e-3) for step in range(2, 2 + steps)]
+    assert DeviceArray.waits == before
+    assert len(copies) == steps and max(copies) < 2000
+    losses = [float(loss) for loss, _ in results]
+    assert len(set(losses)) == steps  # each has its own, whenever it is read
+
+
+def test_a_step_takes_a_fraction_of_the_launches_of_the_plain_path(cuda):
+    """Counted for a model of twelve layers, without a graph."""
+    config = tiny_config(width=24, mlp_width=40, layers=12)
+    launches = {}
+    for make in (ReferenceEngine, CudaEngine):
+        params = draw(config)[0].to(cuda.xp)
+        before = DeviceArray.launches, cuda.xp.queue.count
+        trained(make, config, params, cuda.xp, steps=1)
+        launches[make] = DeviceArray.launches - before[0] + cuda.xp.queue.count - before[1]
+    assert launches[CudaEngine] < 300 < 1000 < launches[ReferenceEngine]

@@ -1,0 +1,67 @@
+"""From the bytes of a data set, or from images, to patches: the kernels against tinyvit.data and .ops."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.engine.cuda.cases import instances, storage
+from tests.engine.cuda.run import rounded, run
+from tests.helpers import seeds
+from tinyvit.data import crop_and_flip, normalise
+from tinyvit.engine.cuda.calls.patches import make_patches, patchify
+from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.ops import patchify as cut
+
+KERNELS = instances("make_patches", "patchify")
+grids = st.tuples(st.integers(1, 3), st.integers(1, 3), st.sampled_from([1, 3, 4]))  # rows, columns, P
+
+
+@settings(max_examples=40)
+@given(grid=grids, batch=st.integers(1, 5), dtype=storage(), seed=seeds())
+def test_patches_of_a_batch_are_those_of_its_cropped_and_mirrored_images(grid, batch, dtype, seed):
+    rng = np.random.default_rng(seed)
+    rows, columns, P = grid
+    H, W = rows * P, columns * P
+    images = rng.integers(0, 256, (4, H, W, 3), np.uint8)
+    indices, flip = rng.integers(0, 4, batch), rng.integers(0, 2, batch)
+    down, right = rng.integers(1 - H, H, batch), rng.integers(1 - W, W, batch)
+
+    launch = make_patches(
+        Buffer("images", images.shape, "uint8"),
+        Buffer("plan", (4, batch), "int32"),
+        Buffer("patches", (batch * rows * columns, P * P * 3), dtype),
+        P,
+    )
+    given = {"images": images, "plan": np.stack([indices, down, right, flip])}
+    pixels = crop_and_flip(images, indices, down, right, flip.astype(bool))
+    expected, _ = cut(normalise(pixels, np.dtype("float32")), P)
+    result = run(launch, given, KERNELS)["patches"]
+    np.testing.assert_array_equal(result, rounded(expected, dtype).reshape(result.shape))
+
+
+@settings(max_examples=40)
+@given(
+    grid=grids, channels=st.sampled_from([1, 3, 8]), batch=st.integers(1, 3), dtype=storage(), seed=seeds()
+)
+def test_patches_of_images_are_those_of_the_reference(grid, channels, batch, dtype, seed):
+    rows, columns, P = grid
+    images = np.random.default_rng(seed).standard_normal((batch, rows * P, columns * P, channels))
+    expected, _ = cut(rounded(images, "float32"), P)
+    launch = patchify(
+        Buffer("images", images.shape),
+        Buffer("patches", (batch * rows * columns, P * P * channels), dtype),
+        P,
+    )
+    result = run(launch, {"images": images}, (*KERNELS, launch.function))["patches"]
+    np.testing.assert_array_equal(result, rounded(expected, dtype).reshape(result.shape))
+
+
+def test_an_image_of_the_data_set_counts_once_and_the_others_not():
+    launch = make_patches(
+        Buffer("images", (1000, 32, 32, 3), "uint8"),
+        Buffer("plan", (4, 16), "int32"),
+        Buffer("patches", (16 * 64, 48), "bfloat16"),
+        4,
+    )
+    assert launch.function == "make_patches<__nv_bfloat16, 8>"
+    assert launch.bytes_moved == 16 * (3072 + 16 + 2 * 3072)

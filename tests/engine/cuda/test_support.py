@@ -1,0 +1,182 @@
+"""Which engine is chosen on a GPU, at which precision, and the line that says why if it is another one."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.helpers import tiny_config
+from tests.stand_in_cuda import FakeCublas
+from tinyvit.engine import CpuEngine, CudaEngine, ReferenceEngine, Training, make_engine
+from tinyvit.engine.cuda import cublas
+from tinyvit.engine.cuda import engine as engine_module
+from tinyvit.engine.cuda.plan import plan_inference, plan_step
+from tinyvit.model import Params, initialise, layout, preset
+from tinyvit.objectives import loss_and_grads, masked_patches
+from tinyvit.optim import Adam
+
+
+def chosen(xp, config=None, precision="auto", dtype="float32", **more):
+    """The engine for a model on this GPU."""
+    config = config or tiny_config()
+    params = Params.zeros(layout(config), dtype).to(xp)
+    return make_engine(config, params, precision=precision, **more)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "tf32", "bf16"])
+def test_a_card_of_today_computes_at_every_precision(cuda, precision):
+    engine = chosen(cuda.xp, precision=precision)
+    assert (type(engine), engine.precision, engine.note) == (CudaEngine, precision, "")
+
+
+@pytest.mark.parametrize(("capability", "precision"), [("75", "fp32"), ("80", "bf16"), ("120", "bf16")])
+def test_auto_is_bfloat16_where_the_card_has_it(cuda, monkeypatch, capability, precision):
+    monkeypatch.setattr(cuda.xp.cuda.Device(), "compute_capability", capability)
+    engine = chosen(cuda.xp)
+    assert (type(engine), engine.precision, engine.note) == (CudaEngine, precision, "")
+
+
+def test_an_older_card_computes_in_fp32_and_says_so(cuda, monkeypatch):
+    monkeypatch.setattr(cuda.xp.cuda.Device(), "compute_capability", "75")
+    engine = chosen(cuda.xp, precision="bf16")
+    assert (type(engine), engine.precision) == (CudaEngine, "fp32")
+    assert engine.note == (
+        "bf16 needs a card of compute capability 8.0 or more, and this one has 7.5: everything is computed "
+        "in fp32."
+    )
+
+
+class OtherAdam(Adam):
+    """An optimiser that the kernels do not know."""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"position": "relative", "position_at": "blocks"}, "no relative positions"),
+        ({"position": "1d", "position_at": "blocks"}, "no 1d positions in the blocks"),
+        ({"position": "2d"}, "no 2d positions"),
+        ({"predicts": "patches"}, "do not predict patches"),
+        ({"image_size": 512, "patch_size": 4, "width": 384, "heads": 6}, "16,385 tokens does not fit"),
+        ({"width": 3200, "heads": 50}, "width 3,200"),
+    ],
+)
+def test_what_the_kernels_cannot_do_goes_the_plain_way_and_says_why(cuda, change, reason):
+    engine = chosen(cuda.xp, replace(tiny_config(), **change))
+    assert type(engine) is ReferenceEngine
+    assert reason in engine.note and engine.note.startswith("the CUDA engine is not used: ")
+    assert engine.note.endswith("Plain CuPy computes in float32.") and "\n" not in engine.note
+
+
+def test_a_resnet_other_objectives_optimisers_and_dtypes_go_the_plain_way(cuda):
+    xp, config = cuda.xp, tiny_config()
+    params = initialise(config).to(xp)
+    training = Training(xp.asarray(np.zeros((1, 8, 8, 3), np.uint8)), xp.asarray([0]), OtherAdam(params))
+    resnet = preset("resnet-nano", 32, 10)
+    engines = {
+        "convolutions": chosen(xp, resnet),
+        "OtherAdam": make_engine(config, params, training=training),
+        "cross-entropy": chosen(xp, objective=partial(masked_patches.loss_and_grads, target="pixels")),
+        "float64": chosen(xp, dtype="float64"),
+    }
+    for reason, engine in engines.items():
+        assert type(engine) is ReferenceEngine and reason in engine.note
+
+
+def test_an_old_card_or_a_missing_library_goes_the_plain_way(cuda, monkeypatch):
+    def missing():
+        raise cublas.CublasError("the cuBLAS library is not found: install CUDA")
+
+    monkeypatch.setattr(cublas, "load_library", missing)
+    assert "cuBLAS library is not found" in chosen(cuda.xp).note
+    monkeypatch.setattr(cuda.xp.cuda.Device(), "compute_capability", "70")
+    note = chosen(cuda.xp).note
+    assert "it needs a card of compute capability 7.5 or more, and this one has 7.0" in note
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            RuntimeError("Failed to find CUDA headers. Please install CUDA toolkit headers (e.g., ...)"),
+            'the CUDA header files are missing; run pip install --upgrade "cupy',
+        ),
+        (
+            Exception('/tmp/x.cu(3): catastrophic error: cannot open source file "cuda_bf16.h"\n1 error'),
+            'the CUDA header files are missing; run pip install --upgrade "cupy',
+        ),
+        (
+            Exception('/tmp/x.cu(7): warning #177-D\n/tmp/x.cu(9): error: no "asm" here\n\n1 error detected'),
+            '.cu does not compile (no "asm" here)',
+        ),
+        (
+            RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image"),
+            "does not compile (CUDA_ERROR_NO_BIN",
+        ),
+        (ValueError(), "does not compile (ValueError)"),
+    ],
+)
+def test_kernels_that_cannot_be_compiled_are_known_before_the_first_step(cuda, monkeypatch, error, reason):
+    def fails(**_):
+        raise error
+
+    monkeypatch.setattr(cuda.xp, "RawModule", fails)
+    engine = chosen(cuda.xp, precision="bf16")
+    assert type(engine) is ReferenceEngine
+    assert engine.note.startswith("the CUDA engine is not used: ") and "\n" not in engine.note
+    assert reason in engine.note
+
+
+def test_a_full_gpu_is_not_mistaken_for_kernels_that_do_not_compile(cuda, monkeypatch):
+    def fails(**_):
+        raise MemoryError("out of memory")
+
+    monkeypatch.setattr(cuda.xp, "RawModule", fails)
+    with pytest.raises(MemoryError):
+        chosen(cuda.xp)
+
+
+def test_a_cublas_that_does_not_start_and_other_makes_of_cards_go_the_plain_way(cuda, monkeypatch):
+    broken = FakeCublas(cuda.xp.queue)
+    broken.cublasCreate_v2 = lambda handle: 1
+    monkeypatch.setattr(cublas, "load_library", lambda: broken)
+    engine = chosen(cuda.xp)
+    assert type(engine) is ReferenceEngine and "cublasCreate failed with status 1" in engine.note
+    monkeypatch.setattr(cuda.xp.cuda.runtime, "is_hip", True, raising=False)
+    assert "NVIDIA" in chosen(cuda.xp).note
+
+
+def test_plans_are_made_for_the_multiprocessors_of_the_card(cuda, monkeypatch):
+    monkeypatch.setitem(cuda.xp.cuda.Device().attributes, "MultiProcessorCount", 20)
+    found = []
+    monkeypatch.setattr(engine_module, "plan_step", lambda *args: found.append(args[2]) or plan_step(*args))
+    monkeypatch.setattr(
+        engine_module, "plan_inference", lambda *args: found.append(args[2]) or plan_inference(*args)
+    )
+    params = initialise(tiny_config()).to(cuda.xp)
+    images = cuda.xp.asarray(np.zeros((10, 8, 8, 3), np.uint8))
+    training = Training(images, cuda.xp.asarray(np.zeros(10, int)), Adam(params))
+    chosen(cuda.xp, training=training)
+    assert [options.multiprocessors for options in found] == [20, 20]
+
+
+def test_on_a_cpu_a_precision_for_gpus_is_fp32_and_one_line_says_so():
+    config = tiny_config()
+    for precision in ("auto", "fp32"):
+        assert make_engine(config, initialise(config), precision=precision).note == ""
+    engine = make_engine(config, initialise(config), precision="bf16")
+    assert type(engine) is CpuEngine
+    assert engine.note == "bf16 needs a GPU: everything is computed in fp32."
+
+
+def test_a_graph_is_not_needed_to_see_what_a_step_takes(cuda):
+    config = tiny_config()
+    params = initialise(config).to(cuda.xp)
+    images = cuda.xp.asarray(np.zeros((10, 8, 8, 3), np.uint8))
+    training = Training(images, cuda.xp.asarray(np.zeros(10, int)), Adam(params), math.inf, 2)
+    engine = make_engine(config, params, partial(loss_and_grads, smoothing=0.1), training, precision="bf16")
+    assert engine.summary(2_000).startswith("CUDA kernels, bf16, workspace of ")
+    small, large = (float(engine.summary(n).split()[-2].replace(",", "")) for n in (2_000, 20_000))
+    assert 8 * small < large < 12 * small

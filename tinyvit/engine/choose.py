@@ -1,0 +1,56 @@
+"""Which engine takes the steps: the fastest for the device, the model and the precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.backend import array_module
+from tinyvit.engine.cpu import CpuEngine
+from tinyvit.engine.cuda.compiled import KernelError
+from tinyvit.engine.cuda.cublas import CublasError
+from tinyvit.engine.cuda.engine import CudaEngine
+from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, supports
+from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
+
+PRECISIONS = ("auto", "fp32", "tf32", "bf16")
+
+
+def make_engine(
+    config: ViTConfig,
+    params: Params,
+    objective: Objective = loss_and_grads,
+    training: Training | None = None,
+    threads: int | None = None,
+    precision: str = "fp32",
+) -> ReferenceEngine:
+    """The fastest engine for the parameters' device.
+
+    On a CPU it uses this many threads (None: all cores) and computes in float32, or whatever the parameters
+    are. On a GPU precision counts: fp32, tf32, bf16, or auto, which is bf16 where the card has it. If
+    something cannot be as asked for, the engine's note says why.
+    """
+    if array_module(params.flat) is np:
+        engine = CpuEngine(config, params, objective, training, threads)
+        if precision in ("tf32", "bf16"):
+            engine.note = f"{precision} needs a GPU: everything is computed in fp32."
+        return engine
+    if precision == "auto":
+        has_bf16 = capability(array_module(params.flat)) >= OLDEST_FOR_BF16
+        precision = "bf16" if has_bf16 else "fp32"
+    note = ""
+    reason = supports(config, params, objective, training, precision)
+    if reason and precision != "fp32" and not supports(config, params, objective, training):
+        note, precision, reason = f"{reason}: everything is computed in fp32.", "fp32", ""
+    if not reason:
+        try:
+            engine = CudaEngine(config, params, objective, training, precision)
+            engine.compile()
+            engine.note = note
+            return engine
+        except (CublasError, KernelError) as error:
+            reason = str(error)
+    engine = ReferenceEngine(config, params, objective, training)
+    engine.note = f"the CUDA engine is not used: {reason}. Plain CuPy computes in {params.flat.dtype}."
+    return engine

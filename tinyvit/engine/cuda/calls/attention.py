@@ -1,0 +1,160 @@
+"""Launches of kernels/attention.cu and attention_backward.cu: from q, k, v of all heads to o, and back.
+
+The products before and after it (with the weights of qkv and out) are cuBLAS's; q, k and v come without bias.
+A block works on one head of one image, with all its keys and values in shared memory, so the number of tokens
+is bounded: ask `fits` first. Activations must begin at a multiple of 16 bytes. bfloat16 needs a card with
+tensor cores for it, of compute capability 8.0 or more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
+
+TILE = 16  # rows and columns of a tile, as in kernels/tiles.cuh
+MOST_WARPS = 8  # of a block: the kernels' __launch_bounds__
+WIDEST_HEAD = 128  # beyond this, a thread's part of a strip does not stay in registers
+
+
+def attention(
+    qkv: Buffer,
+    bias: Buffer,
+    out: Buffer,
+    log_sums: Buffer,
+    heads: int,
+    queries: int,
+    mask_rate: float = 0.0,
+    site: int = 0,
+    keys: Buffer | None = None,
+) -> Launch:
+    """o of every head from qkv (B, N, 3D), a product without its bias (3D,) float32.
+
+    Columns of qkv are (q k v, head, K). out (B, Q, D) has the heads side by side, for the first Q = queries
+    tokens; log_sums (B, H, Q) float32 is for attention_backward. mask_rate is that of the dropout of
+    probabilities, and keys and site say where its random numbers come from; at a rate of 0 none are drawn.
+    """
+    K = qkv.shape[2] // 3 // heads
+    shared_bytes = forward_shared_bytes(qkv.shape[1], K, qkv.dtype)
+    noise = mask_rate, site, keys
+    return _launch("attention", (qkv, bias), (out, log_sums), qkv, heads, queries, noise, shared_bytes, 2)
+
+
+def attention_backward(
+    dout: Buffer,
+    out: Buffer,
+    qkv: Buffer,
+    bias: Buffer,
+    log_sums: Buffer,
+    dqkv: Buffer,
+    partials: Buffer,
+    heads: int,
+    queries: int,
+    mask_rate: float = 0.0,
+    site: int = 0,
+    keys: Buffer | None = None,
+) -> Launch:
+    """dqkv (B, N, 3D) from dout (B, Q, D), and from what attention read and wrote.
+
+    partials (B, 3D) float32 gets the sum of dqkv over the tokens of each image: the images' parts of the
+    gradient of bias. Where Q < N, the other tokens' dq is zero.
+    """
+    K = qkv.shape[2] // 3 // heads
+    shared_bytes = backward_shared_bytes(qkv.shape[1], queries, K, qkv.dtype)
+    reads, writes, noise = (dout, out, qkv, bias, log_sums), (dqkv, partials), (mask_rate, site, keys)
+    return _launch("attention_backward", reads, writes, qkv, heads, queries, noise, shared_bytes, 8)
+
+
+def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
+    """Whether both kernels can do this shape on a card that allows a block so many bytes of shared memory.
+
+    The limit is the card's attribute MaxSharedMemoryPerBlockOptin: 232,448 for Hopper, 166,912 for A100,
+    101,376 for RTX 30 and 40. More than 49,152 must be asked for, kernel by kernel.
+    """
+    needed = max(
+        forward_shared_bytes(tokens, head_width, dtype),
+        backward_shared_bytes(tokens, tokens, head_width, dtype),
+    )
+    return head_width <= WIDEST_HEAD and needed <= shared_limit
+
+
+def forward_shared_bytes(tokens: int, head_width: int, dtype: str) -> int:
+    """Shared memory of a block of attention: k, v, and for each warp 16 rows of q."""
+    rows = 2 * _padded(tokens) + TILE * _warps(tokens)
+    return rows * _row_bytes(head_width, dtype) + _scratch_bytes(tokens, dtype)
+
+
+def backward_shared_bytes(tokens: int, queries: int, head_width: int, dtype: str) -> int:
+    """Shared memory of a block of attention_backward.
+
+    It holds two matrices, for each warp 16 rows of two others and its column sums of dq, dk and dv, and for
+    each query log_sums and delta.
+    """
+    warps = _warps(tokens)
+    rows = 2 * _padded(tokens) + 2 * TILE * warps
+    floats = 3 * warps * _padded(head_width) + 2 * _padded(queries)
+    return rows * _row_bytes(head_width, dtype) + 4 * floats + _scratch_bytes(tokens, dtype)
+
+
+def _launch(
+    kernel: str,
+    reads: tuple[Buffer, ...],
+    writes: tuple[Buffer, ...],
+    qkv: Buffer,
+    heads: int,
+    queries: int,
+    noise: tuple[float, int, Buffer | None],
+    shared_bytes: int,
+    products: int,
+) -> Launch:
+    """The launch of either kernel: a block for each head of each image, so many products of (Q, K) by (K, N).
+
+    Its arguments are what it reads, what it writes, sizes and noise. Of q, it reads the queries' rows only.
+    """
+    (B, N, width), K = qkv.shape, qkv.shape[2] // 3 // heads
+    keys_read = _keys_read(*noise)
+    others = sum(buffer.nbytes for buffer in (*reads, *keys_read, *writes) if buffer != qkv)
+    mask_rate, site, keys = noise
+    return Launch(
+        file=kernel,
+        function=f"{kernel}<{qkv.c_type}, {K}>",
+        grid=(heads, B),
+        block=(32 * _warps(N),),
+        args=(*reads, *writes, np.int32(N), np.int32(queries), np.float32(mask_rate), np.int32(site), keys),
+        reads=(*reads, *keys_read),
+        writes=writes,
+        shared_bytes=shared_bytes,
+        moved=B * (queries + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,
+        multiply_adds=B * heads * products * _padded(queries) * _padded(N) * _padded(K),
+    )
+
+
+def _padded(n: int) -> int:
+    """n rounded up to whole tiles."""
+    return -(-n // TILE) * TILE
+
+
+def _warps(tokens: int) -> int:
+    """How many warps share the strips of 16 tokens: at most 8, and such that all have about as many."""
+    strips = _padded(tokens) // TILE
+    rounds = -(-strips // MOST_WARPS)
+    return -(-strips // rounds)
+
+
+def _row_bytes(head_width: int, dtype: str) -> int:
+    """A row in shared memory: whole tiles, and 16 bytes that put rows into different banks."""
+    return _padded(head_width) * ITEM_BYTES[dtype] + 16
+
+
+def _scratch_bytes(tokens: int, dtype: str) -> int:
+    """The float kernels' tile for each warp, in which a sum becomes a factor of the next product."""
+    return _warps(tokens) * TILE * (TILE + 4) * 4 if dtype == "float32" else 0
+
+
+def _keys_read(mask_rate: float, site: int, keys: Buffer | None) -> tuple[Buffer, ...]:
+    """The parts of keys that are read: the first image's index and the site's pair."""
+    if mask_rate == 0:
+        return ()
+    if keys is None:
+        raise ValueError(f"dropout at a rate of {mask_rate} needs keys for its random numbers")
+    return keys.view(0, 1), keys.view(2 + 2 * site, 2)

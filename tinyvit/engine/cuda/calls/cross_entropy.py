@@ -1,0 +1,76 @@
+"""The launches of kernels/cross_entropy.cu: the loss and its gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.launch import Buffer, Launch
+
+_ROWS = 8  # of a block: ROWS of the kernel
+
+
+def cross_entropy(
+    logits: Buffer,
+    bias: Buffer,
+    targets: Buffer,
+    plan: Buffer | None,
+    smoothing: float,
+    share: float,
+    losses: Buffer,
+    dlogits: Buffer,
+    partials: Buffer,
+) -> Launch:
+    """The loss of every row and the gradient of the logits, both times share / B.
+
+    logits (B, C), without their bias (C,), and dlogits (B, C). targets are int32 labels, those of the whole
+    training set with a plan (4, B) that chooses among them, or (B,) without; or float32 probabilities (B, C),
+    without a plan. losses (B,) float32; partials float32 (P, C), for P = cross_entropy_partials(B), has the
+    column sums of dlogits.
+    """
+    B, C = logits.shape
+    soft = targets.dtype == "float32"
+    if soft and plan is not None:
+        raise ValueError("a plan chooses labels: it cannot choose rows of probabilities")
+    labels_read = B * 4 + (B * 4 if plan is not None else 0)
+    return Launch(
+        file="cross_entropy",
+        function=f"cross_entropy<{logits.c_type}>",
+        grid=(blocks(B, _ROWS),),
+        block=(_ROWS * 32,),
+        args=(
+            logits,
+            bias,
+            None if soft else targets,
+            targets if soft else None,
+            plan,
+            *map(np.float32, (1 - smoothing, smoothing / C, share / B)),
+            losses,
+            dlogits,
+            partials,
+            np.int32(B),
+            np.int32(C),
+        ),
+        reads=(logits, bias, targets, *(() if plan is None else (plan.view(0, B),))),
+        writes=(losses, dlogits, partials),
+        moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials))
+        + (targets.nbytes if soft else labels_read),
+    )
+
+
+def cross_entropy_partials(images: int) -> int:
+    """P of cross_entropy: into how many chunks it cuts that many rows."""
+    return blocks(images, _ROWS)
+
+
+def add_losses(losses: Buffer, loss: Buffer, accumulate: bool) -> Launch:
+    """loss (1,) becomes the sum of losses (B,); with accumulate, that is added to it."""
+    return Launch(
+        file="cross_entropy",
+        function="add_losses",
+        grid=(1,),
+        block=(THREADS,),
+        args=(losses, loss, np.int32(losses.size), np.int32(accumulate)),
+        reads=(losses, loss) if accumulate else (losses,),
+        writes=(loss,),
+    )

@@ -1,0 +1,77 @@
+"""Launches of kernels/gelu.cu: bias, GELU and dropout, forward and backward."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments
+from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
+from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
+
+_HEIGHT = 8  # rows that a block has in hand at a time
+_BLOCKS = 8  # on each multiprocessor
+_FORMS = {"tanh": "Tanh", "exact": "Exact"}
+
+
+def partial_rows(rows: int, M: int, dtype: str, multiprocessors: int = MULTIPROCESSORS) -> int:
+    """P, a good number of blocks that share the rows of activations (rows, M) of that dtype.
+
+    In the backward, each leaves a row of partial sums.
+    """
+    side_by_side = ceil(M / (WARP * _longest_vector(dtype)))
+    return min(ceil(rows / _HEIGHT), ceil(_BLOCKS * multiprocessors / side_by_side))
+
+
+def bias_gelu(
+    h: Buffer,
+    bias: Buffer,
+    mask: Mask | None,
+    g: Buffer,
+    form: str,
+    multiprocessors: int = MULTIPROCESSORS,
+) -> Launch:
+    """g = m gelu(h + bias). h, a product without its bias, and g (R, M), bias (M,); form: tanh or exact.
+
+    g must not be h. multiprocessors is how many the card has.
+    """
+    rows, M = h.shape
+    vector = vector_widths(M, _longest_vector(h.dtype), h, g)[-1]
+    return Launch(
+        file="gelu",
+        function=f"bias_gelu<{h.c_type}, {_FORMS[form]}, {vector}>",
+        grid=(ceil(M / (WARP * vector)), partial_rows(rows, M, h.dtype, multiprocessors)),
+        block=(WARP, _HEIGHT),
+        args=(h, bias, *mask_arguments(mask), g, np.int32(rows), np.int32(M)),
+        reads=(h, bias, *(mask.reads if mask else ())),
+        writes=(g,),
+    )
+
+
+def bias_gelu_backward(
+    dg: Buffer, h: Buffer, bias: Buffer, mask: Mask | None, dh: Buffer, partials: Buffer, form: str
+) -> Launch:
+    """dh = dg m gelu'(h + bias), and partial sums of its columns.
+
+    dg, h and dh (R, M), three different buffers; partials (P, M), float32: the sums of dh before rounding, of
+    each of P blocks one above the other; see partial_rows.
+    """
+    rows, M = h.shape
+    if partials.shape[1:] != (M,):
+        raise ValueError(f"partials {partials.shape}, expected (P, {M})")
+    vector = vector_widths(M, _longest_vector(h.dtype), dg, h, dh)[-1]
+    return Launch(
+        file="gelu",
+        function=f"bias_gelu_backward<{h.c_type}, {_FORMS[form]}, {vector}>",
+        grid=(ceil(M / (WARP * vector)), partials.shape[0]),
+        block=(WARP, _HEIGHT),
+        args=(dg, h, bias, *mask_arguments(mask), dh, partials, np.int32(rows), np.int32(M)),
+        reads=(dg, h, bias, *(mask.reads if mask else ())),
+        writes=(dh, partials),
+    )
+
+
+def _longest_vector(dtype: str) -> int:
+    """How many numbers have 16 bytes, the most that a thread moves at a time."""
+    return 16 // ITEM_BYTES[dtype]

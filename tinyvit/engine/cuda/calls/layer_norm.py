@@ -1,0 +1,136 @@
+"""Launches of kernels/layer_norm.cu and layer_norm_backward.cu: a residual branch and LayerNorm after it."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments
+from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
+from tinyvit.engine.cuda.launch import Buffer, Launch
+
+MAX_WIDTH = 3072
+_NUMBERS = 24  # the most that a thread keeps of one row
+_BLOCK = 128  # threads of a block, forward
+
+
+def partial_rows(rows: int, multiprocessors: int = MULTIPROCESSORS) -> int:
+    """P, a good number of blocks for layer_norm_backward: as many as run at the same time, or fewer.
+
+    Each leaves a row of partial sums.
+    """
+    return min(2 * multiprocessors, ceil(rows / 4))
+
+
+def residual_layer_norm(
+    x: Buffer,
+    branch: Buffer | None,
+    branch_bias: Buffer | None,
+    mask: Mask | None,
+    total: Buffer | None,
+    weight: Buffer,
+    bias: Buffer,
+    y: Buffer,
+    mean: Buffer,
+    r: Buffer,
+    every: int = 1,
+    eps: float = 1e-6,
+) -> Launch:
+    """total = x + m (branch + branch_bias) and y = LayerNorm(total), in one pass.
+
+    branch, total and y (R, D) of activations; x too, but its row i * every is used for row i. branch_bias,
+    weight and bias (D,), mean and r (R,), float32. total is rounded to its type before it is normalised. It
+    may be x itself if every is 1. Without a branch, total is None and x is normalised.
+    """
+    if (branch is None) != (total is None):
+        raise ValueError("a branch and the total go together: give both or neither")
+    D = x.shape[-1]
+    rows = y.size // D
+    threads, loads, vector = _row_shape(D, x, branch, branch_bias, total, weight, bias, y)
+    inputs = [b for b in (branch, branch_bias, weight, bias, *(mask.reads if mask else ())) if b is not None]
+    writes = [b for b in (total, y, mean, r) if b is not None]
+    return Launch(
+        file="layer_norm",
+        function=f"residual_layer_norm<{x.c_type}, {threads}, {loads}, {vector}>",
+        grid=(ceil(rows / (_BLOCK // threads)),),
+        block=(_BLOCK,),
+        args=(
+            *(x, branch, branch_bias, *mask_arguments(mask), total, weight, bias, y, mean, r),
+            *(np.int32(rows), np.int32(D), np.int32(every), np.float32(eps)),
+        ),
+        reads=(x, *inputs),
+        writes=tuple(writes),
+        moved=y.nbytes + sum(b.nbytes for b in (*inputs, *writes)),  # of x, as many rows as y has
+    )
+
+
+def layer_norm_backward(
+    dy: Buffer,
+    x: Buffer,
+    mean: Buffer,
+    r: Buffer,
+    weight: Buffer,
+    skip: Buffer | None,
+    dx: Buffer,
+    mask: Mask | None,
+    dbranch: Buffer | None,
+    partials: Buffer,
+    every: int = 1,
+    skip_every: int = 1,
+) -> Launch:
+    """dx = skip + LayerNorm's gradient, dbranch = m dx, and partial sums over the rows.
+
+    dy and dbranch (R, D) of activations; x and dx too, but their row i * every belongs to row i. skip has a
+    row for every skip_every-th row, and may be dx itself if both are 1. partials (P, 3, D), float32: the sums
+    of dy * n, of dy, and of m dx before rounding, of each of P blocks; see partial_rows.
+    """
+    D = x.shape[-1]
+    rows = dy.size // D
+    if partials.shape[1:] != (3, D):
+        raise ValueError(f"partials {partials.shape}, expected (P, 3, {D})")
+    threads, loads, vector = _row_shape(D, dy, x, weight, skip, dx, dbranch)
+    inputs = [b for b in (dy, mean, r, weight, *(mask.reads if mask else ())) if b is not None]
+    writes = [b for b in (dbranch, partials) if b is not None]
+    row_bytes = dy.nbytes // rows
+    partly = row_bytes * (
+        2 * rows + (ceil(rows / skip_every) if skip else 0)
+    )  # x, dx and skip: only some rows
+    return Launch(
+        file="layer_norm_backward",
+        function=f"layer_norm_backward<{x.c_type}, {threads}, {loads}, {vector}, {_block(loads * vector)}>",
+        grid=(partials.shape[0],),
+        block=(_block(loads * vector),),
+        args=(
+            *(dy, x, mean, r, weight, skip, dx, *mask_arguments(mask), dbranch, partials),
+            *(np.int32(rows), np.int32(D), np.int32(every), np.int32(skip_every)),
+        ),
+        reads=(x, *inputs, *([skip] if skip else ())),
+        writes=(dx, *writes),
+        moved=partly + sum(b.nbytes for b in (*inputs, *writes)),
+    )
+
+
+def _row_shape(D: int, *buffers: Buffer | None) -> tuple[int, int, int]:
+    """How a row is spread: (threads, loads of each thread, numbers of each load).
+
+    One warp if a thread then has few enough numbers to keep in registers, otherwise two or four. Short
+    vectors leave fewer threads without work at the end of a row, long ones need fewer loads.
+    """
+    if D > MAX_WIDTH:
+        raise ValueError(f"rows of {D} numbers, expected at most {MAX_WIDTH}")
+    for threads in (WARP, 2 * WARP, 4 * WARP):
+        shapes = [(ceil(D / (threads * v)), v) for v in vector_widths(D, 4, *buffers)]
+        fitting = [(loads, v) for loads, v in shapes if loads * v <= _NUMBERS]
+        if fitting:
+            break
+    return threads, *min(fitting, key=lambda shape: shape[0] + shape[0] * shape[1])
+
+
+def _block(numbers: int) -> int:
+    """Threads of a block of the backward, each with so many numbers of a row.
+
+    A thread keeps six numbers for each: dy, x, skip and three sums. So two blocks of this size fit into the
+    65,536 registers of a multiprocessor, and together they have enough loads under way: 37 KB in bfloat16.
+    """
+    return 512 if numbers <= 6 else 256 if numbers <= 12 else 128

@@ -1,0 +1,116 @@
+"""The launches of kernels/optimizer.cu: norm of the gradient, clipping, and the update of all parameters.
+
+controls, float32 (8,), holds what changes from step to step. The engine writes three numbers before a step:
+0 lr, 1 lr / (1 - b1^t), 2 1 / sqrt(1 - b2^t). `clip` writes 3, the clip factor, and 4, the norm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.launch import Buffer, Launch
+
+_MOST_SUMS = 512  # blocks of squared_sums
+_KINDS = {"adamw": "ADAMW", "adam": "ADAM", "sgd": "SGD"}
+
+
+def squared_sums(grads: Buffer, partials: Buffer) -> Launch:
+    """Parts (P,) of the sum of squares of grads, a flat buffer, for P = square_partials(its size)."""
+    _check_starts(grads)
+    return Launch(
+        file="optimizer",
+        function="squared_sums",
+        grid=(square_partials(grads.size),),
+        block=(THREADS,),
+        args=(grads, partials, np.int32(grads.size)),
+        reads=(grads,),
+        writes=(partials,),
+    )
+
+
+def square_partials(count: int) -> int:
+    """P of squared_sums for that many gradients."""
+    return min(blocks(count, 4 * THREADS), _MOST_SUMS)
+
+
+def clip(partials: Buffer, controls: Buffer, largest: float) -> Launch:
+    """The norm of the gradient, and the factor that makes it at most `largest`, infinity for no limit.
+
+    The gradients stay as they are: update multiplies them by the factor.
+    """
+    return Launch(
+        file="optimizer",
+        function="clip",
+        grid=(1,),
+        block=(THREADS,),
+        args=(partials, controls, np.float32(largest), np.int32(partials.size)),
+        reads=(partials,),
+        writes=(controls.view(3, 2),),
+    )
+
+
+def update(
+    kind: str,
+    params: Buffer,
+    grads: Buffer,
+    m: Buffer,
+    v: Buffer | None,
+    shadow: Buffer | None,
+    controls: Buffer,
+    decayed: int,
+    betas: tuple[float, float],
+    eps: float,
+    weight_decay: float,
+) -> Launch:
+    """One update of all parameters, by 'adamw', 'adam' or 'sgd'; all buffers are flat and equally long.
+
+    v is None for sgd, whose momentum is betas[0] and which has no weight decay. shadow is a copy of the
+    parameters in bfloat16. The first `decayed` parameters are subject to weight decay.
+    """
+    state = (m,) if v is None else (m, v)
+    copy = () if shadow is None else (shadow,)
+    _check_starts(params, grads, *state, *copy)
+    if (v is None) != (kind == "sgd"):
+        raise ValueError(f"{kind} with{'out' if v is None else ''} v")
+    b1, b2 = betas
+    return Launch(
+        file="optimizer",
+        function=f"update<{_KINDS[kind]}>",
+        grid=(blocks(params.size, 4 * THREADS),),
+        block=(THREADS,),
+        args=(
+            params,
+            grads,
+            m,
+            v,
+            shadow,
+            controls,
+            np.int32(params.size),
+            np.int32(decayed),
+            *map(np.float32, (b1, 1 - b1, b2, 1 - b2, eps, weight_decay)),
+        ),
+        reads=(params, grads, *state, controls.view(0, 4)),
+        writes=(params, *state, *copy),
+    )
+
+
+def to_bf16(x: Buffer, y: Buffer) -> Launch:
+    """y = x in bfloat16."""
+    _check_starts(x, y)
+    return Launch(
+        file="optimizer",
+        function="to_bf16",
+        grid=(blocks(x.size, 4 * THREADS),),
+        block=(THREADS,),
+        args=(x, y, np.int32(x.size)),
+        reads=(x,),
+        writes=(y,),
+    )
+
+
+def _check_starts(*buffers: Buffer) -> None:
+    """Raise ValueError unless the kernels can read four numbers at once from the start of these buffers."""
+    for buffer in buffers:
+        if buffer.start % 4:
+            raise ValueError(f"{buffer} must start at a multiple of 4 numbers")

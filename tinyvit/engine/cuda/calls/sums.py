@@ -1,0 +1,68 @@
+"""The launch of kernels/sums.cu: all partial sums of a step are added to the gradients at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyvit.engine.cuda.launch import Buffer, Launch
+
+_COLUMNS, _HEIGHT = 32, 16  # threads of a block: side by side and one above the other
+
+
+class ColumnSum(NamedTuple):
+    """grads[target + c] grows by the sum of partials[start + row * stride + c] over the rows, for every c.
+
+    All counted in numbers. Of partials (P, 3, D), for example, each of the three is one with P rows and
+    stride 3 D.
+    """
+
+    start: int
+    rows: int
+    columns: int
+    target: int
+    stride: int
+
+
+def column_jobs(sums: Iterable[ColumnSum]) -> np.ndarray:
+    """The table of jobs (count, 5), int32: the sums, cut into pieces of at most 32 columns, one for a block.
+
+    Blocks run in any order, so no two may add to the same gradient: ValueError if two do.
+    """
+    jobs = []
+    for start, rows, columns, target, stride in sums:
+        for c in range(0, columns, _COLUMNS):
+            jobs.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
+    jobs = np.array(jobs, np.int32).reshape(-1, 5)
+    ends = jobs[np.argsort(jobs[:, 3], kind="stable")]
+    if (ends[:-1, 3] + ends[:-1, 2] > ends[1:, 3]).any():
+        raise ValueError("two sums have the same target: their blocks would overwrite each other's result")
+    return jobs
+
+
+def add_columns(
+    jobs: Buffer,
+    partials: Buffer,
+    grads: Buffer,
+    count: int,
+    sums: Sequence[ColumnSum] = (),
+    accumulate: bool = True,
+) -> Launch:
+    """Carry out the first `count` rows of jobs (count, 5), made by column_jobs; partials and grads are flat.
+
+    sums, from which the jobs were made, is for the count of bytes: without it, all partials and grads count.
+    Without accumulate, the gradients are the sums, whatever was there before.
+    """
+    numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
+    return Launch(
+        file="sums",
+        function="add_columns",
+        grid=(count,),
+        block=(_COLUMNS, _HEIGHT),
+        args=(jobs, partials, grads, np.int32(accumulate)),
+        reads=(jobs, partials, grads) if accumulate else (jobs, partials),
+        writes=(grads,),
+        moved=20 * count + 4 * numbers if sums else None,
+    )

@@ -1,0 +1,235 @@
+"""The CUDA engine: a whole step planned once, then carried out by fused kernels and cuBLAS, as one graph.
+
+The plan of a step (see plan/) is made from the numbers of the model for each number of images that occurs. It
+is compiled, bound to memory and captured once, and then costs the host one small copy and one call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.data import BatchPlan, make_batch
+from tinyvit.engine.cuda.calls.noise import noise_keys
+from tinyvit.engine.cuda.compiled import Kernels
+from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
+from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
+from tinyvit.engine.cuda.memory import Memory
+from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.program import Program
+from tinyvit.engine.cuda.support import multiprocessors
+from tinyvit.engine.cuda.uploads import Uploads
+from tinyvit.engine.cuda.workspace import plan_workspace
+from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.model import Params, ViTConfig
+from tinyvit.model.stem import check_images
+from tinyvit.objectives import Objective, loss_and_grads
+from tinyvit.ops import Noise
+from tinyvit.optim import SGD
+from tinyvit.optim.adam import AdamW, corrections
+
+_MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
+
+
+class CudaEngine(ReferenceEngine):
+    """The interface of ReferenceEngine, for CuPy arrays of float32 and whatever support.supports allows.
+
+    precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
+    gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
+    gradients are those before clipping.
+    """
+
+    def __init__(
+        self,
+        config: ViTConfig,
+        params: Params,
+        objective: Objective = loss_and_grads,
+        training: Training | None = None,
+        precision: str = "fp32",
+        graphs: bool | None = None,
+    ):
+        super().__init__(config, params, objective, training)
+        self.precision, self.label = precision, f"CUDA kernels, {precision}"
+        self._smoothing = getattr(objective, "keywords", {}).get("smoothing", 0.0)
+        self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
+        self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
+        xp = array_module(params.flat)
+        self._multiprocessors = multiprocessors(xp)
+        self._kernels, self._memory = Kernels(xp), Memory(xp)
+        self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
+        self._programs: OrderedDict[tuple, Program] = OrderedDict()
+        self._uploads: Uploads | None = None
+        self._memory.keep("params", params.flat)
+        self._loss = xp.zeros(1, dtype="float32")
+        self._memory.keep("loss", self._loss)
+        self._dataset, self._update = None, None
+        if training:
+            self._keep_training(training)
+
+    def compile(self) -> None:
+        """Compile the kernels of training, if it is for that, and of predictions. Raises KernelError.
+
+        It would be done when a batch first comes; what is compiled does not depend on the number of images.
+        """
+        plans = [plan_inference(self.config, 1, self._options(trains=False))]
+        if self.training:
+            options = self._options(noise=self._draws, dataset=self._dataset, update=self._update)
+            plans.append(plan_step(self.config, 1, options))
+        self._kernels.compile(tuple(step for plan in plans for step in plan.steps))
+
+    def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
+        """See ReferenceEngine.step."""
+        t, parts = self.training, plan.parts(self.training.accumulate)
+        for k, part in enumerate(parts):
+            options = self._options(
+                noise=self._draws,
+                dataset=self._dataset,
+                share=len(part) / len(plan),
+                fresh=k == 0,
+                update=self._update if k == len(parts) - 1 else None,
+            )
+            program = self._program(plan_step, len(part), options)
+            if not self._dataset:
+                size = self.config.image_size
+                self._give(program.plan, *make_batch(t.images, t.labels, part, np.dtype("float32"), size))
+            self._send(
+                program.plan, part.noise(), self._rates(lr, plan.step), part if self._dataset else None
+            )
+            program.run()
+        return self._loss.copy().reshape(()), self._uploads.norm.copy()
+
+    def loss_and_grads(
+        self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
+    ) -> Array:
+        """See ReferenceEngine.loss_and_grads."""
+        check_images(self.config, images)
+        B, C = len(images), self.config.classes
+        if targets.shape not in ((B,), (B, C)):
+            raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C})")
+        options = self._options(
+            noise=self._draws and noise is not None, soft=targets.ndim == 2, share=share, fresh=False
+        )
+        program = self._program(plan_step, B, options)
+        self._give(program.plan, images, targets)
+        self._send(program.plan, noise)
+        self._loss.fill(0)
+        program.run()
+        return self._loss.copy().reshape(())
+
+    def logits(self, images: Array) -> Array:
+        """See ReferenceEngine.logits."""
+        return self._infer(images, plan_inference)
+
+    def features(self, images: Array) -> Array:
+        """See ReferenceEngine.features."""
+        return self._infer(images, _plan_features)
+
+    @property
+    def latest(self) -> Program:
+        """The program that was used last, for measurements."""
+        return next(reversed(self._programs.values()))
+
+    def summary(self, batch: int) -> str:
+        """How steps of so many images are carried out, and how large the workspace is that they need."""
+        options = self._options(dataset=self._dataset, update=self._update)
+        size = plan_workspace(plan_step(self.config, -(-batch // self.training.accumulate), options)).size
+        return f"{self.label}, workspace of {size / 1e6:,.0f} MB"
+
+    def _keep_training(self, training: Training) -> None:
+        """Have the training set and the optimiser's state in memory."""
+        xp, optimizer = self._memory.xp, training.optimizer
+        keep = self._memory.keep
+        if training.images.shape[1:] == (*self.config.image_size, self.config.channels):
+            self._dataset = tuple(training.images.shape)
+            keep("images", xp.ascontiguousarray(training.images))
+            keep("labels", training.labels.astype("int32"))
+        for name, array in optimizer.state.items():
+            keep(name, array)
+        if isinstance(optimizer, SGD):
+            self._update = Update("sgd", (optimizer.momentum, 0.0), clip=training.clip)
+        else:
+            kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
+            numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay
+            self._update = Update(kind, *numbers, training.clip)
+
+    def _tell(self, note: str) -> None:
+        self.note = note
+
+    def _options(self, **numbers) -> Options:
+        return Options(
+            self.precision, smoothing=self._smoothing, multiprocessors=self._multiprocessors, **numbers
+        )
+
+    def _program(self, make: Callable[..., Plan], batch: int, options: Options) -> Program:
+        """The program for so many images, ready to run."""
+        key = make, batch, options
+        if key not in self._programs:
+            self._programs[key] = self._new_program(make(self.config, batch, options), batch)
+        self._programs.move_to_end(key)
+        return self._programs[key]
+
+    def _new_program(self, plan: Plan, batch: int) -> Program:
+        if len(self._programs) == _MOST_PROGRAMS:
+            self._programs.popitem(last=False)
+        if "grads" in plan.arrays:
+            self._memory.keep("grads", self.grads.flat)
+            self._keep_uploads(batch)
+        for name in ("pixels", "targets"):
+            if name in plan.arrays:
+                self._memory.room(plan.arrays[name])
+        program = Program(plan, self._kernels, self._cublas, self._memory, self._graphs)
+        for other in self._programs.values():
+            other.release()
+        self._memory.reserve(program.workspace)
+        return program
+
+    def _keep_uploads(self, batch: int) -> None:
+        """Have room for what the host tells the steps, for batches of up to so many images."""
+        if self._uploads and self._uploads.images >= batch:
+            return
+        if self._uploads:
+            self._uploads.finish()
+        self._uploads = Uploads(self._memory.xp, 2 + 6 * self.config.layers, batch)
+        for name, array in self._uploads.arrays.items():
+            self._memory.keep(name, array)
+
+    def _send(
+        self,
+        plan: Plan,
+        noise: Noise | None,
+        controls: tuple[float, ...] = (),
+        part: BatchPlan | None = None,
+    ) -> None:
+        """Upload what the plan needs to be told."""
+        keys = noise_keys(noise.seed, noise.step, noise.first, plan.draws) if plan.draws else None
+        self._uploads.send(controls, keys, part)
+
+    def _give(self, plan: Plan, images: Array, targets: Array | None = None) -> None:
+        """Copy a batch to where the plan expects it."""
+        self._memory.room(plan.arrays["pixels"])[...] = images
+        if targets is not None:
+            self._memory.room(plan.arrays["targets"])[...] = targets
+
+    def _rates(self, lr: float, step: int) -> tuple[float, ...]:
+        """The learning rate and the factors of Adam: see calls/optimizer.py."""
+        if self._update.kind == "sgd":
+            return (lr,)
+        return lr, *corrections(self._update.betas, lr, step)
+
+    def _infer(self, images: Array, make: Callable[..., Plan]) -> Array:
+        check_images(self.config, images)
+        program = self._program(make, len(images), self._options(trains=False))
+        self._give(program.plan, images)
+        program.run()
+        result = program.plan.result
+        found = program.array(result)
+        if result.dtype == "float32":
+            return found.copy()
+        return (found.astype("uint32") << 16).view("float32")  # the upper half of a float32 is a bfloat16
+
+
+def _plan_features(config: ViTConfig, batch: int, options: Options) -> Plan:
+    return plan_inference(config, batch, options, "features")

@@ -1,0 +1,81 @@
+// Softmax, loss and gradient in one kernel: mirrors tinyvit/ops/cross_entropy.py (eq. 1, 3 and 4), with the bias of the
+// head. The probabilities are never written.
+
+#include "numbers.cuh"
+#include "warp.cuh"
+
+constexpr int ROWS = 8;  // of a block: one for each of its warps
+
+// What a row is compared with: a label, or the probabilities of all classes; smoothed towards equal probabilities.
+struct Target {
+    int label;
+    const float* soft;  // null if there is a label
+    float sharp, even;  // 1 - smoothing, smoothing / C
+
+    __device__ float operator()(int c) const { return sharp * (soft ? soft[c] : c == label) + even; }
+};
+
+// logits (batch, C) without their bias; labels, or soft (batch, C); the other is null. With a plan, row b has the
+// label number plan[b], or else number b. scale is share / batch. Writes losses (batch,) and dlogits (batch, C), both
+// times scale, and the column sums of dlogits over this block's rows, row blockIdx.x of partials (P, C).
+//
+// First each warp does one row: its maximum, the sum of its exponentials and its loss. Then the threads lie across the
+// columns: each goes down the block's rows, so that it has a column's sum without asking another thread.
+// Bytes moved: logits in, dlogits out; the second and third time, the logits come from the cache.
+template <typename T>
+__global__ void __launch_bounds__(ROWS * WARP)
+cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, const int* labels, const float* soft,
+              const int* plan, float sharp, float even, float scale, float* losses, T* __restrict__ dlogits,
+              float* partials, int batch, int C) {
+    __shared__ float largest[ROWS], total[ROWS];
+    __shared__ Target targets[ROWS];
+    const int first = blockIdx.x * ROWS, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+
+    if (first + warp < batch) {  // a whole warp skips this together
+        const int b = first + warp;
+        const T* row = logits + static_cast<size_t>(b) * C;
+        const int label = soft ? 0 : labels[plan ? plan[b] : b];
+        const Target target = {label, soft ? soft + static_cast<size_t>(b) * C : nullptr, sharp, even};
+
+        float most = as_float(row[0]) + bias[0];
+        for (int c = lane; c < C; c += WARP) most = fmaxf(most, as_float(row[c]) + bias[c]);
+        most = warp_max(most);
+
+        float sum = 0, expected = 0;  // the sums over c of exp(z) and of t z
+        for (int c = lane; c < C; c += WARP) {
+            const float z = as_float(row[c]) + bias[c] - most;
+            sum += expf(z);
+            expected += target(c) * z;
+        }
+        sum = warp_sum(sum);
+        expected = warp_sum(expected);
+        if (lane == 0) {
+            losses[b] = (logf(sum) - expected) * scale;  // eq. 3
+            largest[warp] = most;
+            total[warp] = sum;
+            targets[warp] = target;
+        }
+    }
+    __syncthreads();
+
+    for (int c = threadIdx.x; c < C; c += blockDim.x) {
+        float column = 0;
+        for (int r = 0; r < min(ROWS, batch - first); r++) {
+            const size_t place = static_cast<size_t>(first + r) * C + c;
+            const float p = expf(as_float(logits[place]) + bias[c] - largest[r]) / total[r];  // eq. 1
+            const float gradient = (p - targets[r](c)) * scale;                               // eq. 4
+            store(dlogits + place, gradient);
+            column += gradient;
+        }
+        partials[static_cast<size_t>(blockIdx.x) * C + c] = column;
+    }
+}
+
+// loss = the sum of losses (count,), added to what is there if `accumulate`. One block of 256 threads.
+__global__ void __launch_bounds__(256) add_losses(const float* losses, float* loss, int count, int accumulate) {
+    __shared__ float scratch[256 / WARP];
+    float sum = 0;
+    for (int b = threadIdx.x; b < count; b += blockDim.x) sum += losses[b];
+    sum = block_sum(sum, scratch);
+    if (threadIdx.x == 0) loss[0] = accumulate ? loss[0] + sum : sum;
+}

@@ -1,0 +1,75 @@
+// Activations are stored as T, float or __nv_bfloat16 (16 bits: float's range with 8 bits of precision, so half the
+// bytes). Sums and products in a kernel are float always: a number is widened when read and rounded when written.
+
+#pragma once
+#include <cuda_bf16.h>
+
+__device__ inline float as_float(float value) { return value; }
+__device__ inline float as_float(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+// Both round to the nearest number of type T, ties to even.
+__device__ inline void store(float* place, float value) { *place = value; }
+__device__ inline void store(__nv_bfloat16* place, float value) { *place = __float2bfloat16(value); }
+
+// The value that whoever reads it back will see once it has been stored as T.
+template <typename T>
+__device__ inline float rounded(float value) {
+    T stored;
+    store(&stored, value);
+    return as_float(stored);
+}
+
+// COUNT neighbours in memory, moved by one instruction: up to 16 bytes. The place must be a multiple of their size.
+template <typename T, int COUNT>
+struct alignas(sizeof(T) * COUNT) Vector {
+    T numbers[COUNT];
+};
+
+// How many of COUNT numbers one instruction moves: eight floats, for example, take two.
+template <typename T, int COUNT>
+constexpr int at_once() {
+    return COUNT * sizeof(T) > 16 ? 16 / sizeof(T) : COUNT;
+}
+
+template <int COUNT, typename T>
+__device__ inline void load_vector(const T* place, float* values) {
+    constexpr int PART = at_once<T, COUNT>();
+#pragma unroll
+    for (int i = 0; i < COUNT; i += PART) {
+        const Vector<T, PART> vector = *reinterpret_cast<const Vector<T, PART>*>(place + i);
+#pragma unroll
+        for (int k = 0; k < PART; k++) values[i + k] = as_float(vector.numbers[k]);
+    }
+}
+
+template <int COUNT, typename T>
+__device__ inline void store_vector(T* place, const float* values) {
+    constexpr int PART = at_once<T, COUNT>();
+#pragma unroll
+    for (int i = 0; i < COUNT; i += PART) {
+        Vector<T, PART> vector;
+#pragma unroll
+        for (int k = 0; k < PART; k++) store(&vector.numbers[k], values[i + k]);
+        *reinterpret_cast<Vector<T, PART>*>(place + i) = vector;
+    }
+}
+
+// Two numbers, rounded to bfloat16 by one instruction, in one register: the first in its lower half.
+__device__ inline unsigned pack(float first, float second) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+    return *reinterpret_cast<const unsigned*>(&pair);
+}
+
+// The same for bfloat16, rounded in pairs.
+template <int COUNT>
+__device__ inline void store_vector(__nv_bfloat16* place, const float* values) {
+    static_assert(COUNT <= 8, "one instruction moves 16 bytes");
+    if constexpr (COUNT == 1) {
+        store(place, values[0]);
+    } else {
+        Vector<unsigned, COUNT / 2> pairs;
+#pragma unroll
+        for (int k = 0; k < COUNT / 2; k++) pairs.numbers[k] = pack(values[2 * k], values[2 * k + 1]);
+        *reinterpret_cast<Vector<unsigned, COUNT / 2>*>(place) = pairs;
+    }
+}

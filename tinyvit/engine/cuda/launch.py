@@ -1,0 +1,120 @@
+"""A step as data: buffers, kernels to be launched and matrix products, before there is any memory or GPU.
+
+A plan made of these can be carried out, captured as a graph, printed, and have its bytes counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+MOST_BLOCKS = 65_535  # that CUDA allows in the second and third direction of a grid
+ITEM_BYTES = {"float32": 4, "bfloat16": 2, "uint8": 1, "int32": 4, "uint32": 4}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array on the device, by name. A view has the name of the array that it is cut from; start, in
+    numbers, is where it begins there."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    start: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self.size * ITEM_BYTES[self.dtype]
+
+    @property
+    def c_type(self) -> str:
+        """The name of its numbers in CUDA C."""
+        return {"float32": "float", "bfloat16": "__nv_bfloat16", "uint8": "unsigned char"}.get(
+            self.dtype, "unsigned int" if self.dtype == "uint32" else "int"
+        )
+
+    def view(self, start: int, *shape: int) -> Buffer:
+        """A part of it that begins `start` numbers after its own beginning."""
+        if start + prod(shape) > self.size:
+            raise ValueError(f"{self} has {self.size} numbers: none for {shape} at {start}")
+        return replace(self, shape=shape, start=self.start + start)
+
+
+Argument = Buffer | np.generic | None  # None is a null pointer
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel.
+
+    file is the stem of its .cu file, function its name there, template arguments included, as in
+    "bias_gelu<float, Tanh, 4>". args are in the order of its parameters. reads and writes list the buffers
+    among them; moved is the number of bytes it reads and writes, where that is not simply all of these once.
+    """
+
+    file: str
+    function: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    args: tuple[Argument, ...]
+    reads: tuple[Buffer, ...]
+    writes: tuple[Buffer, ...]
+    shared_bytes: int = 0
+    moved: int | None = None
+    multiply_adds: int = 0  # on the tensor cores, if it has products of its own
+    label: str = field(default="", compare=False)  # which part of the model it serves, for tables
+
+    def __post_init__(self) -> None:
+        if max(self.grid[1:], default=1) > MOST_BLOCKS:
+            grid = " x ".join(f"{count:,}" for count in self.grid)
+            raise ValueError(
+                f"{self.function} has {grid} blocks, expected at most {MOST_BLOCKS:,} after the first x"
+            )
+
+    @property
+    def bytes_moved(self) -> int:
+        """How many bytes it reads and writes, each number that it needs counted once."""
+        if self.moved is not None:
+            return self.moved
+        return sum(buffer.nbytes for buffer in (*self.reads, *self.writes))
+
+
+@dataclass(frozen=True)
+class Product:
+    """c = a b, or c += a b, for matrices stored row by row; either can be taken transposed."""
+
+    a: Buffer
+    b: Buffer
+    c: Buffer
+    transpose_a: bool = False
+    transpose_b: bool = False
+    accumulate: bool = False
+    label: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        rows, inner = self.a.shape[::-1] if self.transpose_a else self.a.shape
+        other, columns = self.b.shape[::-1] if self.transpose_b else self.b.shape
+        if inner != other or self.c.shape != (rows, columns):
+            raise ValueError(f"{self.a.shape} times {self.b.shape} does not give {self.c.shape}")
+
+    @property
+    def multiply_adds(self) -> int:
+        """How many multiplications, each with an addition."""
+        inner = self.a.shape[0] if self.transpose_a else self.a.shape[1]
+        return self.c.size * inner
+
+    @property
+    def bytes_moved(self) -> int:
+        """How many bytes it reads and writes, each number counted once."""
+        return self.a.nbytes + self.b.nbytes + self.c.nbytes * (2 if self.accumulate else 1)
+
+
+Step = Launch | Product

@@ -1,0 +1,104 @@
+"""One Transformer block in a plan, forward and backward, as in model/block.py.
+
+The sum at the end of a block is carried out by the LayerNorm of the next one: see residual.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tinyvit.engine.cuda.calls.attention import attention, attention_backward
+from tinyvit.engine.cuda.calls.gelu import bias_gelu, bias_gelu_backward
+from tinyvit.engine.cuda.calls.gelu import partial_rows as gelu_partial_rows
+from tinyvit.engine.cuda.calls.noise import Mask
+from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.engine.cuda.plan.draft import Draft
+from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
+
+
+class Block(NamedTuple):
+    """What the backward needs."""
+
+    norm1: Norm
+    qkv: Buffer
+    dropout: tuple[float, int]  # of the attention: rate, and number of the draw
+    o: Buffer
+    log_sums: Buffer
+    norm2: Norm
+    h: Buffer
+    mask: Mask | None  # of the dropout after the GELU
+    g: Buffer
+
+
+def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
+    """Block number i: tokens (B*N, D) to tokens (B*R, D), where R is 1 if only the class token is needed."""
+    config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
+    p, H, rate = f"blocks.{i}", config.heads, config.drop_path_rate(i)
+    R = config.rows_after(i) or N
+
+    norm1 = add_and_norm(draft, tokens, f"{p}.norm1")  # (B*N, D)
+    qkv = draft.linear(norm1.y, f"{p}.attn.qkv.weight", f"{p}.qkv").view(0, B, N, 3 * D)
+    dropout = draft.draw(config.attention_dropout)
+    keys = draft.keys if dropout[0] else None
+    o = draft.array(f"{p}.o", B, R, D)
+    log_sums = draft.array(f"{p}.log_sums", B, H, R, dtype="float32")
+    launch = attention(qkv, draft.parameters[f"{p}.attn.qkv.bias"], o, log_sums, H, R, *dropout, keys)
+    draft.add(launch, f"{p}.attention")
+    a = draft.linear(o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.a")  # (B*R, D)
+    mask = draft.mask(config.dropout, rate, R)
+    after = Sum(norm1.total, a, f"{p}.attn.out.bias", mask, N if R == 1 else 1)
+
+    norm2 = add_and_norm(draft, after, f"{p}.norm2")  # (B*R, D)
+    h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
+    mask = draft.mask(config.dropout, 0.0, R)
+    g = draft.array(f"{p}.g", *h.shape)
+    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+    launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
+    draft.add(launch, f"{p}.gelu")
+    m = draft.linear(g, f"{p}.mlp.fc2.weight", f"{p}.m")  # (B*R, D)
+    result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, rate, R))
+    return result, Block(norm1, qkv, dropout, o, log_sums, norm2, h, mask, g)
+
+
+def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -> tuple[Buffer, Buffer]:
+    """Gradients of the tokens that block number i is given, (B*N, D), and of the branch in their sum.
+
+    dy (B*R, D) is the gradient of the tokens that leave the block, and dm that of its MLP's result.
+    """
+    config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
+    p, H = f"blocks.{i}", config.heads
+    R, M = config.rows_after(i) or N, config.mlp_width
+
+    dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
+    dh = draft.array(f"{p}.dh", *dg.shape)
+    partials = draft.partials(gelu_partial_rows(B * R, M, draft.dtype, draft.options.multiprocessors), M)
+    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+    launch = bias_gelu_backward(dg, cache.h, bias, cache.mask, dh, partials, config.gelu)
+    draft.add(launch, f"{p}.gelu backward")
+    draft.sums_to(f"{p}.mlp.fc1.bias", partials)
+    dn = draft.linear_backward(dh, cache.norm2.y, f"{p}.mlp.fc1.weight", f"{p}.norm2.dy")  # (B*R, D)
+    dx, da = add_and_norm_backward(draft, dn, cache.norm2, skip=dy)
+
+    do = draft.linear_backward(da, cache.o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.do")
+    dqkv = draft.array(f"{p}.dqkv", B, N, 3 * D)
+    partials = draft.partials(B, 3 * D)
+    bias = draft.parameters[f"{p}.attn.qkv.bias"]
+    keys = draft.keys if cache.dropout[0] else None
+    launch = attention_backward(
+        do.view(0, B, R, D),
+        cache.o,
+        cache.qkv,
+        bias,
+        cache.log_sums,
+        dqkv,
+        partials,
+        H,
+        R,
+        *cache.dropout,
+        keys,
+    )
+    draft.add(launch, f"{p}.attention backward")
+    draft.sums_to(f"{p}.attn.qkv.bias", partials)
+    dqkv = dqkv.view(0, B * N, 3 * D)
+    dn = draft.linear_backward(dqkv, cache.norm1.y, f"{p}.attn.qkv.weight", f"{p}.norm1.dy")  # (B*N, D)
+    return add_and_norm_backward(draft, dn, cache.norm1, skip=dx, skip_every=N if R == 1 else 1)

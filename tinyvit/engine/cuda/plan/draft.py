@@ -1,0 +1,187 @@
+"""A plan, and the draft that it is written in: which arrays there are, and what is done with them when.
+
+Every function of this package is given a draft. It names the arrays that it needs, adds launches and products
+to the list of steps, and returns the arrays in which later functions find its results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.noise import Mask
+from tinyvit.engine.cuda.calls.sums import ColumnSum
+from tinyvit.engine.cuda.launch import Buffer, Product, Step
+from tinyvit.engine.cuda.plan.options import Options
+from tinyvit.model import ViTConfig, layout
+from tinyvit.model.params import places
+
+_ALIGNMENT = 64  # numbers: where the part of each kernel begins among the partial sums
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is done for one batch, in order.
+
+    arrays lists every array by name. Those in `outside` are there before and after: parameters, gradients,
+    the batch, what is uploaded. All others need memory only from their first use to their last. constants
+    holds the values of those that never change. result is the array that inference gives.
+    """
+
+    steps: tuple[Step, ...]
+    arrays: dict[str, Buffer]
+    outside: frozenset[str]
+    constants: dict[str, np.ndarray]
+    draws: int  # how often dropout and stochastic depth draw random numbers
+    result: Buffer | None = None
+
+    @property
+    def launches(self) -> int:
+        """How many kernels are launched, those of matrix products included."""
+        return len(self.steps)
+
+    @property
+    def bytes_moved(self) -> int:
+        """How many bytes all steps read and write."""
+        return sum(step.bytes_moved for step in self.steps)
+
+    @property
+    def multiply_adds(self) -> int:
+        """How many multiplications, each with an addition, all products have."""
+        return sum(step.multiply_adds for step in self.steps)
+
+
+class Draft:
+    """A plan in the making, for B images.
+
+    parameters and grads give every parameter and its gradient by name, in float32; weights gives the matrices
+    in the dtype of the activations, for products. sums lists the gradients of vectors, as sums of
+    partial sums: see calls.sums.
+    """
+
+    def __init__(self, config: ViTConfig, batch: int, options: Options):
+        self.config, self.batch, self.options = config, batch, options
+        self.dtype = "bfloat16" if options.precision == "bf16" else "float32"
+        self.arrays: dict[str, Buffer] = {}
+        self.constants: dict[str, np.ndarray] = {}
+        self._outside: set[str] = set()
+        self._steps: list[Step] = []
+        self._draws = 0
+        self._partials = 0
+        self.sums: list[ColumnSum] = []
+        rows = layout(config)
+        self.count = sum(prod(row.shape) for row in rows)
+        self.decayed = sum(prod(row.shape) for row in rows if row.decays)
+        self._shapes, self._starts = {row.name: row.shape for row in rows}, places(rows)
+        self.parameters = self._by_name(self.outside("params", self.count))
+        self.grads = self._by_name(self.outside("grads", self.count)) if options.trains else {}
+        if self.dtype == "float32":
+            self.weights = self.parameters
+        else:
+            self.weights = self._by_name(self.array("weights", self.count))
+
+    def _by_name(self, flat: Buffer) -> dict[str, Buffer]:
+        return {name: flat.view(self._starts[name], *shape) for name, shape in self._shapes.items()}
+
+    def array(self, name: str, *shape: int, dtype: str | None = None) -> Buffer:
+        """A new array of the workspace, in the dtype of the activations unless another one is given."""
+        if name in self.arrays:
+            raise ValueError(f"there are two arrays named {name}")
+        self.arrays[name] = Buffer(name, shape, dtype or self.dtype)
+        return self.arrays[name]
+
+    def outside(self, name: str, *shape: int, dtype: str = "float32") -> Buffer:
+        """An array that is there before and after."""
+        self._outside.add(name)
+        return self.array(name, *shape, dtype=dtype)
+
+    def constant(self, name: str, values: np.ndarray) -> Buffer:
+        """An array whose values never change."""
+        self.constants[name] = values
+        return self.outside(name, *values.shape, dtype=str(values.dtype))
+
+    @cached_property
+    def keys(self) -> Buffer:
+        """The keys of random numbers, with room for every draw that this model could make."""
+        return self.outside("keys", 2 + 6 * self.config.layers, 2, dtype="uint32")
+
+    @cached_property
+    def controls(self) -> Buffer:
+        """What changes from step to step: see calls.optimizer."""
+        return self.outside("controls", 8)
+
+    def add(self, step: Step, label: str) -> None:
+        """Add a step; the label says which part of the model it serves."""
+        self._steps.append(replace(step, label=label))
+
+    def linear(self, x: Buffer, name: str, result: str) -> Buffer:
+        """Rows x (R, I) times the matrix of this name (I, O), to a new array (R, O).
+
+        The bias is not added: the kernel that reads the result does so.
+        """
+        y = self.array(result, x.shape[0], self._shapes[name][1])
+        self.add(Product(x, self.weights[name], y), f"{result} = x W")
+        return y
+
+    def linear_backward(self, dy: Buffer, x: Buffer, name: str, result: str | None) -> Buffer | None:
+        """The gradient of the matrix, from dy (R, O) and x (R, I); that of x, in a new array, if named."""
+        adds = not self.options.fresh
+        self.add(
+            Product(x, dy, self.grads[name], transpose_a=True, accumulate=adds),
+            f"gradient of {name} = x^T dy",
+        )
+        if result is None:
+            return None
+        dx = self.array(result, *x.shape)
+        self.add(Product(dy, self.weights[name], dx, transpose_b=True), f"{result} = dy W^T")
+        return dx
+
+    def draw(self, rate: float) -> tuple[float, int]:
+        """The rate that is in force, 0 without noise, and the number of the draw, counted from 0.
+
+        To be called in the order in which the reference draws: at a rate of 0 it does not draw.
+        """
+        if not self.options.noise or rate == 0:
+            return 0.0, 0
+        self._draws += 1
+        return rate, self._draws - 1
+
+    def mask(self, dropout_rate: float, path_rate: float, tokens: int) -> Mask | None:
+        """How a branch with so many rows for an image is masked by dropout and stochastic depth, if it is."""
+        dropout, path = self.draw(dropout_rate), self.draw(path_rate)
+        return Mask(*dropout, *path, tokens, self.keys) if dropout[0] or path[0] else None
+
+    def partials(self, *shape: int) -> Buffer:
+        """Room for partial sums, float32, which are added up at the end: see sums_to."""
+        start = self._partials
+        self._partials += -(-prod(shape) // _ALIGNMENT) * _ALIGNMENT
+        return Buffer("partials", shape, "float32", start)
+
+    def sums_to(self, name: str, partials: Buffer, start: int = 0, stride: int | None = None) -> None:
+        """The gradient of a parameter is the sum of rows of these partial sums.
+
+        A row has as many numbers as the parameter. The first begins at `start`, and each of the others
+        `stride` numbers after the one before; without a stride, they follow one another.
+        """
+        columns = prod(self._shapes[name])
+        stride = stride or columns
+        rows = (partials.size - start - columns) // stride + 1
+        self.sums.append(ColumnSum(partials.start + start, rows, columns, self._starts[name], stride))
+
+    def all_partials(self) -> Buffer:
+        """The flat array of all partial sums, once every kernel has its part of it."""
+        return self.array("partials", self._partials, dtype="float32")
+
+    def finish(self, result: Buffer | None = None) -> Plan:
+        """The plan."""
+        return Plan(
+            tuple(self._steps),
+            dict(self.arrays),
+            frozenset(self._outside),
+            self.constants,
+            self._draws,
+            result,
+        )

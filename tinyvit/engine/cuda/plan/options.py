@@ -1,0 +1,52 @@
+"""What a plan depends on besides the model and the number of images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS
+
+PRECISIONS = ("fp32", "tf32", "bf16")
+
+
+@dataclass(frozen=True)
+class Update:
+    """How the parameters are updated: the numbers of an optimiser, and the largest norm of the gradient.
+
+    kind is adamw, adam or sgd. For sgd, betas begins with the momentum, and the rest has no meaning.
+    """
+
+    kind: str
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    clip: float = math.inf
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a plan depends on.
+
+    precision is fp32, tf32 (float32 numbers, products in TF32) or bf16 (bfloat16 activations and products).
+    noise says whether dropout and stochastic depth act.
+
+    dataset is the shape (n, H, W, 3) of the uint8 images from which the batch is taken; without it, the batch
+    is given as normalised float32 images, and its targets beside them: labels, or distributions if soft.
+    share is the part of a larger batch that these images are. If the plan is the first for a batch, it is
+    fresh: it writes the gradients and the loss, and does not add to them. update follows the last.
+
+    multiprocessors is how many the card has. Some kernels have as many blocks as fit on them, each of which
+    leaves a partial sum: another card can round a gradient in another way, the same card never does.
+    """
+
+    precision: str = "fp32"
+    trains: bool = True
+    noise: bool = False
+    dataset: tuple[int, int, int, int] | None = None
+    soft: bool = False
+    smoothing: float = 0.0
+    share: float = 1.0
+    fresh: bool = True
+    update: Update | None = None
+    multiprocessors: int = MULTIPROCESSORS

@@ -1,0 +1,112 @@
+"""Whole plans: a step of training, from the indices of a batch to new parameters; and inference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tinyvit.engine.cuda.calls.cross_entropy import add_losses, cross_entropy, cross_entropy_partials
+from tinyvit.engine.cuda.calls.logits import add_bias
+from tinyvit.engine.cuda.calls.optimizer import clip, square_partials, squared_sums, to_bf16, update
+from tinyvit.engine.cuda.calls.sums import add_columns, column_jobs
+from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.engine.cuda.plan.draft import Draft, Plan
+from tinyvit.engine.cuda.plan.options import Options
+from tinyvit.engine.cuda.plan.vit import backward, features, forward, infer
+from tinyvit.model import ViTConfig
+
+
+def plan_step(config: ViTConfig, batch: int, options: Options) -> Plan:
+    """A step of training: loss and gradients of B images and, if the options say so, an update."""
+    draft = Draft(config, batch, options)
+    _round_weights(draft)
+    logits, cache = forward(draft)
+    dlogits = _loss(draft, logits)
+    backward(draft, dlogits, cache)
+    _add_partial_sums(draft)
+    if options.update:
+        _update(draft)
+    return draft.finish()
+
+
+def plan_inference(config: ViTConfig, batch: int, options: Options, what: str = "logits") -> Plan:
+    """The logits (B, C), float32, of B images, or their features (B, D) or (B, F) as activations."""
+    draft = Draft(config, batch, replace(options, trains=False, noise=False))
+    _round_weights(draft)
+    if what == "features":
+        return draft.finish(features(draft))
+    logits = infer(draft)
+    result = draft.array("result", *logits.shape, dtype="float32")
+    draft.add(add_bias(logits, draft.parameters["head.bias"], result), "head")
+    return draft.finish(result)
+
+
+def _round_weights(draft: Draft) -> None:
+    """Round all parameters to bfloat16, if products are to read them so.
+
+    This costs 6 bytes for each parameter and step. In return, parameters that were changed from outside, by
+    a checkpoint or by hand, are always seen.
+    """
+    if draft.dtype == "bfloat16":
+        draft.add(to_bf16(draft.arrays["params"], draft.arrays["weights"]), "weights in bfloat16")
+
+
+def _loss(draft: Draft, logits: Buffer) -> Buffer:
+    """The loss, and its gradient dlogits (B, C)."""
+    options, (B, C) = draft.options, logits.shape
+    if options.dataset:
+        targets = draft.outside("labels", options.dataset[0], dtype="int32")
+    elif options.soft:
+        targets = draft.outside("targets", B, C)
+    else:
+        targets = draft.outside("targets", B, dtype="int32")
+    losses = draft.array("losses", B, dtype="float32")
+    dlogits = draft.array("dlogits", B, C)
+    partials = draft.partials(cross_entropy_partials(B), C)
+    launch = cross_entropy(
+        logits,
+        draft.parameters["head.bias"],
+        targets,
+        draft.arrays.get("plan"),
+        options.smoothing,
+        options.share,
+        losses,
+        dlogits,
+        partials,
+    )
+    draft.add(launch, "cross-entropy")
+    draft.sums_to("head.bias", partials)
+    draft.add(add_losses(losses, draft.outside("loss", 1), not options.fresh), "loss")
+    return dlogits
+
+
+def _add_partial_sums(draft: Draft) -> None:
+    """All sums over rows, which the kernels have left as partial sums, in one launch."""
+    jobs = draft.constant("jobs", column_jobs(draft.sums))
+    grads = draft.arrays["grads"]
+    adds = not draft.options.fresh
+    launch = add_columns(jobs, draft.all_partials(), grads, jobs.shape[0], draft.sums, adds)
+    draft.add(launch, "gradients of vectors")
+
+
+def _update(draft: Draft) -> None:
+    """The norm of the gradient, the factor that clips it, and the update of the parameters."""
+    how, params, grads = draft.options.update, draft.arrays["params"], draft.arrays["grads"]
+    m = draft.outside("m", draft.count)
+    v = None if how.kind == "sgd" else draft.outside("v", draft.count)
+    squares = draft.array("squares", square_partials(draft.count), dtype="float32")
+    draft.add(squared_sums(grads, squares), "norm of the gradient")
+    draft.add(clip(squares, draft.controls, how.clip), "clipping")
+    launch = update(
+        how.kind,
+        params,
+        grads,
+        m,
+        v,
+        None,
+        draft.controls,
+        draft.decayed,
+        how.betas,
+        how.eps,
+        how.weight_decay,
+    )
+    draft.add(launch, "update")

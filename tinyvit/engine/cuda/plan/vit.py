@@ -1,0 +1,57 @@
+"""The whole model in a plan: its forward and its backward, as in model/vit.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.engine.cuda.plan.block import Block, block, block_backward
+from tinyvit.engine.cuda.plan.draft import Draft
+from tinyvit.engine.cuda.plan.readout import Readout, features_of, readout, readout_backward
+from tinyvit.engine.cuda.plan.residual import Sum
+from tinyvit.engine.cuda.plan.stem import Stem, stem, stem_backward
+
+
+class Cache(NamedTuple):
+    """The arrays that the backward needs, one entry per part."""
+
+    stem: Stem
+    blocks: list[Block]
+    readout: Readout
+
+
+def forward(draft: Draft) -> tuple[Buffer, Cache]:
+    """Logits (B, C), without the bias of the head, of the batch."""
+    x, stem_cache = stem(draft)
+    blocks = []
+    for i in range(draft.config.layers):
+        x, cache = block(draft, i, x)
+        blocks.append(cache)
+    logits, readout_cache = readout(draft, x)
+    return logits, Cache(stem_cache, blocks, readout_cache)
+
+
+def backward(draft: Draft, dlogits: Buffer, cache: Cache) -> None:
+    """The gradients of all parameters, given dlogits (B, C)."""
+    dx, dbranch = readout_backward(draft, dlogits, cache.readout)
+    for i in reversed(range(draft.config.layers)):
+        dx, dbranch = block_backward(draft, i, dx, dbranch, cache.blocks[i])
+    stem_backward(draft, dx, cache.stem)
+
+
+def infer(draft: Draft) -> Buffer:
+    """Logits (B, C), without the bias of the head; nothing is kept for a backward."""
+    return readout(draft, tokens(draft))[0]
+
+
+def features(draft: Draft) -> Buffer:
+    """Features (B, D) or (B, pre_logits)."""
+    return features_of(draft, tokens(draft)).features
+
+
+def tokens(draft: Draft) -> Sum:
+    """The tokens that leave the last block."""
+    x = stem(draft)[0]
+    for i in range(draft.config.layers):
+        x = block(draft, i, x)[0]
+    return x

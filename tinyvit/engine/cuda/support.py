@@ -1,0 +1,105 @@
+"""Which models, objectives and cards the CUDA engine is for; all others have the plain path."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from tinyvit.backend import array_module
+from tinyvit.engine.cuda import cublas
+from tinyvit.engine.cuda.calls.attention import fits
+from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
+from tinyvit.engine.reference import Training
+from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
+from tinyvit.optim import SGD, Adam
+from tinyvit.optim.adam import AdamW
+
+OLDEST = 75  # compute capability 7.5, Turing
+OLDEST_FOR_BF16 = 80  # Ampere, the first with bfloat16 and TF32 products
+
+
+def capability(xp: ModuleType) -> int:
+    """The compute capability of the current card, 90 for 9.0."""
+    return int(xp.cuda.Device().compute_capability)
+
+
+def multiprocessors(xp: ModuleType) -> int:
+    """How many multiprocessors the current card has."""
+    return int(xp.cuda.Device().attributes["MultiProcessorCount"])
+
+
+def supports(
+    config: ViTConfig,
+    params: Params,
+    objective: Objective = loss_and_grads,
+    training: Training | None = None,
+    precision: str = "fp32",
+) -> str:
+    """Why the CUDA engine cannot be used, as the end of a sentence; empty if it can."""
+    return (
+        unsupported(config)
+        or _learning(objective, training)
+        or _numbers(params)
+        or _card(array_module(params.flat), precision)
+        or _shape(config, array_module(params.flat), precision)
+        or _library()
+    )
+
+
+def unsupported(config: ViTConfig) -> str:
+    """Which part of a model has no kernels, whatever the card, as the end of a sentence; empty if none."""
+    if config.has_resnet:
+        return "its kernels have no convolutions"
+    if config.predicts_patches:
+        return "its kernels do not predict patches"
+    if config.position != "none" and (config.position == "relative" or config.position_at != "stem"):
+        return f"its kernels have no {config.position} positions in the blocks"
+    if config.position == "2d":
+        return "its kernels have no 2d positions"
+    if config.width > MAX_WIDTH:
+        return f"tokens of width {config.width:,} are wider than {MAX_WIDTH:,}"
+    return ""
+
+
+def _learning(objective: Objective, training: Training | None) -> str:
+    function, settings = objective, {}
+    if isinstance(objective, partial):
+        function, settings = objective.func, objective.keywords
+    if function is not loss_and_grads or settings.keys() - {"smoothing"}:
+        return "its kernels know no loss but cross-entropy"
+    if training and type(training.optimizer) not in (SGD, Adam, AdamW):
+        return f"its kernels do not include {type(training.optimizer).__name__}"
+    return ""
+
+
+def _numbers(params: Params) -> str:
+    return "" if params.flat.dtype == "float32" else f"the parameters are {params.flat.dtype}, not float32"
+
+
+def _card(xp: ModuleType, precision: str) -> str:
+    if getattr(xp.cuda.runtime, "is_hip", False):
+        return "its kernels are for NVIDIA's cards"
+    found = capability(xp)
+    oldest = OLDEST if precision == "fp32" else OLDEST_FOR_BF16
+    if found >= oldest:
+        return ""
+    what = "it needs" if precision == "fp32" else f"{precision} needs"
+    return f"{what} a card of compute capability {oldest / 10} or more, and this one has {found / 10}"
+
+
+def _shape(config: ViTConfig, xp: ModuleType, precision: str) -> str:
+    dtype = "bfloat16" if precision == "bf16" else "float32"
+    shared: dict[str, Any] = xp.cuda.Device().attributes
+    if not fits(config.tokens, config.width // config.heads, dtype, shared["MaxSharedMemoryPerBlockOptin"]):
+        return f"attention among {config.tokens:,} tokens does not fit into the card's shared memory"
+    return ""
+
+
+def _library() -> str:
+    try:
+        cublas.load_library()
+    except cublas.CublasError as error:
+        return str(error)
+    return ""
