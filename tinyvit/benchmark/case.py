@@ -1,4 +1,4 @@
-"""What is timed: a model, a batch size, training or inference, a number of threads."""
+"""What is timed: a model, a batch size, training or inference, a number of threads or a precision."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ CLASSES = 10  # for small images; large images have 1000, as in ImageNet
 
 @dataclass(frozen=True)
 class Case:
-    """One case to time; mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (only logits)."""
+    """One case to time; mode is 'train' (a whole step, with clipping and AdamW) or 'infer' (only logits).
+
+    On a GPU, precision is fp32, tf32 or bf16, and threads have no meaning.
+    """
 
     model: str
     image_size: int
     batch: int
     mode: str
     threads: int
+    precision: str = "fp32"
 
     @property
     def config(self) -> ViTConfig:

@@ -24,13 +24,15 @@ class Timing:
         return float(np.median(self.seconds))
 
 
-def time_sides(case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps: int) -> list[Timing]:
+def time_sides(
+    case: Case, sides: Sequence[tuple[str, str]], rounds: int, steps: int, warm_up: int = 3
+) -> list[Timing]:
     """Time the sides, given as (side, variant), in alternation: a warm-up, then `rounds` x `steps` steps."""
     workers = [Worker(case, side, variant) for side, variant in sides]
     timings = [Timing(worker.name) for worker in workers]
     try:
         for worker in workers:
-            worker.run(3)
+            worker.run(warm_up)
         for _ in range(rounds):
             for worker, timing in zip(workers, timings, strict=True):
                 seconds, timing.peak_bytes = worker.run(steps)

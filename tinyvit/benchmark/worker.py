@@ -5,6 +5,9 @@
 reads a number of steps per line from standard input, and answers each with one line of JSON: how long every
 step took in seconds, and the peak memory of the process in bytes. Both sides of a comparison are separate
 processes, so that neither is affected by the other's threads, memory or settings.
+
+SIDE is a module SIDE_side.py of this package with a function make_step. A side on a GPU also has its own
+time_steps and peak_bytes, since what counts there are the card's clock and the card's memory.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tinyvit.benchmark.case import Case
 
@@ -63,19 +66,28 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
+def time_steps(step: Callable[[], None], count: int) -> list[float]:
+    """The seconds that each of `count` steps took."""
+    seconds = []
+    for _ in range(count):
+        start = time.perf_counter()
+        step()
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
 def main(arguments: Sequence[str]) -> None:
     """Answer requests until standard input ends."""
     side, variant, case = arguments
-    step = importlib.import_module(f"tinyvit.benchmark.{side}_side").make_step(
-        Case(**json.loads(case)), variant
-    )
-    for line in sys.stdin:
-        seconds = []
-        for _ in range(int(line)):
-            start = time.perf_counter()
-            step()
-            seconds.append(time.perf_counter() - start)
-        print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes()}), flush=True)
+    module = importlib.import_module(f"tinyvit.benchmark.{side}_side")
+    timed = getattr(module, "time_steps", time_steps)
+    peak = getattr(module, "peak_bytes", peak_bytes)
+    answers = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):  # whatever a library prints is not an answer
+        step = module.make_step(Case(**json.loads(case)), variant)
+        for line in sys.stdin:
+            seconds = timed(step, int(line))
+            print(json.dumps({"seconds": seconds, "peak_bytes": peak()}), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,141 @@
+"""The flags of `python -m tinyvit.bench`, and which of them go together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
+from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
+from tinyvit.benchmark.speed.cards import names
+from tinyvit.engine.cuda.plan.options import PRECISIONS
+from tinyvit.errors import UserError
+from tinyvit.shell.command import positive_int, thread_count
+from tinyvit.shell.flags import add_json_flag
+
+_MEASURING = ("all", "vs", "compile", "engine", "threads", "steps", "breakdown")
+
+
+def add_flags(p: argparse.ArgumentParser) -> None:
+    """All flags of the command."""
+    _add_case_flags(p)
+    _add_device_flags(p)
+    _add_timing_flags(p)
+    add_json_flag(p, "the figures as JSON")
+
+
+def check_flags(args: argparse.Namespace) -> None:
+    """Raise UserError for flags that do not go together."""
+    on_gpu, predicts = args.device == "gpu", args.predict is not None
+    for flag in _MEASURING if predicts else ():
+        if getattr(args, flag):
+            raise UserError(f"--{flag} does not go with --predict, which measures nothing: omit one of them.")
+    if args.compile and not args.vs:
+        raise UserError("--compile goes with --vs torch only.")
+    for flag, given in (("--out", args.out), ("--data-dir", args.data_dir)):
+        if given and not args.all:
+            raise UserError(f"{flag} goes with --all only.")
+    if args.all and not (on_gpu and args.out):
+        raise UserError("--all needs --device gpu and --out DIR, the folder for the results.")
+    if args.batch_size and len(args.batch_size) > 1 and not predicts:
+        raise UserError("several batch sizes go with --predict only: give one, or run the command again.")
+    if args.precision and not (on_gpu or predicts):
+        raise UserError("--precision needs --device gpu or --predict: on a CPU, all is computed in float32.")
+    if args.breakdown and on_gpu:
+        raise UserError("--breakdown is for the CPU: on a GPU, every kernel is timed anyway.")
+    engines = GPU_ENGINES if on_gpu else tuple(CPU_ENGINES)
+    if args.engine and args.engine not in engines:
+        where = "a GPU" if on_gpu else "a CPU"
+        raise UserError(f"there is no engine {args.engine} for {where}: expected {' or '.join(engines)}.")
+
+
+def _add_case_flags(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
+    p.add_argument(
+        "--image-size",
+        type=positive_int,
+        default=32,
+        metavar="N",
+        help="give the model images of N x N pixels (default: 32)",
+    )
+    p.add_argument(
+        "--batch-size",
+        type=positive_int,
+        nargs="+",
+        metavar="N",
+        help="number of images in each step; with --predict also several, to compare (default: 128)",
+    )
+    p.add_argument(
+        "--mode",
+        choices=("train", "infer"),
+        default="train",
+        help="time whole training steps, or inference (default: train)",
+    )
+
+
+def _add_device_flags(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="device to time (default: cpu)")
+    p.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        help="of a GPU: float32 (fp32), with products in TF32 (tf32), or activations and products in "
+        "bfloat16 (default: bf16)",
+    )
+    p.add_argument(
+        "--engine",
+        choices=tuple(dict.fromkeys((*CPU_ENGINES, *GPU_ENGINES))),
+        help="tinyvit engine to time (default: the fastest, cpu or cuda)",
+    )
+    p.add_argument(
+        "--threads",
+        type=thread_count,
+        metavar="N",
+        help="number of CPU threads to use, on both sides (default: one for each available core)",
+    )
+    p.add_argument(
+        "--predict",
+        metavar="CARD",
+        help="measure nothing, but compute from the data sheet of a card how fast it would be; needs no GPU. "
+        f"CARD is one of {', '.join(names())}",
+    )
+    p.add_argument(
+        "--all",
+        action="store_true",
+        help="with --device gpu, run all checks and all measurements, and write a report; what a folder of "
+        "an interrupted run has already is kept",
+    )
+    p.add_argument("--out", type=Path, metavar="DIR", help="with --all, folder for the results")
+    p.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="with --all, folder with CIFAR-10, on which the recipe is then run too",
+    )
+
+
+def _add_timing_flags(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--vs", choices=("torch",), help="also time the same model in PyTorch, in alternation, and compare"
+    )
+    p.add_argument(
+        "--compile", action="store_true", help="with --vs torch, time torch.compile as well as eager mode"
+    )
+    p.add_argument(
+        "--rounds",
+        type=positive_int,
+        default=5,
+        metavar="N",
+        help="number of rounds, in each of which every side is timed once (default: 5)",
+    )
+    p.add_argument(
+        "--steps",
+        type=positive_int,
+        metavar="N",
+        help="number of steps in a round (default: 3, and 20 on a GPU)",
+    )
+    p.add_argument(
+        "--breakdown",
+        type=positive_int,
+        metavar="N",
+        help="on a CPU, also time each operation separately, on N images and one thread",
+    )

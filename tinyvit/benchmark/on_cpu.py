@@ -1,0 +1,78 @@
+"""The benchmark on a CPU: tinyvit beside what its matrix products alone would take, and beside PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.benchmark.breakdown import breakdown
+from tinyvit.benchmark.case import Case
+from tinyvit.benchmark.compare import ratios, time_sides
+from tinyvit.benchmark.machine import matmul_rate
+from tinyvit.model.cost import multiply_adds
+
+
+def measure(
+    case: Case, engine: str, torch: tuple[str, ...], rounds: int, steps: int, by_operation: int | None
+) -> dict:
+    """All measurements of a case, as a dictionary for JSON.
+
+    torch lists what to compare with: eager, compile, both or nothing. by_operation, if given, is the number
+    of images for which every operation is timed alone.
+    """
+    sides = [("numpy", engine), *(("torch", variant) for variant in torch)]
+    rate = matmul_rate(case.threads)
+    work = multiply_adds(case.config) * case.batch * (3 if case.mode == "train" else 1)
+    timings = time_sides(case, sides, rounds, steps)
+    rate = max(rate, matmul_rate(case.threads))  # again: it may have been busy the first time
+    result = {
+        "case": case.as_dict(),
+        "matmul_gmacs_per_second": rate / 1e9,
+        "sides": [
+            {
+                "name": timing.name,
+                "ms_per_step": 1e3 * timing.median,
+                "images_per_second": case.batch / timing.median,
+                "share_of_matmul_bound": work / timing.median / rate,
+                "peak_bytes": timing.peak_bytes,
+            }
+            for timing in timings
+        ],
+        "ratios": {other.name: ratios(timings[0], other).tolist() for other in timings[1:]},
+    }
+    if by_operation:
+        result["breakdown_seconds"] = breakdown(case, by_operation)
+    return result
+
+
+def cpu_table(result: dict) -> str:
+    """The table for what measure gives."""
+    case = result["case"]
+    what = "training step" if case["mode"] == "train" else "inference"
+    lines = [
+        f"{case['model']} at {case['image_size']} px, batch {case['batch']}, {what}, float32, "
+        f"{case['threads']} threads; "
+        f"matrix products alone reach {2 * result['matmul_gmacs_per_second']:.0f} GFLOP/s",
+        "",
+        f"{'':16}{'ms/step':>10}{'img/s':>10}{'of bound':>10}{'peak memory':>14}",
+    ]
+    for side in result["sides"]:
+        memory = f"{side['peak_bytes'] / 2**20:,.0f} MiB" if side["peak_bytes"] else "-"
+        lines.append(
+            f"{side['name']:16}{side['ms_per_step']:10.1f}{side['images_per_second']:10.1f}"
+            f"{100 * side['share_of_matmul_bound']:9.0f}%{memory:>14}"
+        )
+    for name, values in result["ratios"].items():
+        lines.append(
+            f"\ntinyvit is {np.median(values):.2f} times as fast as {name}: median of {len(values)} pairs, "
+            f"from {min(values):.2f} to {max(values):.2f}"
+        )
+    if "breakdown_seconds" in result:
+        spent = result["breakdown_seconds"]
+        whole = sum(spent.values())
+        lines += ["", "time in each operation, on one thread:"]
+        lines += [
+            f"  {name:30}{1e3 * s:9.2f} ms{100 * s / whole:6.1f}%"
+            for name, s in spent.items()
+            if s > 0.002 * whole
+        ]
+    return "\n".join(lines)
