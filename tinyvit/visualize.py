@@ -1,4 +1,4 @@
-"""`python -m tinyvit.visualize RUN`: draw what a model has learned: filters, positions and attention.
+"""`python -m tinyvit.visualize MODEL`: draw what a model has learned: filters, positions and attention.
 
 Of a run without labels it also draws corrupted patches, and what the model predicts in their place.
 """
@@ -6,90 +6,215 @@ Of a run without labels it also draws corrupted patches, and what the model pred
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
 
-import numpy as np
-
-from tinyvit.analysis.filled_patches import filled_patches
-from tinyvit.analysis.filters import embedding_filters
-from tinyvit.analysis.position_similarity import position_similarity
-from tinyvit.data import ImageSet
+from tinyvit.backend import select_device
+from tinyvit.errors import UserError
 from tinyvit.front import Model, load
-from tinyvit.pictures.patches import draw_patches
-from tinyvit.pictures.portrait import Row, save_portrait
+from tinyvit.insight.drawing import draw_filled_patches, draw_picture
+from tinyvit.insight.examples import Examples, examples_in, examples_of
+from tinyvit.insight.look import PICTURES, Insight, look_inside, needs_images, why_nothing
+from tinyvit.insight.numbers import numbers_of
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
-from tinyvit.shell.flags import add_compute_flags, add_data_of_run_flag, add_run_argument, chosen_device
+from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.shell.flags import (
+    add_checkpoint_flag,
+    add_compute_flags,
+    add_data_of_run_flag,
+    add_json_flag,
+    add_weights_flags,
+)
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
 
+USUAL = {"inside": 8, "distance": 128, "rollout": 24, "heads": 4}  # test images, if nothing else is asked for
+MOST = {"inside": 100, "rollout": 100, "heads": 8}  # images in one picture
+
+_EPILOG = """\
+Without --only, the picture is inside.png: filters, positions, and what the last block attends to. The others:
+
+  filters    the patterns that the patch embedding responds to most
+  positions  how similar each patch's position is to every other; of relative
+             positions, what each head gives to each offset
+  distance   how far each head of each block looks, in pixels, mean over all images
+  rollout    from which patches the answer has come, through all blocks
+  heads      what each head of each block attends to
+
+They are written as NAME.png into the folder of the run, or, of other models, into the current folder. A run
+shows its own test images unless others are given; other models need --images for all but filters and
+positions.
+
+examples:
+  python -m tinyvit.visualize runs/cifar10-1
+  python -m tinyvit.visualize runs/cifar10-1 --only distance,rollout --images 500
+  python -m tinyvit.visualize Ti_16-384 --only rollout --images holiday/
+"""
+
 
 def main(args: argparse.Namespace) -> None:
-    """Load the run's checkpoint and data, draw the picture, and say where it is."""
-    run = RunFolder.open(args.run)
-    device = chosen_device(args)
-    model = load(args.run, checkpoint=args.checkpoint, threads=args.threads).to(device)
-    dataset = load_data_of_run(run, args.data_dir, Progress())
-    shown = dataset.test.take(one_of_each(dataset.test.labels, args.images))
-    settings = run.settings()
+    """Load the model, look at images through it, and draw what was seen or print its numbers."""
+    pictures = _asked_for(args)
+    aside = sys.stderr if args.json else sys.stdout  # for everything that is not a number
+    model, run = _load(args, aside), _run_of(args.model)
+    missing = {picture: why for picture in pictures if (why := why_nothing(model.config, picture))}
+    looking = [picture for picture in pictures if needs_images(model.config, picture)]
+    examples = _examples(args, model, run, looking)
+    if examples is None:
+        why = "this takes images: give some with --images FILE or FOLDER"
+        missing |= {picture: why for picture in looking if picture != "inside"}
+    pictures = [picture for picture in pictures if picture not in missing]
+    if not pictures:
+        raise UserError("; ".join(f"no {name}: {why}" for name, why in _joined(missing).items()) + ".")
+    for names, why in _joined(missing).items():
+        print(f"no {names}: {why}", file=aside)
+    insight = Insight()
+    if examples and (shown := _shown(args, pictures, looking, examples.total)):
+        insight = look_inside(model, examples.batches, shown)
+    if args.json:
+        print(json.dumps({picture: numbers_of(picture, model, insight) for picture in pictures}))
+        return
+    title = _title(args, run)
+    for picture in pictures:
+        out = args.out or (run.path if run else Path()) / f"{picture}.png"
+        draw_picture(picture, model, insight, out, title)
+        drawn, total = len(insight.maps.get(picture, [])), examples.total if examples else 0
+        some = f" with the first {drawn} of {total:,} images" if args.images and 0 < drawn < total else ""
+        print(f"wrote {out}{some}")
+    if "inside" in pictures:
+        _say_what_inside_lacks(model, examples is None)
+        if run and (settings := run.settings()).target:
+            title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}  ·  {args.checkpoint}.npz"
+            draw_filled_patches(model, insight, settings, run.patches_path, title)
+            print(f"wrote {run.patches_path}")
+
+
+def _asked_for(args: argparse.Namespace) -> list[str]:
+    """The names of the pictures. Raises UserError if the flags contradict each other."""
+    pictures = args.only or (list(PICTURES) if args.json else ["inside"])
+    if args.out and args.json:
+        raise UserError("with --json nothing is drawn: omit --out.")
+    if args.out and len(pictures) > 1:
+        raise UserError(
+            f"--out names one file for {len(pictures)} pictures: omit it, or ask for one of them."
+        )
+    return pictures
+
+
+def _load(args: argparse.Namespace, aside: TextIO) -> Model:
+    device = select_device(args.device or "auto")
+    if device.note:
+        print(device.note, file=aside)
+    report = Progress(aside).download(args.model)
+    which = {"checkpoint": args.checkpoint, "heads": args.heads, "threads": args.threads}
+    model = load(args.model, report=report, **which)
+    return model.at_resolution(args.resolution, args.position_resize).to(device)
+
+
+def _run_of(source: str) -> RunFolder | None:
+    """The run, if the source of a model is the folder of one."""
+    path = Path(source)
+    is_run = any((path / name).exists() for name in ("best.npz", "last.npz"))
+    return RunFolder.open(path) if is_run else None
+
+
+def _examples(
+    args: argparse.Namespace, model: Model, run: RunFolder | None, looking: Sequence[str]
+) -> Examples | None:
+    """The images to look at; None if there are none. The data of a run are only read if they are needed."""
+    number = args.images[0] if args.images and isinstance(args.images[0], int) else None
+    if (number and len(args.images) > 1) or any(isinstance(word, int) for word in (args.images or ())[1:]):
+        raise UserError("--images expects one number of test images, or files and folders, not both.")
+    if not looking:
+        return None
+    if args.images and not number:
+        return examples_in(model, args.images)
+    if run is None:
+        if number:
+            raise UserError(f"{args.model} is no run and has no test images: name files or folders.")
+        return None
+    dataset = load_data_of_run(run, args.data_dir, Progress(sys.stderr if args.json else sys.stdout))
+    return examples_of(dataset.test, number or max(USUAL[picture] for picture in looking))
+
+
+def _shown(
+    args: argparse.Namespace, pictures: Sequence[str], looking: Sequence[str], total: int
+) -> Mapping[str, int]:
+    """How many images are seen for each picture."""
+    most = MOST if args.images else USUAL
+    return {picture: min(total, most.get(picture, total)) for picture in looking if picture in pictures}
+
+
+def _say_what_inside_lacks(model: Model, without_images: bool) -> None:
     config = model.config
-    similarity = position_similarity(config, model.params)
-    save_portrait(
-        embedding_filters(config, model.params),
-        similarity,
-        attention_rows(model, shown) if config.has_transformer else None,
-        out := args.out or run.path / "inside.png",
-        f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz",
-        "root of the ResNet" if config.has_resnet else "patch embedding",
-    )
-    print(f"wrote {out}")
     if not config.has_transformer:
         print("it shows filters only: a ResNet has neither positions nor attention")
-    elif similarity is None:
+        return
+    if config.position in ("none", "relative"):
         print(f"it shows no positions: with position {config.position}, no vector belongs to a patch")
     elif config.position_at == "blocks":
         print("the positions it shows are those of the first block; every block has its own")
-    if settings.target:
-        what = settings.target, settings.corrupt, settings.seed
-        title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}  ·  {args.checkpoint}.npz"
-        draw_patches(filled_patches(model.config, model.params, shown.images, *what), run.patches_path, title)
-        print(f"wrote {run.patches_path}")
+    if without_images:
+        print("it shows no attention: that takes images, given with --images FILE or FOLDER")
 
 
-def attention_rows(model: Model, shown: ImageSet) -> list[Row]:
-    """Each image with its attention and, if the model has learned classes, its prediction."""
-    attention, captions = model.attention_map(shown.images), []
-    if not model.has_head:
-        return [(image, seen, "") for image, seen in zip(shown.images, attention, strict=True)]
-    probabilities = model.probabilities(shown.images)
-    for row, label in zip(probabilities, shown.labels, strict=True):
-        said = row.argmax()
-        truth = "" if said == label else f", is {model.names[label]}"
-        captions.append(f"{model.names[said]} {100 * row[said]:.0f}%{truth}")
-    return list(zip(shown.images, attention, captions, strict=True))
+def _joined(missing: Mapping[str, str]) -> dict[str, str]:
+    """The reasons why pictures are missing, by the names of those that share one."""
+    reasons: dict[str, list[str]] = {}
+    for picture, why in missing.items():
+        reasons.setdefault(why, []).append(picture)
+    return {" or ".join(names): why for why, names in reasons.items()}
 
 
-def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
-    """Indices of `count` images: the first of every class, then the second of every class, and so on."""
-    turn = np.empty(len(labels), dtype=int)  # how many of the same class came before
-    for label in np.unique(labels):
-        members = np.flatnonzero(labels == label)
-        turn[members] = np.arange(len(members))
-    return np.lexsort((labels, turn))[:count]
+def _title(args: argparse.Namespace, run: RunFolder | None) -> str:
+    if run is None:
+        return Path(args.model).name
+    settings = run.settings()
+    return f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz"
+
+
+def _picture_names(text: str) -> list[str]:
+    """Names of pictures, separated by commas."""
+    names = [name.strip() for name in text.split(",")]
+    if unknown := [name for name in names if name not in PICTURES]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(PICTURES)}")
+    return list(dict.fromkeys(names))
+
+
+def _number_or_path(text: str) -> int | Path:
+    """A whole number of at least 1, or the path of a file or folder."""
+    if not text.lstrip("+-").isdecimal():
+        return Path(text)
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser("visualize", __doc__)
-    add_run_argument(p)
-    p.add_argument("--out", type=png_path, metavar="PNG", help="file to write (default: RUN/inside.png)")
+    p = make_parser("visualize", __doc__, _EPILOG)
+    p.add_argument(
+        "model",
+        metavar="MODEL",
+        help="run folder, file of weights (.npz or .safetensors), Hugging Face folder, or known name",
+    )
+    p.add_argument("--only", type=_picture_names, metavar="NAMES", help=f"some of {', '.join(PICTURES)}")
+    p.add_argument("--out", type=png_path, metavar="PNG", help="file to write, if there is one picture")
     p.add_argument(
         "--images",
-        type=positive_int,
-        default=8,
-        metavar="N",
-        help="number of test images to show (default: 8)",
+        type=_number_or_path,
+        nargs="+",
+        metavar="N|FILE",
+        help="how many test images of the run to look at, or any image files and folders of images (default: "
+        f"{', '.join(f'{count} test images for {name}' for name, count in USUAL.items())})",
     )
+    add_json_flag(p, "the numbers behind the pictures, as one JSON object, instead of drawing them")
+    add_checkpoint_flag(p)
     add_data_of_run_flag(p)
+    add_weights_flags(p)
     add_compute_flags(p)
     return p
 

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tinyvit.data import one_of_each
 from tinyvit.data.shapes import CLASSES
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.visualize import main, one_of_each, parser
+from tinyvit.visualize import main, parser
 
 
 @pytest.fixture

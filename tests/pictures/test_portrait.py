@@ -6,7 +6,8 @@ from PIL import Image
 
 from tests.pictures.drawn import pixels
 from tinyvit.pictures.colours import heat_colours
-from tinyvit.pictures.portrait import HEAD, HEIGHT, MARGIN, ImageLayout, save_portrait
+from tinyvit.pictures.parts import HEAD, MARGIN
+from tinyvit.pictures.portrait import HEIGHT, ImageLayout, save_portrait
 
 FILTERS = np.random.default_rng(1).normal(size=(28, 4, 4, 3))
 

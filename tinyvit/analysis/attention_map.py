@@ -1,13 +1,13 @@
-"""Where the model looks: the attention of its last block, as one number per patch."""
+"""Where the model looks: the attention of its last block, or of each head of each block, patch by patch."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tinyvit.backend import Array, to_numpy
+from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, attention_maps, forward
+from tinyvit.model import Params, ViTConfig, attention_by_block, attention_maps, forward
 
 
 def check_has_attention(config: ViTConfig) -> None:
@@ -26,10 +26,30 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     check_has_attention(config)
     _, cache = forward(config, params, images)
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
-    heads = probabilities.mean(axis=1)  # (B, 1 or N, N)
-    drawn = heads[:, 0, 1:] if config.has_token else heads.mean(axis=1)  # (B, T), from the patches alone
-    drawn = drawn / np.maximum(drawn.sum(axis=1, keepdims=True), np.finfo(drawn.dtype).tiny)
-    return drawn.reshape(len(drawn), *config.grid)
+    return drawn_from_patches(config, probabilities.mean(axis=1))
+
+
+def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
+    """What the answer draws from each patch: (..., gh, gw), which sum to 1, from rows (..., 1 or N, N).
+
+    rows hold what each token draws from each other token. The answer is read from the class token, the first
+    row, or in a mean-pooled model from all rows. What is drawn from the class token is left out.
+    """
+    xp = array_module(rows)
+    drawn = rows[..., 0, 1:] if config.has_token else rows.mean(axis=-2)  # (..., T)
+    drawn = drawn / xp.maximum(drawn.sum(axis=-1, keepdims=True), xp.finfo(drawn.dtype).tiny)
+    return drawn.reshape(*drawn.shape[:-1], *config.grid)
+
+
+def head_maps(config: ViTConfig, params: Params, images: Array) -> Array:
+    """What each head of each block draws from each patch: (B, layers, heads, gh, gw), each map of sum 1.
+
+    images (B, H, W, 3) are normalised. As in class_token_attention, the class token draws, or in a
+    mean-pooled model the average patch. Raises UserError for a ResNet on its own.
+    """
+    check_has_attention(config)
+    blocks = [drawn_from_patches(config, A) for A in attention_by_block(config, params, images)]
+    return array_module(images).stack(blocks, axis=1)
 
 
 def attention_in_batches(config: ViTConfig, params: Params, images: np.ndarray) -> np.ndarray:

@@ -26,16 +26,28 @@ def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.
     There are min(P*P*C, D) columns, so fewer than count may be returned. Each has length 1. Its sign, which
     (1) does not determine, makes its largest number positive.
     """
-    if config.has_resnet:
-        kernel = to_numpy(params["resnet.root.conv.weight"]).astype(np.float64)  # (7, 7, C, D)
-        E, P = weight_standardisation(kernel)[0].reshape(-1, kernel.shape[-1]), len(kernel)
-    else:
-        E, P = to_numpy(params["patch.weight"]).astype(np.float64), config.patch_size  # (P*P*C, D)
-    U, _, _ = np.linalg.svd(E, full_matrices=False)  # (P*P*C, min)                          eq. 1
+    U, _ = _directions(config, params)
     filters = U.T[:count]  # (count, P*P*C)
     largest = np.abs(filters).argmax(axis=1)
     filters = filters * np.sign(filters[np.arange(len(filters)), largest])[:, None]
+    P = 7 if config.has_resnet else config.patch_size
     return filters.reshape(-1, P, P, config.channels)
+
+
+def filter_strengths(config: ViTConfig, params: Params, count: int = 28) -> np.ndarray:
+    """The singular values s of the same filters: (count,), the length that a patch u_i has when embedded."""
+    return _directions(config, params)[1][:count]
+
+
+def _directions(config: ViTConfig, params: Params) -> tuple[np.ndarray, np.ndarray]:
+    """U (P*P*C, min(P*P*C, D)) and s (min(P*P*C, D),)."""
+    if config.has_resnet:
+        kernel = to_numpy(params["resnet.root.conv.weight"]).astype(np.float64)  # (7, 7, C, D)
+        E = weight_standardisation(kernel)[0].reshape(-1, kernel.shape[-1])
+    else:
+        E = to_numpy(params["patch.weight"]).astype(np.float64)  # (P*P*C, D)
+    U, s, _ = np.linalg.svd(E, full_matrices=False)  #                                       eq. 1
+    return U, s
 
 
 def filter_pictures(filters: np.ndarray) -> np.ndarray:

@@ -19,13 +19,14 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.positions import position_table
 
 
-def position_similarity(config: ViTConfig, params: Params) -> np.ndarray | None:
+def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np.ndarray | None:
     """The cosine similarity of every pair of patch positions: (gh, gw, gh, gw), 1 on the diagonal.
 
-    [r, c] is the map for the patch in row r and column c. The class token's position is omitted. Returns None
-    if no vector belongs to a patch: without positions, and with relative ones.
+    [r, c] is the map for the patch in row r and column c. The class token's position is omitted. block is
+    the one whose positions these are, if every block has its own. Returns None if no vector belongs to a
+    patch: without positions, and with relative ones.
     """
-    table, _ = position_table(config, params, None if config.position_at == "stem" else 0)
+    table, _ = position_table(config, params, None if config.position_at == "stem" else block)
     if table is None:
         return None
     e = to_numpy(table).astype(np.float64)[config.has_token :]  # (T, D)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
+from tinyvit.engine.cuda.plan import Options, Update, plan_step
+from tinyvit.engine.cuda.support import unsupported
+from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 
@@ -59,8 +62,24 @@ def summary(config: ViTConfig, name: str) -> str:
         ("", f"{_bytes(kept)} kept for the backward pass, in float32"),
         ("ImageNet, an epoch", f"{_count(epoch)}: {_time(epoch / 1e12)} at 10^12 multiply-adds per second"),
     ]
+    if not unsupported(config):
+        facts += _cuda_engine(config)
     lines = [name, "", *(f"{label:20}{text}" for label, text in facts), ""]
     return "\n".join([*lines, *_layers(config)])
+
+
+def _cuda_engine(config: ViTConfig, batch: int = 128) -> list[tuple[str, str]]:
+    """What a step of training takes on a GPU, and where most of its memory goes."""
+    plan = plan_step(config, batch, Options("bf16", update=Update("adamw")))
+    workspace = plan_workspace(plan)
+    largest = (f"{name.removeprefix('blocks.')} {_bytes(size)}" for name, size in workspace.largest(4))
+    return [
+        (
+            f"GPU, {batch} images",
+            f"{plan.launches} launches a step, {_bytes(plan.bytes_moved)} moved, in bfloat16",
+        ),
+        ("", f"workspace of {_bytes(workspace.size)}, most of it in {', '.join(largest)}"),
+    ]
 
 
 def _patches(config: ViTConfig) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +12,13 @@ import numpy as np
 from tinyvit.analysis.filters import filter_pictures
 from tinyvit.pictures.attention import GAP as PAIR_GAP
 from tinyvit.pictures.attention import SCALE_WIDTH, SeenPhoto, attention_overlay, draw_attention_scale
-from tinyvit.pictures.colours import INK, QUIET, heat_colours
+from tinyvit.pictures.colours import INK, heat_colours
+from tinyvit.pictures.parts import HEAD, Part, heading_width, save_parts
+from tinyvit.pictures.positions import draw_scale
 from tinyvit.pictures.sheet import Sheet
-from tinyvit.pictures.text import cut, text_width
+from tinyvit.pictures.text import cut
 
 HEIGHT = 640  # of each of the three parts, in pixels; the third is taller if there are many images
-MARGIN, GAP, HEAD, FOOT = 44, 60, 128, 84  # around them; FOOT holds the scales
-NAME_SIZE, MEANING_SIZE = 19, 15  # of the letters above each part
 
 FILTER_COLUMNS, FILTER_SPACE = 4, 8
 MOST_MAPS = 8  # rows and columns of position maps; of a larger grid, evenly spaced ones are shown
@@ -28,17 +28,6 @@ LARGEST_IMAGE, SMALLEST_IMAGE = 300, 110  # side of an image shown with its atte
 CAPTION, LINE_SPACE, IMAGE_SPACE = 28, 10, 22  # below an image: its caption, then space; space between images
 
 Row = tuple[np.ndarray, np.ndarray, str]  # image (H, W, 3) uint8, attention (gh, gw), caption
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the picture: its heading, its size in pixels, and draw(sheet, left), which draws it."""
-
-    name: str
-    meaning: str
-    width: int
-    height: int
-    draw: Callable[[Sheet, int], None]
 
 
 def save_portrait(
@@ -51,26 +40,21 @@ def save_portrait(
 ) -> None:
     """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
 
-    reader is what the filters belong to. rows are None for a ResNet, of which only the filters are drawn. If
-    similarity is None, the picture says so in its place. Raises ValueError if there are no rows, UserError if
-    the picture cannot be written.
+    reader is what the filters belong to. rows are None for a ResNet, or without images. If similarity is
+    None, the picture says so in its place, unless only filters are drawn. Raises ValueError if rows are
+    empty, UserError if the picture cannot be written.
     """
-    parts = [_filters_part(filters, reader)]
+    parts = [filters_part(filters, reader)]
+    if rows is not None or similarity is not None:
+        parts.append(_positions_part(similarity))
     if rows is not None:
-        parts += [_positions_part(similarity), _attention_part(rows)]
-    widths = [max(part.width, _heading_width(part.name, part.meaning)) for part in parts]
-    lefts = [MARGIN + sum(widths[:i]) + GAP * i for i in range(len(parts))]
-    height = max(part.height for part in parts)
-    sheet = Sheet(lefts[-1] + widths[-1] + MARGIN, HEAD + height + FOOT, smooth=1)
-    sheet.text(MARGIN, 40, cut(title, sheet.size[0] - 2 * MARGIN, 26), 26, INK, "lm")
-    for left, part in zip(lefts, parts, strict=True):
-        sheet.text(left, 84, part.name, NAME_SIZE, INK, "lm")
-        sheet.text(left, 108, part.meaning, MEANING_SIZE, QUIET, "lm")
-        part.draw(sheet, left)
-    sheet.save(path)
+        parts.append(_attention_part(rows))
+    save_parts(parts, path, title)
 
 
-def _filters_part(filters: np.ndarray, reader: str) -> Part:
+def filters_part(filters: np.ndarray, reader: str) -> Part:
+    """Filters (count, P, P, 3) of what is called reader, in rows of four."""
+
     def draw(sheet: Sheet, left: int) -> None:
         draw_filters(sheet, left, HEAD, filters)
 
@@ -85,8 +69,8 @@ def _positions_part(similarity: np.ndarray | None) -> Part:
 
     def draw(sheet: Sheet, left: int) -> None:
         draw_maps(sheet, left, HEAD, similarity, maps)
-        width = max(maps.width, _heading_width("position embedding", meaning))
-        _draw_cosine_scale(sheet, left, HEAD + HEIGHT + 16, width, similarity)
+        width = max(maps.width, heading_width("position embedding", meaning))
+        draw_scale(sheet, left, HEAD + HEIGHT + 16, width, f"cosine {similarity.min():.2f}", "1")
 
     return Part("position embedding", meaning, maps.width, HEIGHT, draw)
 
@@ -191,10 +175,6 @@ def draw_attention(sheet: Sheet, left: int, top: int, rows: Sequence[Row], image
         sheet.text(x, y + pair.height + 15, cut(caption, width - IMAGE_SPACE, size), size, INK, "lm")
 
 
-def _heading_width(name: str, meaning: str) -> int:
-    return math.ceil(max(text_width(name, NAME_SIZE), text_width(meaning, MEANING_SIZE)))
-
-
 def _chosen(count: int) -> np.ndarray:
     """All of 0 ... count - 1, or at most MOST_MAPS of them, evenly spread."""
     return np.linspace(0, count - 1, min(count, MOST_MAPS)).round().astype(int)
@@ -204,13 +184,3 @@ def _share_of_range(similarity: np.ndarray) -> np.ndarray:
     """Similarity rescaled so that the smallest becomes 0 and 1 remains 1."""
     lowest = similarity.min()
     return (similarity - lowest) / max(1 - lowest, 1e-12)
-
-
-def _draw_cosine_scale(sheet: Sheet, left: int, top: int, width: int, similarity: np.ndarray) -> None:
-    """Draw the colours of the maps, with the smallest and the largest cosine at their ends."""
-    low = f"cosine {similarity.min():.2f}"
-    start = left + math.ceil(text_width(low, 14)) + 12
-    bar = heat_colours(np.linspace(0, 1, max(left + width - 24 - start, 2)))[None].repeat(12, axis=0)
-    sheet.image(start, top, bar)
-    sheet.text(left, top + 6, low, 14, QUIET, "lm")
-    sheet.text(left + width, top + 6, "1", 14, QUIET, "rm")

@@ -1,0 +1,43 @@
+"""What a repeated run passes on to a run with other choices."""
+
+import pytest
+
+from tinyvit.backend import select_device
+from tinyvit.errors import UserError
+from tinyvit.runs.settings import Settings
+from tinyvit.training.choices import new_settings
+
+
+def repeat(repeated, **chosen):
+    settings = new_settings(chosen, Settings(dataset="shapes", threads=1, **repeated), select_device("cpu"))
+    return settings.pool, settings.position, settings.position_at, settings.drop_path, settings.layers
+
+
+RESNET = {"model": "resnet-nano", "pool": "mean", "position": "none"}
+VIT = {"model": "nano/4", "position": "2d", "layers": 2, "drop_path": 0.1}
+
+
+def test_a_vit_in_place_of_a_resnet_has_the_usual_pooling_and_positions():
+    assert repeat(RESNET, model="nano/8") == ("token", "1d", "stem", 0.0, None)
+    assert repeat(RESNET, model="R5+nano/4", position="relative")[1:3] == ("relative", "blocks")
+    assert repeat(RESNET, model="nano/8", pool="mean")[:2] == ("mean", "1d")
+    assert repeat(RESNET, model="resnet-micro") == ("mean", "none", None, 0.0, None)
+
+
+def test_a_resnet_in_place_of_a_vit_has_nothing_that_only_a_vit_has():
+    assert repeat(VIT, model="resnet-nano") == ("mean", "none", None, 0, None)
+
+
+def test_a_vit_in_place_of_a_vit_keeps_the_settings():
+    assert repeat(VIT, model="micro/4") == ("token", "2d", "stem", 0.1, 2)
+
+
+def test_weights_in_place_of_a_new_model_do_not_get_its_shape():
+    assert repeat(VIT, weights="runs/shapes-1", model="shapes-1")[4] is None
+
+
+@pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers"])
+def test_a_run_from_weights_is_not_repeated_with_another_model(name):
+    flag = name.replace("_", "-")
+    with pytest.raises(UserError, match=f"weights runs/shapes-1, which have a model already: omit --{flag}"):
+        repeat({"model": "shapes-1", "weights": "runs/shapes-1"}, **{name: "blocks"})

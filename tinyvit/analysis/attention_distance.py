@@ -1,0 +1,64 @@
+"""How far each head looks (ViT Figure 7, right, and Figure 11): its mean attention distance in pixels.
+
+Patches are P pixels apart. In a grid, a patch in row r and column c lies from one in row r' and column c' at
+
+    d = P sqrt((r - r')^2 + (c - c')^2)                                                    (1)
+
+A query patch i draws A_ij from patch j. The class token lies nowhere in the picture, so it is left out, both
+as a query and as a key. What a query draws from the patches alone then serves as weights, and all T queries
+count the same:
+
+    distance = 1/T  sum over i of  (sum over j of A_ij d_ij) / (sum over j of A_ij)        (2)
+
+It plays the part of the receptive field of a convolution: small for a head that looks around the query, large
+for one that looks across the picture. A head that draws the same from everywhere, as those of a new model
+nearly do, has the mean of d over all T^2 pairs. In a grid of h rows and w columns, (h - |a|) (w - |b|) pairs
+are a rows and b columns apart, so that
+
+    uniform = P / (h w)^2  sum over |a| < h and |b| < w of  (h - |a|) (w - |b|) sqrt(a^2 + b^2)        (3)
+
+For a fine square grid this approaches 0.5214 of its side, the mean distance of two random points of a square,
+(2 + sqrt(2) + 5 log(1 + sqrt(2))) / 15.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.analysis.attention_map import check_has_attention
+from tinyvit.backend import Array, array_module
+from tinyvit.model import Params, ViTConfig, attention_by_block
+
+
+def patch_distances(config: ViTConfig) -> np.ndarray:
+    """The distance d of every pair of patches, in pixels of the model's images: (T, T)."""
+    r, c = np.indices(config.grid).reshape(2, -1)  # (T,) each
+    return config.pixels_per_patch * np.hypot(r[:, None] - r, c[:, None] - c)  #              eq. 1
+
+
+def attention_distance(config: ViTConfig, params: Params, images: Array) -> Array:
+    """The mean attention distance of every head in pixels, for each image: (B, layers, heads).
+
+    images (B, H, W, 3) are normalised. In a hybrid, distances are those of the patches in the image. Raises
+    UserError for a ResNet on its own.
+    """
+    check_has_attention(config)
+    xp = array_module(images)
+    d = xp.asarray(patch_distances(config), dtype=images.dtype)
+    return xp.stack([_distance(config, A, d) for A in attention_by_block(config, params, images)], axis=1)
+
+
+def uniform_distance(config: ViTConfig) -> float:
+    """The distance in pixels of a head that draws the same from every patch."""
+    h, w = config.grid
+    a, b = np.arange(1 - h, h)[:, None], np.arange(1 - w, w)
+    pairs = (h - abs(a)) * (w - abs(b))  # (2h - 1, 2w - 1)
+    return float(config.pixels_per_patch * (pairs * np.hypot(a, b)).sum() / (h * w) ** 2)  #  eq. 3
+
+
+def _distance(config: ViTConfig, A: Array, d: Array) -> Array:
+    """Eq. 2 for probabilities A (B, H, N, N) and distances d (T, T): (B, H)."""
+    xp = array_module(A)
+    A = A[..., config.has_token :, config.has_token :]  # (B, H, T, T)
+    drawn = xp.maximum(A.sum(axis=-1), xp.finfo(A.dtype).tiny)  # (B, H, T)
+    return (xp.einsum("bhij,ij->bhi", A, d) / drawn).mean(axis=-1)

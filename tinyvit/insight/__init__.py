@@ -1,0 +1,1 @@
+"""What is seen inside a model with some images: gathered, drawn, and as numbers."""

@@ -1,0 +1,93 @@
+"""Looking inside a model: what it draws from where, how far it looks, and what its weights have learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tinyvit import model as core
+from tinyvit.analysis.attention_distance import attention_distance, uniform_distance
+from tinyvit.analysis.attention_map import attention_in_batches, check_has_attention, head_maps
+from tinyvit.analysis.filters import embedding_filters
+from tinyvit.analysis.position_similarity import position_similarity
+from tinyvit.analysis.relative_positions import offset_scores
+from tinyvit.analysis.rollout import rollout
+from tinyvit.backend import Array, array_module
+from tinyvit.engine import in_batches
+from tinyvit.errors import UserError
+
+
+class Looking:
+    """The part of tinyvit.Model that looks inside it. A ResNet on its own has no attention to look at.
+
+    Images are those of Model. They are computed a few at a time, and of each only the result is kept.
+    """
+
+    config: core.ViTConfig
+    params: core.Params
+    _pixels: Callable[..., np.ndarray]  # the images as uint8 pixels (n, H, W, 3)
+
+    def attention(self, images) -> np.ndarray:
+        """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
+
+        Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
+        """
+
+        def look(config: core.ViTConfig, params: core.Params, batch: Array) -> Array:
+            return array_module(batch).stack(list(core.attention_by_block(config, params, batch)), axis=1)
+
+        return self._looked(look, images)
+
+    def attention_map(self, images) -> np.ndarray:
+        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw)."""
+        return attention_in_batches(self.config, self.params, self._pixels(images))
+
+    def head_maps(self, images) -> np.ndarray:
+        """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
+        return self._looked(head_maps, images)
+
+    def rollout(self, images) -> np.ndarray:
+        """From which patches the answer has come through all blocks: (n, gh, gw); each image sums to 1."""
+        return self._looked(rollout, images)
+
+    def attention_distance(self, images) -> np.ndarray:
+        """How far each head looks on average, in pixels of the model's images: (n, layers, heads)."""
+        return self._looked(attention_distance, images)
+
+    def uniform_distance(self) -> float:
+        """The attention distance in pixels of a head that draws the same from everywhere."""
+        check_has_attention(self.config)
+        return uniform_distance(self.config)
+
+    def filters(self, count: int = 28) -> np.ndarray:
+        """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3)."""
+        return embedding_filters(self.config, self.params, count)
+
+    def position_similarity(self, block: int = 0) -> np.ndarray:
+        """The cosine of the position embeddings of every pair of patches: (gh, gw, gh, gw).
+
+        block is the one whose positions are meant, if every block has its own.
+        """
+        if not 0 <= block < max(self.config.layers, 1):
+            raise UserError(f"block is {block}, expected a number from 0 to {self.config.layers - 1}.")
+        similarity = position_similarity(self.config, self.params, block)
+        if similarity is None:
+            raise UserError(f"with position {self.config.position}, no vector belongs to a patch.")
+        return similarity
+
+    def offset_scores(self) -> np.ndarray:
+        """What each head gives to offsets in the plane: (layers, heads, 2 gh - 1, 2 gw - 1).
+
+        Only a model with relative positions has them.
+        """
+        scores = offset_scores(self.config, self.params)
+        if scores is None:
+            raise UserError(f"position is {self.config.position!r}: only 'relative' has scores of offsets.")
+        return scores
+
+    def _looked(self, look: Callable[..., Array], images) -> np.ndarray:
+        """look(config, params, batch) for all images, a batch at a time."""
+        check_has_attention(self.config)
+        compute = lambda batch: look(self.config, self.params, batch)
+        return in_batches(compute, self.config, self.params, self._pixels(images))
