@@ -1,58 +1,124 @@
-"""`python -m tinyvit.export WEIGHTS OUT`: write a model in official, timm or Hugging Face format."""
+"""`python -m tinyvit.export WEIGHTS OUT`: write a model in another format, or as a page to look inside it."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from tinyvit.front import load
+from tinyvit.errors import UserError
+from tinyvit.front import Model, load
+from tinyvit.model import ViTConfig
+from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.pretrained.loading import check_has_head, class_names
-from tinyvit.pretrained.save import check_free
+from tinyvit.pretrained.save import check_free, check_new
+from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command
-from tinyvit.shell.flags import add_checkpoint_flag, add_weights_argument, add_weights_flags
+from tinyvit.shell.flags import (
+    add_checkpoint_flag,
+    add_data_of_run_flag,
+    add_weights_argument,
+    add_weights_flags,
+)
 from tinyvit.shell.progress import Progress
+from tinyvit.training.run_data import load_data_of_run, needs_download
 
 _EPILOG = """\
 The ending of OUT decides the format:
 
   NAME.npz          the official format, for models that compute as the
-                    official code does (tanh GELU, epsilon 1e-6), which
-                    includes all models trained with tinyvit
+                    official code does (tanh GELU, epsilon 1e-6), as
+                    ViTs trained with tinyvit do
   NAME.safetensors  arrays named as timm names them, if the model has exact GELU
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
-                    GELU and epsilon; only this format keeps the names of classes
+                    GELU and epsilon; this format and the next keep the
+                    names of the classes
+  NAME.onnx         the model itself, any that classifies, for onnxruntime and
+                    other programs. Its input is `images`, uint8 pixels (batch,
+                    height, width, 3), its outputs `logits` and `probabilities`
+                    (batch, classes); metadata tell the names of the classes,
+                    and how a photo becomes an image. Writing it needs the
+                    package onnx (pip install onnx); tinyvit does not read it
+  NAME.html         a page in which the model runs, with sample images if the
+                    data of a run are at hand: open it in a browser, draw, and
+                    see where every head looks (plain ViTs up to 8 million
+                    parameters)
+
+A ResNet on its own, a small hybrid such as R5+nano/4, and positions in the blocks fit none of the first
+three.
 
 examples:
+  python -m tinyvit.export runs/shapes-1 shapes.html
   python -m tinyvit.export runs/cifar10-1 cifar10.npz
   python -m tinyvit.export runs/folder-1 my-flowers
+  python -m tinyvit.export runs/folder-1 flowers.onnx
 """
 
 
 def main(args: argparse.Namespace) -> None:
     """Load the model, write it, and say where."""
     report = Progress().download(args.weights)
-    check_free(args.out)  # before anything is downloaded
+    as_page = args.out.suffix.lower() == ".html"
+    (check_new if as_page else check_free)(args.out)  # before anything is downloaded
     model = load(args.weights, checkpoint=args.checkpoint, heads=args.heads, report=report)
     check_has_head(args.weights, model)
     model = model.at_resolution(args.resolution, args.position_resize)
+    if as_page:
+        export_page(args, model)
+        return
     model.save(args.out, "official" if args.out.suffix.lower() == ".npz" else None)
     print(f"wrote {args.out}: {model.params.count:,} parameters")
-    if model.classes and class_names(str(args.out), model.config.classes) != model.classes:
+    kept = class_names(str(args.out), model.config.classes)
+    if model.classes and kept != model.classes and args.out.suffix.lower() != ".onnx":
         print(
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
-            "for them; a folder (OUT without an ending) has"
+            "for them; a folder (OUT without an ending) and an .onnx file have"
         )
+
+
+def export_page(args: argparse.Namespace, model: Model) -> None:
+    """Write the page of a model, with sample images if there are any, and say where it is."""
+    check_page_can_run(model.config)  # before the data are read
+    run = run_at(args.weights)
+    subtitle = f"{args.weights}, {model.params.count:,} parameters."
+    if run:
+        settings = run.settings()
+        subtitle = f"{settings.model}, trained on {settings.dataset}: {model.params.count:,} parameters."
+    samples = samples_of_run(run, args.data_dir, model.config) if run else None
+    size = write_page(model, args.out, samples, subtitle)
+    print(f"wrote {args.out}: {size / 1e6:.1f} MB; open it in a browser")
+    if not samples:
+        print("it has no sample images, since the data of a run are not at hand: draw, or drop a photo on it")
+
+
+def run_at(weights: str) -> RunFolder | None:
+    """The run in a folder; None if the weights come from elsewhere."""
+    path = Path(weights)
+    has_checkpoint = any((path / name).exists() for name in ("best.npz", "last.npz"))
+    return RunFolder.open(path) if has_checkpoint else None
+
+
+def samples_of_run(run: RunFolder, data_dir: Path | None, config: ViTConfig) -> Samples | None:
+    """Sample images from the test data of a run; None if these are not at hand."""
+    try:
+        if needs_download(run, data_dir):
+            return None
+        return choose_samples(config, load_data_of_run(run, data_dir, Progress()).test)
+    except UserError:
+        if data_dir is not None:
+            raise
+        return None
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("export", __doc__, _EPILOG)
     add_weights_argument(p)
-    p.add_argument("out", type=Path, metavar="OUT", help="file (.npz or .safetensors) or folder to write")
+    p.add_argument("out", type=Path, metavar="OUT", help="file (.npz, .safetensors, .onnx, .html) or folder")
     add_weights_flags(p)
     add_checkpoint_flag(p)
+    add_data_of_run_flag(p)
     return p
 
 

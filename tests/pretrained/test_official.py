@@ -190,7 +190,7 @@ def test_a_resnet_with_a_stage_left_out_is_refused():
 
 def test_a_hybrid_with_other_groups_is_not_written_in_a_layout_that_implies_32():
     config, params = random_model(image_size=16, patch_size=1, resnet=(), resnet_groups=16)
-    assert "16 groups in its GroupNorms does not fit" in complaint(to_official, config, params)
+    assert "16 groups in its GroupNorms, not 32, fits no layout" in complaint(to_official, config, params)
 
 
 def test_what_does_not_fit_is_named_with_its_shape():

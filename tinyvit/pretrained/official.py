@@ -23,6 +23,7 @@ from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 from tinyvit.pretrained.one_table import with_one_table
+from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.
@@ -35,7 +36,6 @@ _BLOCK = "Transformer/encoderblock_{}/"
 _ATTENTION = "MultiHeadDotProductAttention_1/"
 _POSITION = "Transformer/posembed_input/pos_embedding"
 _GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
-_GROUPS = 32  # of GroupNorm, in every official ResNet
 
 
 def is_official(arrays: dict[str, np.ndarray]) -> bool:
@@ -93,26 +93,16 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if the model's arithmetic or its positions differ from those of the official code.
     """
+    check_others_have_it(config)
     if (config.gelu, config.eps) != ("tanh", 1e-6):
         raise UserError(
             f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
             "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
         )
-    if not config.has_transformer:
-        raise UserError(
-            "a ResNet without a Transformer does not fit the official layout, which is of ViTs and hybrids: "
-            "save it as .npz in tinyvit's own layout, or keep the best.npz of its run."
-        )
     if config.is_hybrid and config.resnet_form != "official":
         raise UserError(
             f"a hybrid with resnet_form {config.resnet_form!r} does not fit the official layout, which "
             "implies 'official': other programs would compute something else. Try .safetensors."
-        )
-    if config.is_hybrid and config.resnet_groups != _GROUPS:
-        raise UserError(
-            f"a hybrid with {config.resnet_groups} groups in its GroupNorms does not fit the official "
-            f"layout, which implies {_GROUPS}: other programs would compute something else. The best.npz of "
-            "its run holds it."
         )
     config, params = with_one_table(config, params)
     arrays = {}
@@ -130,12 +120,12 @@ def _resnet(table: NamedArrays) -> dict[str, tuple[int, ...] | int]:
     stages = table.count(r"block(\d+)/unit\d+/")
     units = tuple(table.count(rf"block{i + 1}/unit(\d+)/") for i in range(stages))
     width = table.shape("conv_root/kernel", 4)[3]
-    if not all(units) or width % _GROUPS:
+    if not all(units) or width % GROUPS:
         raise UserError(
             f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
             f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
         )
-    return {"resnet": units, "resnet_width": width, "resnet_groups": _GROUPS}
+    return {"resnet": units, "resnet_width": width, "resnet_groups": GROUPS}
 
 
 def _is_big_vision(arrays: dict[str, np.ndarray]) -> bool:

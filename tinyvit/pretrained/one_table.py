@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.positions import position_table
 
@@ -12,15 +11,10 @@ from tinyvit.model.positions import position_table
 def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
     """The same model with position '1d' at the stem: its logits are the same.
 
-    A model without positions gets a table of zeros. Raises UserError for positions in the blocks.
+    A model without positions gets a table of zeros. Positions in the blocks are no such table: see only_ours.
     """
     if (config.position, config.position_at) == ("1d", "stem"):
         return config, params
-    if config.position_at not in ("stem", None):
-        raise UserError(
-            f"position {config.position!r} at {config.position_at!r} does not fit this layout, which has one "
-            "table of positions, at the stem: only tinyvit's own layout, that of best.npz in a run, holds it."
-        )
     table, _ = position_table(config, params)
     new = replace(config, position="1d", position_at="stem")
     result = params.carried_over(layout(new), without="position")

@@ -8,11 +8,14 @@ from tinyvit.errors import UserError
 from tinyvit.model import Model
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
+from tinyvit.pretrained.onnx_file import save_onnx
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
-LAYOUTS = {"tinyvit": ".npz", "official": ".npz", "torch": ".safetensors", "hugging_face": ""}  # and endings
-_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", "": "hugging_face"}
+LAYOUTS = {  # and their endings
+    "tinyvit": ".npz", "official": ".npz", "torch": ".safetensors", "onnx": ".onnx", "hugging_face": "",
+}  # fmt: skip
+_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": "hugging_face"}
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
@@ -20,8 +23,9 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
-    model has their epsilon; 'hugging_face' is a folder that from_pretrained opens, in which fit describes how
-    photos become images for the model. Raises UserError if path exists or does not have the ending of the
+    model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read; and
+    'hugging_face' is a folder that from_pretrained opens. In the last two, fit describes how photos become
+    images for the model. Raises UserError if path exists or does not have the ending of the
     layout, or if the layout cannot represent the model.
     """
     check_free(path)
@@ -43,15 +47,22 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_official(path, config, params)
     elif layout == "torch":
         save_safetensors(path, config, params)
+    elif layout == "onnx":
+        save_onnx(path, config, params, model.names, fit)
     else:
         save_hugging_face(path, config, params, model.names, fit)
 
 
 def check_free(path: Path) -> None:
     """Raise UserError unless a model can be written under that name."""
-    if path.exists():
-        raise UserError(f"{path} already exists and will not be overwritten: choose another name.")
+    check_new(path)
     if path.suffix.lower() not in _BY_ENDING:
         raise UserError(
-            f"{path} ends in {path.suffix}: expected .npz, .safetensors, or no ending for a folder."
+            f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx, or no ending for a folder."
         )
+
+
+def check_new(path: Path) -> None:
+    """Raise UserError if there is already something of that name."""
+    if path.exists():
+        raise UserError(f"{path} already exists and will not be overwritten: choose another name.")

@@ -27,6 +27,7 @@ from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
 from tinyvit.pretrained.one_table import with_one_table
+from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
 # torchvision's other spellings, and the ones in its naming.
@@ -56,7 +57,7 @@ _FOREIGN = {
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
 _STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
-_TIMM_RESNET = {"resnet_form": "timm", "resnet_groups": 32, "resnet_width": 64}
+_TIMM_RESNET = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
@@ -167,6 +168,7 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
     """
+    check_others_have_it(config)
     if config.has_resnet:
         _check_hybrid(config)
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
@@ -185,6 +187,7 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
     Raises UserError if Hugging Face does not support such a model.
     """
+    check_others_have_it(config)
     if config.has_resnet:
         raise UserError(
             "Hugging Face's ViT has no ResNet: write an .npz file, in the official layout, which timm reads."
@@ -198,12 +201,7 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 
 
 def _check_hybrid(config: ViTConfig) -> None:
-    """Raise UserError unless a model with a ResNet is a hybrid of timm's."""
-    if not config.has_transformer:
-        raise UserError(
-            "a ResNet without a Transformer has no place in a .safetensors file: save it as .npz in "
-            "tinyvit's own layout, or keep the best.npz of its run."
-        )
+    """Raise UserError unless a hybrid is one of timm's."""
     theirs = {"gelu": TIMM.gelu, "eps": TIMM.eps, **_TIMM_RESNET}
     for name, value in theirs.items():
         if getattr(config, name) != value:

@@ -1,0 +1,99 @@
+// The page's state, and the conversation with the worker.
+
+const state = {
+  pixels: null, // (H, W, 3), bytes
+  picture: 0, // a number that grows whenever the pixels change
+  sample: null, // which sample it is, if it is one
+  covered: new Set(), // positions
+  order: null, // of the patches, if they are shuffled
+  positions: true,
+  off: new Set(), // "block.head"
+  mode: "look",
+  cursor: 0, // the patch that the keyboard is at
+  query: "answer", // or the patch that is asked where it looks
+  shown: { block: model.config.layers - 1, column: "mean" },
+  measure: "attention",
+  step: 0,
+  colour: COLOURS.black,
+  penWidth: 3,
+  result: null, // of the last forward pass
+};
+
+const worker = new Worker(
+  URL.createObjectURL(
+    new Blob(
+      [
+        '"use strict";\n',
+        ...[...document.querySelectorAll("script.worker")].map((script) => script.textContent),
+      ],
+      { type: "text/javascript" },
+    ),
+  ),
+);
+let asked = 0; // runs asked for
+let done = 0; // runs answered
+let busy = true; // until the model is loaded
+
+// Compute again. While the worker is busy, only the last wish counts.
+function run() {
+  asked += 1;
+  redraw();
+  send();
+}
+
+function send() {
+  if (busy || done === asked) return;
+  busy = true;
+  const { covered, order, positions, off } = state;
+  worker.postMessage({
+    run: asked,
+    pixels: state.pixels,
+    picture: state.picture,
+    changes: { covered: [...covered], order, positions, off: [...off] },
+    watch: STEPS[state.step].name,
+  });
+}
+
+worker.onmessage = ({ data }) => {
+  busy = false;
+  if ("run" in data) {
+    done = data.run;
+    state.result = data;
+    redraw();
+  }
+  send();
+};
+
+// Draw everything anew, once before the next picture of the screen.
+let planned = false;
+function redraw() {
+  if (planned) return;
+  planned = true;
+  requestAnimationFrame(() => {
+    planned = false;
+    for (const draw of [drawCanvas, drawPen, drawSamples, drawExperiments]) draw(state);
+    if (!state.result) return;
+    for (const draw of [drawAnswer, drawMaps, drawSteps]) draw(state);
+  });
+}
+
+const app = { state, run, redraw };
+byId("subtitle").textContent = model.subtitle;
+setUpAnswer();
+for (const setUp of [
+  setUpCanvas,
+  setUpPen,
+  setUpPhotos,
+  setUpSamples,
+  setUpMaps,
+  setUpExperiments,
+  setUpSteps,
+])
+  setUp(app);
+worker.postMessage({ load: { config: model.config, rows: model.rows, weights: model.weights } });
+if (SAMPLES.length) chooseSample(state, 0);
+else blankSheet(state);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+addEventListener("resize", redraw);
+for (const moved of ["focus", "blur"]) byId("picture").addEventListener(moved, redraw);
+run();
