@@ -41,6 +41,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
     config.lesson_results, config.lesson_caught = [], set()
+    config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
     config.lesson_crashes = {}  # the first report of every crash, and how many more there were
 
 
@@ -82,6 +83,8 @@ def pytest_runtest_makereport(item, call):
         return
     error, mistake = call.excinfo and call.excinfo.value, ""
     if isinstance(error, pytest.skip.Exception):
+        if call.when == "call":
+            item.config.lesson_skipped[item.path.parent.name] = str(error)
         return
     if isinstance(error, NotImplementedError):
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"to do: {error}")
@@ -158,13 +161,14 @@ def looks_for_mistakes(item):
 def hints_for(item, error):
     """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
 
-    The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return.
+    The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return,
+    in Python or in the text of a kernel.
     """
     if not isinstance(error, AssertionError):
         keys = ["crash"]
     else:
         keys = [getattr(error, "kind", ""), getattr(error, "name", "")]  # for a dtype, no formula is wrong
-    general = not isinstance(error, SLIPS) and keys[0] != "count"
+    general = not isinstance(error, SLIPS) and keys[0] not in ("count", "compile")
     hints = []
     for mark in item.iter_markers("hint"):
         special = [mark.kwargs[key] for key in keys if key in mark.kwargs]
@@ -233,6 +237,8 @@ def pytest_terminal_summary(terminalreporter, config):
             apart = "".join(f", {part} {verdict(parts[part])}" for part in sorted(parts))
             counted = f"{states[DONE]:2} of {total:2} checks{wrong}{apart}"
             terminalreporter.write_line(f"{name:28} [{bar:20}] {counted}")
+    for name, missing in sorted(config.lesson_skipped.items()):
+        terminalreporter.write_line(f"{name:28} not all of it could run: {missing}")
     if path := config.getoption("lesson_report"):
         Path(path).write_text(json.dumps(config.lesson_results, indent=1), encoding="utf-8")
 

@@ -54,6 +54,8 @@ LESSONS: dict[int, tuple[str, ...]] = {
     25: ("linear.patch", "linear.head", "cross_entropy"),
     26: ("position", "attention"),
     27: ("block", "vit", "loop"),
+    28: ("layer_norm", "vit", "backward", "clip", "adamw", "rate", "loss"),
+    29: ("gelu", "layer_norm", "cross_entropy", "gradients"),
 }
 
 

@@ -76,7 +76,8 @@ def at_distance(n, m, standard_errors, spread=0.7, seed=0):
 
 
 @pytest.mark.hint(
-    "the squares of both lists, each about its own mean, over n + m - 2; the root of 1/n + 1/m; then LIMITS"
+    "the squares of both lists, each about its own mean, over n + m - 2; the root of 1/n + 1/m; then LIMITS, "
+    "where LIMITS[30] serves for everything beyond"
 )
 @pytest.mark.parametrize(
     ("n", "m"), [(2, 2), (3, 3), (2, 5), (6, 3), (1, 4), (5, 1), (2, 1), (10, 9), (25, 20)]
@@ -219,7 +220,8 @@ def searched(budget, model, images):
 
 @pytest.mark.puzzle
 @pytest.mark.hint(
-    "make n a little larger and d as much smaller: at the best split, the error does not change"
+    "training costs 3 n d, all of the budget; make n a little larger and d as much smaller: at the best "
+    "split, the error does not change"
 )
 @pytest.mark.parametrize("budget", [1e9, 7e14])
 @pytest.mark.parametrize(

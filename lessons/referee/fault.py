@@ -8,7 +8,8 @@ import re
 class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the program's
     """A wrong answer. `name` is the result at fault.
 
-    `kind` is one of values, shape, dtype, finite, inplace, cache, count.
+    `kind` is one of values, shape, dtype, finite, inplace, cache, count; for a kernel also compile,
+    race, bounds, uninitialised, waiting.
 
     The hint of a check that is shown is the one given for this name, or else for this kind. `got` is the
     wrong result, where it is the values that are wrong.

@@ -4,7 +4,8 @@ Counted are the statements of the functions that the exercise asks for, in solut
 imports them, in the library: how many of them stand in a python block of README.md before "Your turn".
 Literally: the right-hand side stands there, whatever it is assigned to, however it is spaced, with np or xp.
 In other names: it differs in the names of variables alone. Docstrings, def, raise, tests of the input, and
-the unpacking and returning of names are not counted.
+the unpacking and returning of names are not counted. An answer that is the text of a kernel is counted by the
+statements of CUDA C in it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from lessons.referee import kernel_text
 
 LESSONS = Path(__file__).parents[1]
 BOUND = 0.25
@@ -42,7 +45,19 @@ def statements(lesson: Path) -> list[Statement]:
         literally = _literal(node) in literal
         similar = literally or (_operations(node) >= SMALL and _renamed(node) in renamed)
         found.append(Statement(ast.unparse(node), literally, similar))
-    return found
+    return found + list(_of_kernels(lesson))
+
+
+def _of_kernels(lesson: Path) -> Iterator[Statement]:
+    """The statements in CUDA C, if the answers are kernels."""
+    texts = re.findall(r'"""(.*?)"""', _before_your_turn(lesson / "README.md"), re.S)
+    shown = {each for text in texts for each in kernel_text.kernel_statements(text)}
+    similar = {kernel_text.renamed(each) for each in shown}
+    for function in _functions_of_solution(lesson):
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+            if isinstance(node, ast.Constant) and kernel_text.is_kernel(node.value):
+                for each in kernel_text.kernel_statements(node.value):
+                    yield Statement(each, each in shown, kernel_text.renamed(each) in similar)
 
 
 def asked_for(lesson: Path) -> list[str]:
@@ -52,7 +67,13 @@ def asked_for(lesson: Path) -> list[str]:
 
 
 def _of_solution(lesson: Path) -> Iterator[ast.expr]:
-    """The statements of the functions asked for, and of the helpers with an underscore that they call."""
+    """The statements of the functions asked for, and of their helpers."""
+    for function in _functions_of_solution(lesson):
+        yield from _values(ast.parse(textwrap.dedent(inspect.getsource(function))))
+
+
+def _functions_of_solution(lesson: Path) -> Iterator[Callable]:
+    """The functions asked for, and the helpers with an underscore that they call."""
     solution = importlib.import_module(f"lessons.{lesson.name}.solution")
     pending, seen = [getattr(solution, name) for name in asked_for(lesson)], set()
     while pending:
@@ -60,9 +81,9 @@ def _of_solution(lesson: Path) -> Iterator[ast.expr]:
         if function in seen or not inspect.isfunction(function):
             continue
         seen.add(function)
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        yield from _values(tree)
-        for node in ast.walk(tree):  # a helper that the function was cut into is a part of the answer
+        yield function
+        # a helper that the function was cut into is a part of the answer
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
@@ -72,9 +93,12 @@ def _of_solution(lesson: Path) -> Iterator[ast.expr]:
 
 
 def _of_text(page: Path) -> Iterator[ast.expr]:
-    text = page.read_text("utf-8").split("\n## Your turn")[0]
-    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+    for block in re.findall(r"^```python\n(.*?)^```", _before_your_turn(page), re.M | re.S):
         yield from _values(ast.parse(block))
+
+
+def _before_your_turn(page: Path) -> str:
+    return page.read_text("utf-8").split("\n## Your turn")[0]
 
 
 def _values(tree: ast.AST) -> Iterator[ast.expr]:

@@ -55,19 +55,21 @@ def assert_exposed(answer, suspects: dict[str, tuple[Callable, Callable]], guilt
             )
 
 
-def assert_trust(check: Callable, right, wrong: dict[str, tuple[Callable, Callable]]) -> None:
+def assert_trust(
+    check: Callable, right, wrong: dict[str, tuple[Callable, Callable]], suspect: str = "backward"
+) -> None:
     """Assert that check(forward, backward) returns True for the right pair and False for every wrong one.
 
-    right is a pair, or a dict of pairs by name.
+    right is a pair, or a dict of pairs by name. suspect is what the messages call that which is checked.
     """
     pairs = right if isinstance(right, dict) else {"": right}
     for name, pair in pairs.items():
         if not _verdict(check, pair):
-            raise Fault(f"your check distrusts a backward that is right{name and f': {name}'}", "right")
+            raise Fault(f"your check distrusts a {suspect} that is right{name and f': {name}'}", "right")
     trusted = [name for name, pair in wrong.items() if _verdict(check, pair)]
     if trusted:
         rest = f" (and {len(trusted) - 1} more)" if len(trusted) > 1 else ""
-        raise Fault(f"your check trusts a backward that is wrong: {trusted[0]}{rest}", trusted[0])
+        raise Fault(f"your check trusts a {suspect} that is wrong: {trusted[0]}{rest}", trusted[0])
 
 
 def _verdict(check, pair) -> bool:

@@ -14,8 +14,16 @@ from tests.lessons.course import (
     sections_of,
     text_of,
 )
+from tinyvit.cuda_on_cpu import NoCompiler
 
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+
+
+def approximate(text):
+    """The text without the numbers that follow the word about, and these: a long training ends with slightly
+    different ones on another processor."""
+    pieces = re.split(r"(?<=about )(\d+(?:\.\d+)?)", text)
+    return pieces[::2], [float(number) for number in pieces[1::2]]
 
 
 @every_lesson
@@ -28,8 +36,14 @@ def test_the_python_blocks_run_and_print_what_the_text_says(lesson, monkeypatch,
     for code, expected in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(lesson / "README.md"), "exec"), namespace)
-        assert printed.getvalue() == expected, code
+            try:
+                exec(compile(code, str(lesson / "README.md"), "exec"), namespace)
+            except NoCompiler as missing:
+                pytest.skip(str(missing))
+        words, numbers = approximate(printed.getvalue())
+        expected_words, expected_numbers = approximate(expected)
+        assert words == expected_words, code
+        assert numbers == pytest.approx(expected_numbers, rel=0.1), code
 
 
 @every_lesson

@@ -1,0 +1,15 @@
+"""Training goes on after a mean that is not finite."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+answer = changed(
+    Path(__file__).parents[1] / "solution.py",
+    ("not is_fine():", "is_fine() is None:"),
+)
+traffic, timeline, round_significand, train_without_waiting, trust_graph = (
+    answer[name]
+    for name in ("traffic", "timeline", "round_significand", "train_without_waiting", "trust_graph")
+)
+split_master, join_master = answer["split_master"], answer["join_master"]

@@ -1,0 +1,27 @@
+"""The checks of the whole course take minutes: they run beside the other tests."""
+
+import json
+
+import pytest
+
+IMPLEMENTATIONS = ("mutants", "solution", "exercise")
+
+
+def pytest_collection_finish(session):
+    wanted = any(item.path.name == "test_checks_run.py" for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        for impl in IMPLEMENTATIONS:
+            command = ("-m", "pytest", "lessons", "-p", "no:cacheprovider", "--impl", impl)
+            session.config.beside.start(impl, *command, "--lesson-report")
+
+
+@pytest.fixture(scope="session")
+def course_runs(pytestconfig):
+    """The run of the course on an implementation: the result of every check, what was printed, the status."""
+
+    def run(impl):
+        status, printed, report = pytestconfig.beside.result(impl)
+        assert report, printed
+        return json.loads(report), printed, status
+
+    return run
