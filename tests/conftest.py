@@ -1,16 +1,36 @@
 """What all tests share: the GPU, if there is one, commands and small runs, one setting of hypothesis."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.beside import Beside
 from tests.stand_in import StandIn
+from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tests.tiny_runs import enter, make_photos, spawn, tiny
 from tinyvit.backend import select_device
+from tinyvit.cuda_on_cpu import NoCompiler
+from tinyvit.cuda_on_cpu.compiler import compiler
+from tinyvit.engine.cuda import cublas
 
+ROOT = Path(__file__).parents[1]
 settings.register_profile("tinyvit", deadline=None)  # a busy machine is slow, not wrong
 settings.load_profile("tinyvit")
+
+
+def pytest_configure(config):
+    config.beside = Beside(ROOT)
+
+
+def pytest_collection_modifyitems(items):
+    """What waits for a process beside the tests comes last, when that has finished."""
+    items.sort(key=lambda item: item.path.name in ("test_kernels_compile.py", "test_checks_run.py"))
+
+
+def pytest_unconfigure(config):
+    config.beside.stop()
 
 
 @pytest.fixture
@@ -20,15 +40,38 @@ def stand_in(monkeypatch):
     return select_device("gpu")
 
 
+@pytest.fixture
+def cuda(monkeypatch):
+    """The stand-in with kernels, graphs and a cuBLAS, as a Device: see stand_in_cuda.py."""
+    try:
+        compiler()
+    except NoCompiler as error:
+        pytest.skip(str(error))
+    xp = CudaStandIn()
+    monkeypatch.setitem(sys.modules, "cupy", xp)
+    monkeypatch.setattr(cublas, "load_library", lambda: FakeCublas(xp.queue))
+    return select_device("gpu")
+
+
 @pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.gpu)])
-def gpu(request):
-    """A GPU as a Device: the stand-in, and the real one, skipped with the reason where there is none."""
-    if request.param == "stand-in":
-        return request.getfixturevalue("stand_in")
+def any_cuda(request):
+    """As `gpu`, but the stand-in has all that the CUDA engine needs."""
+    return request.getfixturevalue("cuda" if request.param == "stand-in" else "real_gpu")
+
+
+@pytest.fixture
+def real_gpu():
+    """A real GPU as a Device; the test is skipped with the reason where there is none."""
     device = select_device("gpu")
     if not device.is_gpu:
         pytest.skip(device.note)
     return device
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.gpu)])
+def gpu(request):
+    """A GPU as a Device: the stand-in, and the real one, skipped with the reason where there is none."""
+    return request.getfixturevalue("stand_in" if request.param == "stand-in" else "real_gpu")
 
 
 @pytest.fixture

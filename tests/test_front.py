@@ -147,10 +147,10 @@ def test_saving_never_overwrites(model, tmp_path):
         ("m.npz", "hugging_face", "which is a folder, without an ending"),
         (
             "m.npz",
-            "onnx",
-            "there is no layout 'onnx': expected one of tinyvit, official, torch, hugging_face",
+            "tflite",
+            "there is no layout 'tflite': expected one of tinyvit, official, torch, onnx, hugging_face",
         ),
-        ("m.pt", None, "expected .npz, .safetensors, or no ending"),
+        ("m.pt", None, "expected .npz, .safetensors, .onnx, or no ending"),
     ],
 )
 def test_a_layout_and_an_ending_that_disagree_are_refused(model, tmp_path, name, layout, complaint):

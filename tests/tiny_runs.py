@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.engine import ReferenceEngine
+from tinyvit.engine import CudaEngine, ReferenceEngine
 from tinyvit.shell.command import run_command
 
 REPOSITORY = Path(__file__).parents[1]
@@ -67,16 +67,19 @@ def spawn(name, *argv, encoding="utf-8", **more):
 @contextmanager
 def interrupted_after(monkeypatch, step, number=signal.SIGINT):
     """Within this context, a run gets a signal, by default Ctrl-C's, after this many steps."""
-    take_step = ReferenceEngine.step
 
-    def interrupted(self, plan, lr):
-        result = take_step(self, plan, lr)
-        if plan.step == step:
-            signal.raise_signal(number)
-        return result
+    def interrupting(take_step):
+        def interrupted(self, plan, lr):
+            result = take_step(self, plan, lr)
+            if plan.step == step:
+                signal.raise_signal(number)
+            return result
+
+        return interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(ReferenceEngine, "step", interrupted)
+        for engine in (ReferenceEngine, CudaEngine):  # all others take the first one's
+            patch.setattr(engine, "step", interrupting(engine.step))
         yield
 
 

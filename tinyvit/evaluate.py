@@ -19,7 +19,13 @@ from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import percent
-from tinyvit.shell.flags import add_compute_flags, add_json_flag, add_run_argument, chosen_device
+from tinyvit.shell.flags import (
+    add_compute_flags,
+    add_json_flag,
+    add_precision_flag,
+    add_run_argument,
+    chosen_device,
+)
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluate
 from tinyvit.training.run_data import load_data_of_run
@@ -74,7 +80,10 @@ def judge(args: argparse.Namespace) -> Judged:
     images = getattr(dataset, args.split)
     if images is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
-    engine = make_engine(checkpoint.config, checkpoint.params.to(device.xp), threads=args.threads)
+    params, precision = checkpoint.params.to(device.xp), args.precision or "fp32"
+    engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
+    if args.precision and engine.note:
+        print(engine.note)
     return Judged(images, dataset.classes, evaluate(engine, images))
 
 
@@ -151,6 +160,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_json_flag(p, "the result as JSON, with the counts of the confusion matrix")
     add_compute_flags(p)
+    add_precision_flag(p, "fp32")
     return p
 
 

@@ -16,29 +16,31 @@ from typing import Any
 import numpy as np
 
 from tinyvit import model as core
-from tinyvit.analysis.attention_map import attention_in_batches, check_has_attention
-from tinyvit.backend import Device, array_module, select_device, to_numpy
+from tinyvit.backend import Device, array_module, select_device
 from tinyvit.data import ImageSet, read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
+from tinyvit.looking import Looking
 from tinyvit.ops import softmax
+from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
 from tinyvit.pretrained.preprocessing import PhotoFit
-from tinyvit.pretrained.save import save_model
+from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.training.fit import check_settings, fit
 
 Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
 
 
 @dataclass(eq=False, repr=False)
-class Model(core.Model):
+class Model(core.Model, Looking):
     """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
     classes in the order of the logits. position_resize is how the library that the model comes from resizes
     position embeddings, and photo_fit how the model expects its photos (None: scaled to cover its images, the
-    centre cut out). threads is the number of CPU threads to use, None for all cores.
+    centre cut out). threads is the number of CPU threads to use, None for all cores. The methods that look
+    inside it are those of Looking.
 
     Images may be given as uint8 pixels of any size, (n, H, W, 3) or (H, W, 3) for one image, or as an image
     file or a list of image files. tinyvit normalises and resizes them itself. The results are NumPy arrays
@@ -68,23 +70,6 @@ class Model(core.Model):
         """Features, the input of the head: (n, D), where D is the width of the model or of its pre_logits."""
         return in_batches(self.engine().features, self.config, self.params, self._pixels(images))
 
-    def attention(self, images: Images) -> np.ndarray:
-        """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
-
-        Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
-        """
-        check_has_attention(self.config)
-
-        def look(batch):
-            _, cache = core.forward(self.config, self.params, batch, whole=True)
-            return np.stack([to_numpy(layer) for layer in core.attention_maps(cache)], axis=1)
-
-        return in_batches(look, self.config, self.params, self._pixels(images))
-
-    def attention_map(self, images: Images) -> np.ndarray:
-        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw)."""
-        return attention_in_batches(self.config, self.params, self._pixels(images))
-
     def fit(self, images: Images, labels: Sequence, **settings) -> Model:
         """Train in place on images and their labels; returns the model itself.
 
@@ -102,8 +87,20 @@ class Model(core.Model):
         return self
 
     def save(self, path: str | Path, layout: str | None = None) -> None:
-        """Write the model to a file or folder that `tinyvit.load` reads; see pretrained.save for layouts."""
+        """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
+
+        See pretrained.save for layouts.
+        """
         save_model(self, Path(path), layout, self.photo_fit)
+
+    def save_page(self, path: str | Path, images: Images | None = None, labels: Sequence = ()) -> None:
+        """Write a page, one HTML file, in which the model runs; images and their labels are its samples."""
+        check_new(Path(path))
+        samples = None
+        if images is not None:
+            given = ImageSet(np.ascontiguousarray(self._pixels(images)), self._numbers(labels))
+            samples = choose_samples(self.config, given)
+        write_page(self, Path(path), samples, f"{self.params.count:,} parameters.")
 
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
         """The same model for square images of that side in pixels, with its position embedding resized."""

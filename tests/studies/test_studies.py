@@ -180,6 +180,25 @@ def test_a_run_that_diverges_is_a_result_too(run, tmp_path, monkeypatch):
     assert "all 4 runs are done" in run("a")[1]
 
 
+def test_what_starts_from_a_run_that_diverged_has_diverged_too(run, tmp_path, monkeypatch):
+    wild = First("first", {"lr": 1e30, "warmup_steps": 0, "clip": 0.0})
+    variants = Variant("tuned", {}, ("tuned",), 1.0, wild), TINY.variants("small", "shapes")[0]
+    monkeypatch.setitem(STUDIES, "tiny", Study("?", "!", lambda *_: variants, TINY.usual))
+    assert run("a", "--seeds", "1")[::2] == (0, "")
+    tuned, slow = found(tmp_path / "a")["variants"]
+    assert tuned["runs"][0]["diverged"] and slow["mean_accuracy"] is not None
+    assert "all 3 runs are done" in run("a", "--seeds", "1")[1]
+
+
+def test_a_run_killed_between_its_last_checkpoint_and_its_metrics_is_finished(run, tmp_path):
+    assert run("a", "--seeds", "1")[0] == 0
+    whole = found(tmp_path / "a")
+    metrics = tmp_path / "a" / "runs" / "slow-0" / "metrics.jsonl"
+    metrics.unlink()
+    assert run("a", "--seeds", "1")[::2] == (0, "")
+    assert found(tmp_path / "a") == whole and metrics.is_file()
+
+
 def test_the_studies_are_listed_with_their_questions_and_costs(go):
     status, out, err = go(study)
     assert (status, err) == (0, "")

@@ -12,6 +12,7 @@ from tinyvit import evaluate, fewshot, finetune, gradcheck, predict, train, visu
 from tinyvit.engine import ReferenceEngine
 
 GPU = ("--device", "gpu")
+TRAIN = (*GPU, "--precision", "fp32")  # as NumPy; a card that has bfloat16 would use it
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def run(gpu, go, photos, tmp_path):
     """run(NAME, flags ...) trains on the GPU and returns the run folder."""
 
     def run(name, *more):
-        status, out, err = go(train, *tiny(photos, tmp_path / name, *GPU, *more))
+        status, out, err = go(train, *tiny(photos, tmp_path / name, *TRAIN, *more))
         assert (status, err) == (0, "")
         assert gpu.label in out
         return tmp_path / name
@@ -59,7 +60,7 @@ def test_a_step_never_waits(stand_in, go, photos, tmp_path, monkeypatch):
 def test_a_run_is_resumed_there(run, go, photos, tmp_path, monkeypatch):
     alone = run("alone")
     with interrupted_after(monkeypatch, 6):
-        assert go(train, *tiny(photos, tmp_path / "cut", *GPU))[0] == 128 + signal.SIGINT
+        assert go(train, *tiny(photos, tmp_path / "cut", *TRAIN))[0] == 128 + signal.SIGINT
     assert go(train, "--resume", tmp_path / "cut")[0] == 0
     found, expected = numbers(tmp_path / "cut" / "last.npz"), numbers(alone / "last.npz")
     for name in found:

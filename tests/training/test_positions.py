@@ -45,7 +45,9 @@ def test_every_command_takes_a_run_with_relative_positions(go, photos, relative,
         assert (status, err) == (0, "")
     _, out, _ = go(info, relative)
     assert "positions           a learned vector for each offset between two tokens, in every block" in out
-    assert_one_line(go(export, relative, tmp_path / "a.npz"), "position 'relative' at 'blocks' does not fit")
+    assert_one_line(
+        go(export, relative, tmp_path / "a.npz"), "position 'relative' at 'blocks' fits no layout"
+    )
     status, out, err = go(visualize, relative)
     assert (status, err) == (0, "")
     assert (

@@ -178,6 +178,10 @@ def test_a_finished_run_says_so_and_is_not_changed(command, alone):
         f"To train it for longer: python -m tinyvit.train --resume {alone} --epochs N\n"
     )
     assert contents(alone) == before
+    whole = (alone / "metrics.jsonl").read_text("utf-8")  # a kill after the checkpoint leaves one line less
+    (alone / "metrics.jsonl").write_text("".join(whole.splitlines(keepends=True)[:2]), "utf-8")
+    assert "done, and metrics.jsonl, which lacked the last, is complete now" in command("--resume", alone)[1]
+    assert (alone / "metrics.jsonl").read_text("utf-8") == whole
 
 
 def test_a_finished_run_that_counts_in_steps_is_made_longer_in_steps(command, photos, tmp_path):

@@ -6,7 +6,15 @@ from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.cifar import load_cifar
-from tinyvit.data.dataset import Dataset, ImageSet, class_names, hold_out, keep_classes, take_share
+from tinyvit.data.dataset import (
+    Dataset,
+    ImageSet,
+    class_names,
+    hold_out,
+    keep_classes,
+    one_of_each,
+    take_share,
+)
 from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
@@ -32,6 +40,7 @@ __all__ = [
     "load_dataset",
     "make_batch",
     "normalise",
+    "one_of_each",
     "plan_batch",
     "read_image",
     "read_photo",

@@ -119,6 +119,12 @@ def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report
     return Dataset(name, source.classes, train, test)
 
 
+def is_at_hand(name: str, data_dir: Path) -> bool:
+    """Whether load_cifar would find everything in data_dir, without a download."""
+    folder, layout = _find(SOURCES[name], data_dir)
+    return folder is not None or (data_dir / layout.archive).exists()
+
+
 def _find(source: Source, data_dir: Path) -> tuple[Path | None, Layout]:
     """The folder with all files of a layout, and that layout; or None and the layout of the archive."""
     layouts = (source.binary, source.python)

@@ -133,6 +133,15 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     )
 
 
+def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:
+    """Indices of `count` images: the first of every class, then the second of every class, and so on."""
+    turn = np.empty(len(labels), dtype=int)  # how many of the same class came before
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        turn[members] = np.arange(len(members))
+    return np.lexsort((labels, turn))[:count]
+
+
 def _shares(sizes: np.ndarray, count: int) -> np.ndarray:
     """count split in proportion to sizes, rounded down; what remains goes to those that lost most."""
     shares, lost = np.divmod(count * sizes, sizes.sum())

@@ -7,7 +7,7 @@ from tinyvit.model.layout import Row, layout, rows_of
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
 from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
-from tinyvit.model.vit import Cache, attention_maps, backward, features, forward, infer
+from tinyvit.model.vit import Cache, attention_by_block, attention_maps, backward, features, forward, infer
 
 __all__ = [
     "OFFICIAL",
@@ -19,6 +19,7 @@ __all__ = [
     "Params",
     "Row",
     "ViTConfig",
+    "attention_by_block",
     "attention_maps",
     "backward",
     "block",

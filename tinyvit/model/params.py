@@ -17,6 +17,15 @@ from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import Row, Shape
 
 
+def places(rows: tuple[Row, ...]) -> dict[str, int]:
+    """Where each parameter of a table begins in the flat buffer; those subject to weight decay come first."""
+    starts, start = {}, 0
+    for row in sorted(rows, key=lambda row: not row.decays):
+        starts[row.name] = start
+        start += prod(row.shape)
+    return starts
+
+
 class Params(Mapping):
     """A mapping from names to views into one flat array.
 
@@ -32,12 +41,11 @@ class Params(Mapping):
         if flat.size != needed:
             raise ValueError(f"the buffer has {flat.size:,} numbers, the parameters have {needed:,}")
         self.decayed = sum(prod(row.shape) for row in self.rows if row.decays)
-        self._views: dict[str, Array] = {row.name: flat for row in self.rows}  # in the order of the table
-        start = 0
-        for row in sorted(self.rows, key=lambda row: not row.decays):
-            stop = start + prod(row.shape)
-            self._views[row.name] = flat[start:stop].reshape(row.shape)
-            start = stop
+        starts = places(self.rows)
+        self._views: dict[str, Array] = {
+            row.name: flat[starts[row.name] : starts[row.name] + prod(row.shape)].reshape(row.shape)
+            for row in self.rows
+        }
         self._groups: dict[str, list[Array]] = {}
         for name, view in self._views.items():
             words = name.split(".")

@@ -39,7 +39,7 @@ def stem(
     corruption, for a model that predicts patches, says which of them are masked or replaced. Raises
     ValueError if there are no images, or if they are not normalised or not of the model's size.
     """
-    _check(config, images)
+    check_images(config, images)
     x, features = resnet(config, params, images) if config.has_resnet else (images, None)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
@@ -71,7 +71,8 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
         resnet_backward(config, dx, cache.resnet, grads)
 
 
-def _check(config: ViTConfig, images: Array) -> None:
+def check_images(config: ViTConfig, images: Array) -> None:
+    """Raise ValueError unless images are normalised pixels (B, H, W, channels) of the model's size."""
     expected = (*config.image_size, config.channels)
     if images.shape[1:] != expected or not len(images):
         raise ValueError(

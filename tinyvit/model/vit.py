@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tinyvit import ops
@@ -79,6 +80,18 @@ def attention_maps(cache: Cache) -> list[Array]:
     For the last block of a class-token model they are (B, H, 1, N), unless the pass was `whole`.
     """
     return [ops.attention_probabilities(block.attention) for block in cache.blocks]
+
+
+def attention_by_block(config: ViTConfig, params: Params, images: Array) -> Iterator[Array]:
+    """The attention probabilities A (B, H, N, N) of one block after the other, for all tokens.
+
+    Each block's cache is given up before the next block, so that memory holds one of them however deep the
+    model is.
+    """
+    x = stem(config, params, images)[0]
+    for i in range(config.layers):
+        x, cache = block(config, params, i, x)
+        yield ops.attention_probabilities(cache.attention)
 
 
 def _tokens(

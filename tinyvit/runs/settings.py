@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.objectives.patch_targets import TARGETS
@@ -38,6 +39,8 @@ class Settings:
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
+
+    precision is that of activations and products on a GPU: see engine.make_engine.
     """
 
     dataset: str
@@ -76,6 +79,7 @@ class Settings:
     position_resize: str | None = None
     target: str | None = None
     corrupt: float = 0.5
+    precision: str = "auto"
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
@@ -184,6 +188,7 @@ _RULES: dict[str, _Rule] = {
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
+    "precision": _one_of(PRECISIONS),
     "device": _one_of(("auto", "cpu", "gpu")),
     "position": _one_of(POSITIONS),
     "position_at": _one_of(PLACES),

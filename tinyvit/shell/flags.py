@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
+from tinyvit.engine import PRECISIONS
 from tinyvit.ops.resize import METHODS
 from tinyvit.shell.command import positive_int, thread_count
 
@@ -28,6 +29,17 @@ def add_device_flag(parser: argparse._ActionsContainer, default: str) -> None:
         "--device",
         choices=("auto", "cpu", "gpu"),
         help=f"device to compute on; auto uses a GPU if there is one (default: {default})",
+    )
+
+
+def add_precision_flag(parser: argparse._ActionsContainer, default: str) -> None:
+    """--precision; if it is not given, the result has None or no precision."""
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        help="on a GPU, compute in float32 (fp32), with products in TF32 (tf32), or with activations and "
+        "products in bfloat16 (bf16); auto is bf16 where the card has it. Parameters and sums are float32 "
+        f"always (default: {default})",
     )
 
 

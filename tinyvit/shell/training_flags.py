@@ -18,7 +18,7 @@ from tinyvit.shell.command import (
     positive_int,
     rate,
 )
-from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_source_flags
+from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_flag, add_source_flags
 
 
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -182,6 +182,7 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """Where to compute, where the run is kept, and which one to continue."""
     run = parser.add_argument_group("run")
     add_compute_flags(run)
+    add_precision_flag(run, "auto")
     run.add_argument(
         "--out",
         type=Path,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tinyvit.errors import UserError
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
 from tinyvit.studies.plan import Job, Plan
@@ -36,6 +37,10 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
             return 0
         if status:
             return status
+        if not is_finished(folder):
+            raise UserError(
+                f"{folder} is trained, but its figures could not be written: make room, and run this again."
+            )
         write_results(plan, seeds, rows_of(plan, seeds))
         progress.run_finished(result_of(folder))
     return 0
@@ -44,12 +49,17 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
 def make_run(
     plan: Plan, job: Job, folder: Path, where: Mapping[str, Any], deadline: float, progress: Progress
 ) -> int:
-    """Start or resume a run; returns its exit status. If it diverges, a file in its folder says so."""
+    """Start or resume a run; returns its exit status.
+
+    If it diverges, or starts from a run that did, a file in its folder says so.
+    """
     try:
         if (folder / "config.json").is_file():
             return train(dict(where), resume=folder, deadline=deadline, progress=progress)
         chosen = job.chosen | dict(where)
         if job.first:
+            if (plan.folder(job.first) / DIVERGED).is_file():
+                raise Diverged(f"{job.first}, which it starts from, diverged.")
             chosen |= {"weights": str(plan.folder(job.first)), "model": job.first}
         return train(chosen, out=folder, deadline=deadline, progress=progress)
     except Diverged as error:

@@ -31,7 +31,7 @@ def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
 
 
 STUDY = Study(
-    question="How much does pre-training on more images help with other classes, of which few are labelled?",
+    question="How much does pre-training on more images help with other classes?",
     paper="Figures 3 and 4: the more images a ViT is pre-trained on, the better it transfers.",
     variants=_variants,
     x_name="share of the pre-training images",

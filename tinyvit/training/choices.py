@@ -13,34 +13,60 @@ from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
+from tinyvit.training.starting_point import SHAPE
 
+# What a model from scratch is chosen by; weights have a model already.
+_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-_FREE_ON_RESUME = {"device", "threads", "data_dir"}
+_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
+    dataset = chosen.get("dataset", repeated.dataset if repeated else "shapes")
+    usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+    if is_resnet(chosen.get("model")):
+        usual = usual | RESNET
+    if "target" in chosen:
+        usual = usual | PRE_TRAINING
     if repeated is not None:
-        anew = {"position_at": None} if "position" in chosen else {}  # its usual place, unless chosen too
-        settings = replace(repeated, **(anew | chosen))
+        settings = replace(repeated, **(_not_repeated(chosen, repeated, usual) | chosen))
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
-        dataset = chosen.get("dataset", "shapes")
-        usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
-        if is_resnet(chosen.get("model")):
-            usual = usual | RESNET
-        if "target" in chosen:
-            usual = usual | PRE_TRAINING
         settings = Settings(**({"dataset": dataset} | usual | chosen))
     if settings.target and settings.weights:
         raise UserError(
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
         )
+    given = [name for name in _MODEL if name in chosen]
+    if repeated and repeated.weights and "weights" not in chosen and given:
+        raise UserError(
+            f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
+            f"omit --{given[0].replace('_', '-')}, or --config."
+        )
     if not device.is_gpu and settings.threads is None:  # another number of threads would give other bits
         settings = replace(settings, threads=available_cores())
     return settings
+
+
+def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
+
+    Positions of another kind are at their usual place. A ViT in place of a ResNet, or a ResNet in place of a
+    ViT, has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor
+    of weights.
+    """
+    anew = {"position_at": None} if "position" in chosen else {}
+    if repeated.weights:
+        return anew
+    if "weights" in chosen:
+        return anew | dict.fromkeys(SHAPE)
+    if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):
+        return anew
+    instead = {name: usual.get(name, getattr(Settings, name)) for name in RESNET}
+    return {"position_at": None} | dict.fromkeys(SHAPE) | instead
 
 
 def settled(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
 
 
 class EpochFiles:
@@ -15,8 +16,8 @@ class EpochFiles:
     A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """
 
-    def __init__(self, run: RunFolder, title: str, note: Callable[[str], None]):
-        self.run, self.title, self.note = run, title, note
+    def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
+        self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
         self._failed: set[str] = set()
 
     def write(self, records: Sequence[dict[str, Any]], best_epoch: int) -> None:

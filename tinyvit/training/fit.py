@@ -44,6 +44,7 @@ def fit(
     flip: bool = False,
     seed: int = 0,
     threads: int | None = None,
+    precision: str = "auto",
     report: Callable[[int, float], None] | None = None,
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
@@ -66,6 +67,7 @@ def fit(
         flip=flip,
         seed=seed,
         threads=threads,
+        precision=precision,
     )
     images, labels = data.images, data.labels
     count, classes = len(data), config.classes
@@ -86,7 +88,8 @@ def fit(
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
     )
-    engine = make_engine(config, params, partial(loss_and_grads, smoothing=smoothing), training, threads)
+    objective = partial(loss_and_grads, smoothing=smoothing)
+    engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
     total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
     step, means = 0, []

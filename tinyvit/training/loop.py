@@ -13,9 +13,6 @@ import math
 import time
 from pathlib import Path
 
-import numpy as np
-
-from tinyvit.backend import array_module
 from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import learning_rate
@@ -32,7 +29,6 @@ from tinyvit.training.state import State, restored
 from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
-_GPU_LOOK_STEPS = 20  # steps between readings of the loss: reading a number from a GPU waits for the GPU
 
 
 class Trainer:
@@ -50,11 +46,11 @@ class Trainer:
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
-        self.files = EpochFiles(run, f"{settings.dataset}, {settings.model}", progress.note)
+        self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
+        self.known_note = engine.note  # printed at the start; a new one is printed when it comes
         self.saved = time.monotonic()  # when a checkpoint was last written
-        self.reads_every = 1 if array_module(engine.params.flat) is np else _GPU_LOOK_STEPS
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
@@ -65,7 +61,7 @@ class Trainer:
         """Train to the last epoch, or until time.monotonic() reaches the deadline."""
         with stop_signals(deadline) as stop, without_overflow_warnings():
             for epoch in range(len(self.state.records), self.settings.epochs):
-                meter = Meter(self.reads_every, self.guard)
+                meter = Meter(self.guard)
                 self._train_epoch(epoch, meter, stop)
                 self._finish_epoch(epoch, meter.rate)
 
@@ -98,12 +94,18 @@ class Trainer:
                 state.loss_sum += losses
                 state.norm_sum += norms
                 left = (self.total_steps - step) * s.batch_size / meter.rate
+                self._say_news()
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
             if stopping or (meter.is_read and time.monotonic() - self.saved > SAVE_SECONDS):
                 self.save()
             if stopping:
                 raise Interrupted(stop.number)
+
+    def _say_news(self) -> None:
+        if self.engine.note != self.known_note:
+            self.known_note = self.engine.note
+            self.progress.note(self.known_note)
 
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
         """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""

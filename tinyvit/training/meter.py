@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 
-from tinyvit.backend import Array
+import numpy as np
+
+from tinyvit.backend import Array, array_module
 from tinyvit.training.divergence import Guard
+
+_GPU_LOOK_STEPS = 20  # steps between readings: reading a number from a GPU waits for the GPU
 
 
 class Meter:
-    """Collects the results of steps and reads them every few steps, since reading waits for a GPU.
+    """Collects the results of steps, and reads them after every step or, on a GPU, every few steps.
 
     guard detects that training has diverged.
     """
 
-    def __init__(self, reads_every: int, guard: Guard):
-        self.reads_every, self.guard = reads_every, guard
+    def __init__(self, guard: Guard):
+        self.guard = guard
         self.images = 0  # trained on in the steps read so far
         self._unread: list[tuple[Array, Array]] = []
         self._start = time.perf_counter()
@@ -33,7 +37,7 @@ class Meter:
     def add(self, loss: Array, norm: Array) -> bool:
         """Collect a step's loss and gradient norm; returns whether it is time to read."""
         self._unread.append((loss, norm))
-        return len(self._unread) >= self.reads_every
+        return len(self._unread) >= (1 if array_module(loss) is np else _GPU_LOOK_STEPS)
 
     def read(self, step: int, batch_size: int) -> tuple[float, float, float]:
         """The sums of losses and norms, and the last loss, of the unread steps; `step` is the last of them.

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
+from tinyvit.data.cifar import SOURCES, is_at_hand
 from tinyvit.errors import UserError
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -52,6 +53,14 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     dataset = load_data(where, None, progress, in_detail=False)
     check_classes(run, dataset)
     return dataset
+
+
+def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
+    """Whether load_data_of_run would have to download the data of a run first."""
+    settings = run.settings()
+    return settings.dataset in SOURCES and not is_at_hand(
+        settings.dataset, Path(data_dir or settings.data_dir or "data")
+    )
 
 
 def check_classes(run: RunFolder, dataset: Dataset) -> None:

@@ -28,6 +28,7 @@ from tinyvit.training.choices import (
     settled,
     with_whole_epochs,
 )
+from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
@@ -114,8 +115,14 @@ def _resume(
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
+            records, changed = checkpoint.progress["records"], "nothing was changed"
+            if len(run.metrics()) < len(records):  # it was stopped between its last checkpoint and them
+                EpochFiles(run, settings, progress.note).write(
+                    records, checkpoint.progress.get("best_epoch", 0)
+                )
+                changed = "metrics.jsonl, which lacked the last, is complete now"
             progress.outcome(
-                f"{run.path} is finished: all {_length(settings)} are done, and nothing was changed.",
+                f"{run.path} is finished: all {_length(settings)} are done, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
                 f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
             )
@@ -171,7 +178,7 @@ def _trainer(
         settings.accumulate,
     )
     task = task_of(settings, model.config)
-    engine = make_engine(model.config, params, task.objective, training, settings.threads)
+    engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
     return Trainer(run, settings, dataset, engine, progress, task)
 
 
@@ -183,9 +190,11 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         progress.header(
             f"{settings.dataset} without labels" if settings.target else settings.dataset,
             f"{_model_name(settings)}, {engine.params.count:,} parameters",
-            device.label if device.is_gpu else f"{device.label} on {engine.label}",
+            _where(trainer, device),
             f"run {run.path}",
         )
+        if engine.note:
+            progress.note(engine.note)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
         trainer.fit(deadline)
@@ -203,6 +212,12 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         progress.close()
     progress.outcome(*outcome(trainer))
     return 0
+
+
+def _where(trainer: Trainer, device: Device) -> str:
+    """What computes, and how."""
+    summary = trainer.engine.summary(trainer.settings.batch_size)
+    return f"{device.label}{',' if device.is_gpu else ' on'} {summary}"
 
 
 def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
