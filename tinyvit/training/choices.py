@@ -16,7 +16,7 @@ from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_f
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
-_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
+_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 _FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
 
@@ -56,13 +56,13 @@ def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, A
 
     Positions of another kind are at their usual place. A ViT in place of a ResNet, or a ResNet in place of a
     ViT, has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor
-    of weights.
+    of weights, which have been trained and so need no first values either.
     """
     anew = {"position_at": None} if "position" in chosen else {}
     if repeated.weights:
         return anew
     if "weights" in chosen:
-        return anew | dict.fromkeys(SHAPE)
+        return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):
         return anew
     instead = {name: usual.get(name, getattr(Settings, name)) for name in RESNET}

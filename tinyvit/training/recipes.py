@@ -37,8 +37,9 @@ _ON_CPU: dict[str, dict[str, Any]] = {
 }
 _ON_GPU: dict[str, dict[str, Any]] = {"cifar10": _CIFAR_GPU, "cifar100": _CIFAR_GPU}
 
-# What a ResNet differs in: it has no class token, no positions, and no blocks to skip.
+# What a ResNet differs in: it has no class token, no positions, no blocks to skip, no attention, no patches.
 RESNET: dict[str, Any] = {name: WITHOUT_TRANSFORMER[name][0] for name in ("pool", "position", "drop_path")}
+RESNET |= {"init": "official", "whiten": False}
 # Without labels (appendix B.1.2). The paper's rate of 2e-4 is for a far larger model, and a million steps.
 PRE_TRAINING: dict[str, Any] = {"target": "mean-colour", "smoothing": 0.0, "drop_path": 0.0}
 

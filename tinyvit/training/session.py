@@ -33,7 +33,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -97,10 +97,10 @@ def _new_trainer(
         report = progress.download(settings.weights)
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
-    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
+    check_start(settings, weights)  # before anything is downloaded
     dataset = load_data(settings, data_url, progress)
     settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     return trainer
@@ -151,7 +151,7 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = load_any(settings.weights, None, settings.heads)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     if checkpoint:
         trainer.restore(checkpoint)
