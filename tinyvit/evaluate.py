@@ -35,6 +35,7 @@ MISTAKES = 24  # shown by --mistakes
 _EPILOG = """\
 examples:
   python -m tinyvit.evaluate runs/shapes-1
+  python -m tinyvit.evaluate runs/cifar10-1 --flip
   python -m tinyvit.evaluate runs/shapes-1 --confusion confusion.png --mistakes mistakes.png
   python -m tinyvit.evaluate runs/shapes-1 --json > result.json
 """
@@ -84,7 +85,7 @@ def judge(args: argparse.Namespace) -> Judged:
     engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
-    return Judged(images, dataset.classes, evaluate(engine, images))
+    return Judged(images, dataset.classes, evaluate(engine, images, args.flip))
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
@@ -92,7 +93,8 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     width = max(map(len, judged.classes))
     for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
         print(f"{name:{width}}  {percent(accuracy)}")
-    print(f"\n{args.checkpoint}.npz on {len(judged.images):,} {args.split} images: ", end="")
+    both = ", each averaged with its mirror image" if args.flip else ""
+    print(f"\n{args.checkpoint}.npz on {len(judged.images):,} {args.split} images{both}: ", end="")
     print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
 
 
@@ -103,6 +105,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         "run": str(args.run),
         "checkpoint": args.checkpoint,
         "split": args.split,
+        "flip": args.flip,
         "images": len(judged.images),
         "loss": judged.found.loss if math.isfinite(judged.found.loss) else None,
         "accuracy": judged.found.accuracy,
@@ -118,6 +121,7 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
     """Draw the requested pictures."""
     title = (
         f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+        f"{' and their mirror images' if args.flip else ''}"
     )
     if args.confusion:
         accuracy = f"accuracy {100 * judged.found.accuracy:.1f}%"
@@ -142,6 +146,11 @@ def parser() -> argparse.ArgumentParser:
         choices=("test", "validation", "train"),
         default="test",
         help="which images to evaluate on (default: test)",
+    )
+    p.add_argument(
+        "--flip",
+        action="store_true",
+        help="average the logits of each image with those of its mirror image",
     )
     p.add_argument(
         "--data-dir",
