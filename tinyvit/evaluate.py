@@ -42,11 +42,12 @@ examples:
 
 
 class Judged(NamedTuple):
-    """A set of images, the names of their classes, and a model's results on them."""
+    """A set of images, the names of their classes, a model's results on them, and the recipe of its run."""
 
     images: ImageSet
     classes: tuple[str, ...]
     found: Evaluation
+    recipe: str | None
 
 
 def main(args: argparse.Namespace) -> None:
@@ -65,7 +66,8 @@ def main(args: argparse.Namespace) -> None:
 def judge(args: argparse.Namespace) -> Judged:
     """Run the model on the images."""
     run = RunFolder.open(args.run)
-    if run.settings().target:
+    settings = run.settings()
+    if settings.target:
         raise UserError(
             f"{args.run} learned without labels, to predict patches, and has no classes: fine-tune it with "
             "tinyvit.finetune. The losses of its epochs are in metrics.jsonl."
@@ -85,7 +87,7 @@ def judge(args: argparse.Namespace) -> Judged:
     engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
-    return Judged(images, dataset.classes, evaluate(engine, images, args.flip))
+    return Judged(images, dataset.classes, evaluate(engine, images, args.flip), settings.recipe)
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
@@ -93,8 +95,9 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     width = max(map(len, judged.classes))
     for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
         print(f"{name:{width}}  {percent(accuracy)}")
+    what = f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
     both = ", each averaged with its mirror image" if args.flip else ""
-    print(f"\n{args.checkpoint}.npz on {len(judged.images):,} {args.split} images{both}: ", end="")
+    print(f"\n{what} on {len(judged.images):,} {args.split} images{both}: ", end="")
     print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
 
 
@@ -104,6 +107,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     return {
         "run": str(args.run),
         "checkpoint": args.checkpoint,
+        "recipe": judged.recipe,
         "split": args.split,
         "flip": args.flip,
         "images": len(judged.images),
