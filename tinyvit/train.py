@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         "--recipe",
         metavar="NAME",
         help=f"follow a named recipe, one of {', '.join(RECIPES)}; other flags take precedence "
-        "(default: for CIFAR, cpu-quick or, on a GPU, gpu-100)",
+        "(default: the one for the data set and the device)",
     )
     add_data_flags(p, usual_size="64")
     add_model_flags(p, "classify by the class token or by the mean of the patches")
