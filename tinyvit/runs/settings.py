@@ -43,6 +43,8 @@ class Settings:
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
 
+    recipe is the name of the recipe that was followed, if any; see recipes.named.
+
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
 
@@ -84,6 +86,7 @@ class Settings:
     position_resize: str | None = None
     target: str | None = None
     corrupt: float = 0.5
+    recipe: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"

@@ -20,6 +20,7 @@ from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
+from tinyvit.training.announcement import announce
 from tinyvit.training.choices import (
     fitted_to_data,
     fitted_to_model,
@@ -52,8 +53,8 @@ def train(
     progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
-    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out` if given and the latest run otherwise.
+    the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
+    folder, or True for the folder `out` if given and the latest run otherwise.
     """
     progress = progress or Progress()
     if resume:
@@ -87,7 +88,7 @@ def _new_trainer(
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
@@ -197,6 +198,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.note)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()
