@@ -3,18 +3,19 @@
 from tinyvit.model.params import Params
 from tinyvit.optim.adam import Adam, AdamW
 from tinyvit.optim.clip import clip_norm
+from tinyvit.optim.muon import Muon
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
 
-Optimizer = SGD | Adam  # anything with step(grads, lr, step) and state
-OPTIMIZERS = ("adamw", "adam", "sgd")
+Optimizer = SGD | Adam | Muon  # anything with step(grads, lr, step) and state
+OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
 
 
 def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> Optimizer:
-    """The optimiser called 'adamw', 'adam' or 'sgd'; SGD has no weight decay (paper, Table 4)."""
+    """The optimiser called 'adamw', 'adam', 'sgd' or 'muon'; SGD has no weight decay (paper, Table 4)."""
     if name == "sgd":
         return SGD(params, momentum)
-    return {"adam": Adam, "adamw": AdamW}[name](params, weight_decay=weight_decay)
+    return {"adam": Adam, "adamw": AdamW, "muon": Muon}[name](params, weight_decay=weight_decay)
 
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Muon",
     "Optimizer",
     "clip_norm",
     "learning_rate",

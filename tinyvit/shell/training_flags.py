@@ -116,7 +116,8 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     fit.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=f"optimiser to use (default: {Settings.optimizer}; for finetune, sgd)",
+        help="optimiser to use; muon is for the matrices inside the blocks, with adamw for all else "
+        f"(default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
         "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
