@@ -1,7 +1,8 @@
-"""Optimisers, gradient clipping and learning-rate schedules, all on the flat parameter buffer."""
+"""Optimisers, clipping, learning-rate schedules and averaging, all on the flat parameter buffer."""
 
 from tinyvit.model.params import Params
 from tinyvit.optim.adam import Adam, AdamW
+from tinyvit.optim.average import Average, averaged
 from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.muon import Muon
 from tinyvit.optim.schedule import DECAYS, learning_rate
@@ -24,8 +25,10 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Average",
     "Muon",
     "Optimizer",
+    "averaged",
     "clip_norm",
     "learning_rate",
     "make_optimizer",

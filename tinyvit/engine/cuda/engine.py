@@ -99,6 +99,8 @@ class CudaEngine(ReferenceEngine):
                 program.plan, part.noise(), self._rates(lr, plan.step), part if self._dataset else None
             )
             program.run()
+        if t.average:
+            t.average.update(plan.step)
         return self._loss.copy().reshape(()), self._uploads.norm.copy()
 
     def loss_and_grads(
