@@ -1,7 +1,6 @@
 """Runs with a running average of the weights, and with Muon: what is kept, resumed, and used afterwards."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -18,10 +17,10 @@ from tests.tiny_runs import (
 from tests.training.test_fit import CONFIG, colours
 from tinyvit import ViTClassifier, evaluate, finetune, load, pretrain
 from tinyvit.data import plan_batch
-from tinyvit.engine import CudaEngine, ReferenceEngine, Training, make_engine
+from tinyvit.engine import CudaEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import Params, initialise
-from tinyvit.optim import Average, Muon, make_optimizer
+from tinyvit.optim import Average, make_optimizer
 from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.training.fit import fit
 
@@ -134,9 +133,6 @@ def test_the_classifier_passes_them_on(monkeypatch):
     assert (given["optimizer"], given["ema"]) == ("muon", 0.6)
 
 
-# On a GPU.
-
-
 def test_the_cuda_engine_keeps_the_average_too(any_cuda):
     xp, config = any_cuda.xp, CONFIG
     params, data = initialise(config, 1).to(xp), colours()
@@ -149,11 +145,3 @@ def test_the_cuda_engine_keeps_the_average_too(any_cuda):
         path.append(params.to(np).flat)
     found = Params(average.flat, params.rows).to(np).flat
     np.testing.assert_allclose(found, averages(path)[-1], rtol=1e-5, atol=1e-6)
-
-
-def test_muon_goes_the_plain_way_on_a_gpu_and_says_why(cuda):
-    params = initialise(CONFIG).to(cuda.xp)
-    pixels, labels = cuda.xp.asarray(np.zeros((1, 8, 8, 3), np.uint8)), cuda.xp.asarray([0])
-    engine = make_engine(CONFIG, params, training=Training(pixels, labels, Muon(params), math.inf))
-    assert type(engine) is ReferenceEngine
-    assert engine.note.startswith("the CUDA engine is not used: its kernels do not include Muon. Plain CuPy")
