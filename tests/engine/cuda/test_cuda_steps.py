@@ -87,12 +87,14 @@ def test_the_environment_switches_graphs_off(cuda, monkeypatch):
     assert counts[0] == counts[1] == counts[2] > 10
 
 
-def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch):
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer):
     config, copies = CASES["everything"], []
     params = draw(config)[0].to(cuda.xp)
     rng = np.random.default_rng(0)
     images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
-    training = Training(images, cuda.xp.asarray(rng.integers(0, 5, 20)), make_optimizer("adamw", params), 1.0)
+    labels = cuda.xp.asarray(rng.integers(0, 5, 20))
+    training = Training(images, labels, make_optimizer(optimizer, params), 1.0)
     engine = CudaEngine(config, params, training=training, precision="bf16")
     engine.step(plan_batch(0, 1, np.arange(BATCH)), 1e-3)  # plans, compiles and uploads what stays
 
