@@ -16,8 +16,9 @@ from tinyvit.studies import STUDIES
 from tinyvit.studies.carry_out import carry_out
 from tinyvit.studies.picture import draw
 from tinyvit.studies.plan import Plan
-from tinyvit.studies.results import is_finished, result_of, rows_of, write_results
+from tinyvit.studies.results import is_finished, result_of, rows_of
 from tinyvit.studies.study import CLASSES, SIZES
+from tinyvit.studies.writing import write_results
 
 _EPILOG = """\
 Without NAME, the studies are listed. A study trains a set of models, each with several seeds, into

@@ -1,8 +1,8 @@
-"""The paper's studies, each a small file: a question, the runs that answer it, how the answer is shown."""
+"""Studies, each a small file: a question, the runs that answer it, how the answer is shown."""
 
 from __future__ import annotations
 
-from tinyvit.studies import data, pooling, positions, scaling, transfer, unlabelled
+from tinyvit.studies import data, ingredients, pooling, positions, scaling, transfer, unlabelled
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -12,4 +12,5 @@ STUDIES: dict[str, Study] = {
     "scaling": scaling.STUDY,
     "transfer": transfer.STUDY,
     "unlabelled": unlabelled.STUDY,
+    "ingredients": ingredients.STUDY,
 }

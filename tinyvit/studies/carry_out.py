@@ -12,7 +12,8 @@ from tinyvit.errors import UserError
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
 from tinyvit.studies.plan import Job, Plan
-from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of, write_results
+from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of
+from tinyvit.studies.writing import write_results
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
 from tinyvit.training.signals import OUT_OF_TIME

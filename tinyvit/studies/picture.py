@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tinyvit.pictures.study import Found, draw_lines, draw_rows
+from tinyvit.pictures.worth import Difference, draw_worth
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import Row
+from tinyvit.studies.worth import worths_of
 
 
 def draw(plan: Plan, rows: Sequence[Row]) -> None:
@@ -26,10 +28,26 @@ def draw(plan: Plan, rows: Sequence[Row]) -> None:
     seeds = max(len(row.results) for row in rows)
     subtitle = f"{plan.dataset}, {plan.size}; dots: {seeds} seed{'s' if seeds != 1 else ''}"
     path = plan.out / "picture.png"
-    if study.x_name:
+    if differences := _differences(plan, rows):
+        draw_worth(study.question, subtitle, differences, path)
+    elif study.x_name:
         draw_lines(study.question, subtitle, found, study.x_name, _label(plan), path)
     else:
         draw_rows(study.question, subtitle, found, path)
+
+
+def _differences(plan: Plan, rows: Sequence[Row]) -> list[Difference]:
+    """What the study's comparisons have come to, in points."""
+    return [
+        Difference(
+            worth.comparison.name,
+            worth.comparison.beside,
+            100 * worth.gain,
+            [100 * gain for gain in worth.by_seed],
+            worth.error and 100 * worth.error,
+        )
+        for worth in worths_of(plan, rows)
+    ]
 
 
 def _label(plan: Plan) -> Callable[[float], str]:

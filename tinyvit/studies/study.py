@@ -65,12 +65,26 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """What something is worth beside others: a variant that has it, and one that differs in nothing else.
+
+    name is what is compared, beside what else both have; added and without are the names of the variants.
+    """
+
+    name: str
+    beside: str
+    added: str
+    without: str
+
+
+@dataclass(frozen=True)
 class Study:
     """A question, what the paper answers, and the runs that answer it at home.
 
     usual(size) are the settings of all variants, variants(size, dataset) what is compared. The picture has a
     row for each variant or, if x_name is given, lines over a logarithmic axis of that name; over_compute says
-    that this axis is the model's multiply-adds, which then need not be given as the variants' x.
+    that this axis is the model's multiply-adds, which then need not be given as the variants' x. If
+    comparisons(size) names pairs of variants, it is their differences that are tabulated and drawn.
     """
 
     question: str
@@ -80,3 +94,4 @@ class Study:
     x_name: str = ""
     over_compute: bool = False
     percent: bool = False  # whether x is a share, to be written in percent
+    comparisons: Callable[[str], tuple[Comparison, ...]] = field(default=lambda size: ())
