@@ -57,6 +57,9 @@ class ViTClassifier:
         smoothing: float = 0.0,
         crop_padding: int = 0,
         flip: bool = False,
+        augment: str = "none",
+        augment_ops: int = 2,
+        augment_magnitude: float = 10.0,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
     ):
@@ -69,6 +72,9 @@ class ViTClassifier:
         self.smoothing = smoothing
         self.crop_padding = crop_padding
         self.flip = flip
+        self.augment = augment
+        self.augment_ops = augment_ops
+        self.augment_magnitude = augment_magnitude
         self.random_state = random_state
         self.threads = threads
 
@@ -108,6 +114,9 @@ class ViTClassifier:
             smoothing=self.smoothing,
             crop_padding=self.crop_padding,
             flip=self.flip,
+            augment=self.augment,
+            augment_ops=self.augment_ops,
+            augment_magnitude=self.augment_magnitude,
             seed=seed,
             report=lambda epoch, loss: self.losses_.append(loss),
         )

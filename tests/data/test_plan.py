@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
-from tinyvit.data import crop_and_flip, epoch_order, make_batch, normalise, plan_batch
+from tinyvit.data import crop_and_flip, epoch_order, make_batch, make_policy, normalise, plan_batch
+from tinyvit.data.augmentation import apply_operations
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
 
-FIELDS = ("indices", "down", "right", "flip")
+FIELDS = ("indices", "down", "right", "flip", "operations")
+RANDAUGMENT = make_policy("randaugment", rounds=2, magnitude=12.0)
 
 
 def draws(plan):
@@ -21,7 +23,7 @@ def draws(plan):
 
 @given(seed=seeds(), step=st.integers(1, 10**6), count=st.integers(1, 30), parts=st.integers(1, 40))
 def test_the_parts_of_a_plan_are_the_whole_of_it_in_order(seed, step, count, parts):
-    whole = plan_batch(seed, step, np.arange(100, 100 + count), padding=3, flip=True)
+    whole = plan_batch(seed, step, np.arange(100, 100 + count), 3, True, policy=RANDAUGMENT)
     cut = whole.parts(parts)
     assert len(cut) == min(parts, count)
     assert max(map(len, cut)) - min(map(len, cut)) <= 1
@@ -49,10 +51,10 @@ def test_the_noise_of_a_part_is_that_of_its_images_in_the_whole():
 @given(seed=seeds(), step=st.integers(1, 10**6))
 def test_the_same_seed_and_step_make_the_same_plan_whatever_was_planned_before(seed, step):
     indices = np.arange(64)
-    first = plan_batch(seed, step, indices, 4, True)
+    first = plan_batch(seed, step, indices, 4, True, policy=RANDAUGMENT)
     plan_batch(seed, step + 1, indices, 4, True)
     epoch_order(seed, 0, 9)
-    assert draws(plan_batch(seed, step, indices, 4, True)) == draws(first)
+    assert draws(plan_batch(seed, step, indices, 4, True, policy=RANDAUGMENT)) == draws(first)
 
 
 def test_every_step_and_every_seed_augments_in_its_own_way():
@@ -82,7 +84,7 @@ def test_every_image_may_come_first():
 def test_orders_and_augmentations_are_not_made_of_the_same_numbers():
     """Epoch 7 and step 7 differ in their purpose alone."""
     drawn = {_draws(0, purpose, 7).random() for purpose in _PURPOSES}
-    assert len(drawn) == len(_PURPOSES) == 2
+    assert len(drawn) == len(_PURPOSES) > 1
 
 
 def mirrored(flip, count=20_000):
@@ -100,12 +102,31 @@ def test_with_flips_half_of_the_images_are_mirrored_and_without_none():
 def test_by_default_images_are_taken_as_they_are():
     plan = plan_batch(0, 1, np.arange(1000))
     assert not plan.flip.any() and not plan.down.any() and not plan.right.any()
+    assert plan.operations.shape == (1000, 0)
 
 
 def test_whether_images_are_flipped_does_not_move_the_crops():
     with_flips, without = (plan_batch(0, 1, np.arange(100), 3, flip) for flip in (True, False))
     np.testing.assert_array_equal(with_flips.down, without.down)
     np.testing.assert_array_equal(with_flips.right, without.right)
+
+
+def test_a_policy_moves_neither_crops_nor_flips():
+    with_policy, without = (
+        plan_batch(0, 1, np.arange(100), 3, True, **more) for more in ({"policy": RANDAUGMENT}, {})
+    )
+    for name in ("indices", "down", "right", "flip"):
+        np.testing.assert_array_equal(getattr(with_policy, name), getattr(without, name))
+    assert with_policy.operations.shape == (100, 2)
+
+
+def test_every_step_and_every_seed_draws_operations_of_its_own():
+    plans = (
+        plan_batch(seed, step, np.arange(64), policy=RANDAUGMENT)
+        for seed in range(5)
+        for step in range(1, 41)
+    )
+    assert len({plan.operations.tobytes() for plan in plans}) == 200
 
 
 @given(seed=seeds(), step=st.integers(1, 10**6), padding=st.integers(0, 12))
@@ -119,12 +140,27 @@ def test_windows_move_by_the_padding_and_no_further(seed, step, padding):
 def test_a_batch_is_what_its_plan_asks_for(dtype):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
-    plan = plan_batch(1, 2, np.array([8, 0, 3, 8]), 2, True)
+    plan = plan_batch(1, 2, np.array([8, 0, 3, 8]), 2, True, policy=RANDAUGMENT)
     x, y = make_batch(images, labels, plan, np.dtype(dtype), (8, 6))
-    pixels = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    window = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    pixels = apply_operations(window.copy(), plan.operations)
+    assert (pixels != window).any()
     np.testing.assert_array_equal(x, normalise(pixels, np.dtype(dtype)))
     np.testing.assert_array_equal(y, labels[[8, 0, 3, 8]])
     assert x.dtype == dtype
+
+
+@given(seed=seeds(), parts=st.integers(2, 4))
+@settings(max_examples=25)
+def test_a_batch_made_in_parts_is_the_batch(seed, parts):
+    rng = np.random.default_rng(seed)
+    images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
+    before = images.copy()
+    plan = plan_batch(seed, 3, rng.integers(0, 9, 12), 2, True, policy=RANDAUGMENT)
+    whole, _ = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
+    pieces = [make_batch(images, labels, part, np.dtype("float32"), (8, 6))[0] for part in plan.parts(parts)]
+    np.testing.assert_array_equal(np.concatenate(pieces), whole)
+    np.testing.assert_array_equal(images, before)
 
 
 def test_a_batch_is_made_for_the_image_size_of_the_model():
@@ -136,7 +172,8 @@ def test_a_batch_is_made_for_the_image_size_of_the_model():
 def test_a_batch_is_made_where_the_images_are(gpu):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
-    plan = plan_batch(1, 2, np.array([8, 0, 3]), 2, True)
+    plan = plan_batch(1, 2, rng.integers(0, 9, 60), 2, True, policy=RANDAUGMENT)
+    assert len(np.unique(plan.operations["kind"])) == 14  # everything that can be drawn
     here = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
     asarray = gpu.xp.asarray
     there = make_batch(asarray(images), asarray(labels), plan, np.dtype("float32"), (8, 6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
+from tinyvit.data.augmentation import POLICIES, make_policy
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import (
     Dataset,
@@ -26,6 +27,7 @@ from tinyvit.files.download import Report
 __all__ = [
     "DATASETS",
     "FITS",
+    "POLICIES",
     "BatchPlan",
     "Dataset",
     "ImageSet",
@@ -39,6 +41,7 @@ __all__ = [
     "keep_classes",
     "load_dataset",
     "make_batch",
+    "make_policy",
     "normalise",
     "one_of_each",
     "plan_batch",

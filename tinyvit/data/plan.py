@@ -13,9 +13,11 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, to_input
+from tinyvit.data.augmentation import Policy, apply_operations, unchanged
 from tinyvit.ops import Noise
 
-_PURPOSES = {"order": 1, "augmentation": 2}
+_PURPOSES = {"order": 1, "augmentation": 2, "operations": 3}
+_PER_IMAGE = ("indices", "down", "right", "flip", "operations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +25,9 @@ class BatchPlan:
     """Which images a batch takes, and what is done to each.
 
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
-    how far the window of each is moved in pixels, and whether the image is mirrored. first is the index of
-    the plan's first image in the whole batch: 0, unless the plan is part of another one.
+    how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
+    what is then done to it, one after another (see data.augmentation). first is the index of the plan's first
+    image in the whole batch: 0, unless the plan is part of another one.
     """
 
     seed: int
@@ -33,6 +36,7 @@ class BatchPlan:
     down: np.ndarray
     right: np.ndarray
     flip: np.ndarray
+    operations: np.ndarray
     first: int = 0
 
     def __len__(self) -> int:
@@ -48,7 +52,7 @@ class BatchPlan:
         return Noise(self.seed, self.step, self.first)
 
     def _part(self, piece: slice) -> BatchPlan:
-        cut = {name: getattr(self, name)[piece] for name in ("indices", "down", "right", "flip")}
+        cut = {name: getattr(self, name)[piece] for name in _PER_IMAGE}
         return replace(self, first=self.first + int(piece.start), **cut)
 
 
@@ -57,13 +61,23 @@ def epoch_order(seed: int, epoch: int, count: int) -> np.ndarray:
     return _draws(seed, "order", epoch).permutation(count)
 
 
-def plan_batch(seed: int, step: int, indices: np.ndarray, padding: int = 0, flip: bool = False) -> BatchPlan:
+def plan_batch(
+    seed: int,
+    step: int,
+    indices: np.ndarray,
+    padding: int = 0,
+    flip: bool = False,
+    *,
+    policy: Policy = unchanged,
+) -> BatchPlan:
     """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
-    padding is how far, in pixels, a window may move; flip mirrors half of the images at random.
+    padding is how far, in pixels, a window may move; flip mirrors half of the images at random. policy
+    draws the operations: see data.augmentation.make_policy.
     """
     down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), len(indices), padding)
-    return BatchPlan(seed, step, indices, down, right, mirrored & flip)
+    operations = policy(_draws(seed, "operations", step), len(indices))
+    return BatchPlan(seed, step, indices, down, right, mirrored & flip, operations)
 
 
 def make_batch(
@@ -77,7 +91,7 @@ def make_batch(
     asarray = array_module(images).asarray
     chosen = asarray(plan.indices)
     pixels = crop_and_flip(images, chosen, asarray(plan.down), asarray(plan.right), asarray(plan.flip))
-    return to_input(pixels, dtype, size), labels[chosen]
+    return to_input(apply_operations(pixels, plan.operations), dtype, size), labels[chosen]
 
 
 def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:

@@ -20,7 +20,8 @@ class Training:
 
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
-    a batch is split into, computed one after another to save memory.
+    a batch is split into, computed one after another to save memory. operations says whether the plans have
+    any for the images (see data.augmentation).
     """
 
     images: Array
@@ -28,6 +29,7 @@ class Training:
     optimizer: Optimizer
     clip: float = math.inf
     accumulate: int = 1
+    operations: bool = False
 
 
 class ReferenceEngine:

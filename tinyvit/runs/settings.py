@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, Policy, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
@@ -27,8 +28,10 @@ class Settings:
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
+    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
+    what else is done to an image; augment_ops and augment_magnitude are the number of operations and their
+    strength, 0 to 30, of randaugment (see data.augmentation). accumulate is the number of parts that a batch
+    is split into, computed one after another to save memory. layers, width, mlp_width and heads
     replace those of the model's name. position and position_at are the kind and the place of the position
     embedding (see ViTConfig); if the place is None, it becomes the usual one.
 
@@ -73,6 +76,9 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    augment: str = "none"
+    augment_ops: int = 2
+    augment_magnitude: float = 10.0
     evaluate_every: int = 1
     weights: str | None = None
     resolution: int | None = None
@@ -92,6 +98,10 @@ class Settings:
     def warmup(self, steps_per_epoch: int) -> int:
         """The number of updates during which the learning rate rises."""
         return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
+
+    def policy(self) -> Policy:
+        """What draws the operations of each image."""
+        return make_policy(self.augment, self.augment_ops, self.augment_magnitude)
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -176,7 +186,7 @@ _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "augment_ops")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
@@ -186,6 +196,11 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "augment": _one_of(POLICIES),
+    "augment_magnitude": (
+        lambda value: 0 <= value <= MOST_MAGNITUDE,
+        f"a number from 0 to {MOST_MAGNITUDE:g}",
+    ),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "precision": _one_of(PRECISIONS),

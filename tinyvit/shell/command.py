@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TextIO
 
+from tinyvit.data.augmentation import MOST_MAGNITUDE
 from tinyvit.errors import UserError
 from tinyvit.shell.moving_line import MovingLine
 
@@ -171,6 +172,12 @@ def natural_float(text: str) -> float:
 def rate(text: str) -> float:
     """A number in [0, 1)."""
     return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
+
+
+def magnitude(text: str) -> float:
+    """A number in [0, 30]."""
+    expected = f"a number from 0 to {MOST_MAGNITUDE:g}"
+    return _checked(text, float, lambda value: 0 <= value <= MOST_MAGNITUDE, expected)
 
 
 def fraction(text: str) -> float:

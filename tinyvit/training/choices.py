@@ -17,6 +17,7 @@ from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
+_OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 _FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
 
@@ -39,6 +40,11 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         raise UserError(
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
+        )
+    if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
+        raise UserError(
+            f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
+            f"{settings.augment}: omit it, or give --augment randaugment."
         )
     given = [name for name in _MODEL if name in chosen]
     if repeated and repeated.weights and "weights" not in chosen and given:

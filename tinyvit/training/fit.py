@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.data import ImageSet, epoch_order, make_policy, plan_batch
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
@@ -42,6 +42,9 @@ def fit(
     smoothing: float = 0.0,
     crop_padding: int = 0,
     flip: bool = False,
+    augment: str = "none",
+    augment_ops: int = 2,
+    augment_magnitude: float = 10.0,
     seed: int = 0,
     threads: int | None = None,
     precision: str = "auto",
@@ -65,6 +68,9 @@ def fit(
         smoothing=smoothing,
         crop_padding=crop_padding,
         flip=flip,
+        augment=augment,
+        augment_ops=augment_ops,
+        augment_magnitude=augment_magnitude,
         seed=seed,
         threads=threads,
         precision=precision,
@@ -87,7 +93,9 @@ def fit(
         xp.asarray(labels),
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
+        operations=augment != "none",
     )
+    policy = make_policy(augment, augment_ops, augment_magnitude)
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
@@ -99,7 +107,7 @@ def fit(
             for k in range(steps):
                 step += 1
                 indices = order[k * batch_size : (k + 1) * batch_size]
-                plan = plan_batch(seed, step, indices, crop_padding, flip)
+                plan = plan_batch(seed, step, indices, crop_padding, flip, policy=policy)
                 loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
                 loss_sum = loss_sum + loss * len(indices)
         means.append(float(loss_sum) / count)

@@ -46,6 +46,7 @@ class Trainer:
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
+        self.policy = settings.policy()
         self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
@@ -86,7 +87,7 @@ class Trainer:
         for k in range(first, count):
             started, step = time.perf_counter(), state.step + 1
             indices = order[k * s.batch_size : (k + 1) * s.batch_size]
-            plan = plan_batch(s.seed, step, indices, s.crop_padding, s.flip)
+            plan = plan_batch(s.seed, step, indices, s.crop_padding, s.flip, policy=self.policy)
             due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
             state.step, stopping = step, bool(stop)
             if due or k + 1 == count or stopping:

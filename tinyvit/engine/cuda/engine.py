@@ -142,7 +142,8 @@ class CudaEngine(ReferenceEngine):
         """Have the training set and the optimiser's state in memory."""
         xp, optimizer = self._memory.xp, training.optimizer
         keep = self._memory.keep
-        if training.images.shape[1:] == (*self.config.image_size, self.config.channels):
+        as_they_are = training.images.shape[1:] == (*self.config.image_size, self.config.channels)
+        if as_they_are and not training.operations:  # or make_batch must make every batch
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
