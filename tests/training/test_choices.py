@@ -36,6 +36,17 @@ def test_weights_in_place_of_a_new_model_do_not_get_its_shape():
     assert repeat(VIT, weights="runs/shapes-1", model="shapes-1")[4] is None
 
 
+@pytest.mark.parametrize("augment", ["none", "autoaugment"])
+@pytest.mark.parametrize("name", ["augment_ops", "augment_magnitude"])
+def test_settings_of_randaugment_without_it_are_refused(augment, name):
+    complaint = (
+        f"--{name.replace('_', '-')} is a setting of randaugment, and this run has --augment {augment}: omit"
+    )
+    with pytest.raises(UserError, match=complaint):
+        repeat({"model": "nano/4"}, augment=augment, **{name: 3})
+    repeat({"model": "nano/4", "augment": "randaugment"}, **{name: 3})
+
+
 @pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers"])
 def test_a_run_from_weights_is_not_repeated_with_another_model(name):
     flag = name.replace("_", "-")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.data import ImageSet, epoch_order, make_policy, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
@@ -31,6 +31,8 @@ def test_it_is_an_order_plans_and_steps():
     data = colours()
     params, twin = (initialise(CONFIG, 1, "float64") for _ in range(2))
     settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "crop_padding": 2, "flip": True}
+    settings |= {"augment": "randaugment", "augment_ops": 1, "augment_magnitude": 20}
+    policy = make_policy("randaugment", 1, 20)
     means = fit(CONFIG, params, data, epochs=3, batch_size=8, lr=0.1, seed=7, warmup_epochs=0.5, **settings)
     training = Training(data.images, data.labels, make_optimizer("sgd", twin), clip=0.5)
     engine = ReferenceEngine(CONFIG, twin, partial(loss_and_grads, smoothing=0.2), training)
@@ -39,7 +41,9 @@ def test_it_is_an_order_plans_and_steps():
         order, total = epoch_order(7, epoch, 20), 0.0
         for indices in (order[:8], order[8:16], order[16:]):
             step += 1
-            loss, _ = engine.step(plan_batch(7, step, indices, 2, True), learning_rate(step, 9, 0.1, 2))
+            loss, _ = engine.step(
+                plan_batch(7, step, indices, 2, True, policy=policy), learning_rate(step, 9, 0.1, 2)
+            )
             total += float(loss) * len(indices)
         expected.append(total / 20)
     assert means == pytest.approx(expected, rel=1e-9)
@@ -105,7 +109,7 @@ def test_a_loss_that_is_not_finite_ends_it():
 def test_it_trains_on_the_gpu(gpu):
     here = initialise(CONFIG, 1, "float64")
     there = here.to(gpu.xp)
-    settings = {"epochs": 2, "batch_size": 8, "crop_padding": 1, "flip": True}
+    settings = {"epochs": 2, "batch_size": 8, "crop_padding": 1, "flip": True, "augment": "autoaugment"}
     expected = fit(CONFIG, here, colours(), **settings)
     assert fit(CONFIG, there, colours(), **settings) == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(there.to(np).flat, here.flat, rtol=1e-6, atol=1e-7)
@@ -118,6 +122,8 @@ def test_it_trains_on_the_gpu(gpu):
         ({"batch_size": 2.5}, "batch_size is 2.5, expected"),
         ({"epochs": 0}, "epochs is 0, expected"),
         ({"lr": -1}, "lr is -1, expected a number above 0"),
+        ({"augment": "trivial"}, "augment is 'trivial', expected one of none, randaugment"),
+        ({"augment_magnitude": 31}, "augment_magnitude is 31, expected a number from 0 to 30"),
         ({"lr": float("nan")}, "lr is nan, expected"),
         ({"lr": "0.1"}, "lr is '0.1', expected"),
         ({"optimizer": "lion"}, "optimizer is 'lion', expected one of adamw"),

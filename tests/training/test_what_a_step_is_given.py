@@ -8,6 +8,7 @@ import pytest
 from tests.tiny_runs import numbers, tiny
 from tinyvit import train
 from tinyvit.data import make_batch
+from tinyvit.data.augmentation.operations import NAMES
 from tinyvit.engine import ReferenceEngine
 from tinyvit.objectives import loss_and_grads
 from tinyvit.training import tasks
@@ -52,6 +53,18 @@ def test_crops_move_up_to_the_padding(plans):
     for padding in (0, 3):
         shifts = [(plan.down, plan.right) for plan in plans("--epochs", "8", "--crop-padding", padding)]
         assert (np.min(shifts), np.max(shifts)) == (-padding, padding)
+
+
+def test_images_are_augmented_as_asked_for(plans):
+    def drawn(*flags):
+        return np.concatenate([plan.operations for plan in plans("--epochs", "1", *flags)])
+
+    assert drawn().shape == (32, 0)
+    assert drawn("--augment", "autoaugment").shape == (32, 2)
+    asked = drawn("--augment", "randaugment", "--augment-ops", "3", "--augment-magnitude", "15")
+    assert asked.shape == (32, 3)
+    rotated = asked["kind"] == NAMES.index("rotate")
+    assert set(asked["amount"][rotated]) <= {-15.0, 15.0} and rotated.any()
 
 
 def test_every_epoch_takes_every_image_once_in_an_order_of_its_own(plans):

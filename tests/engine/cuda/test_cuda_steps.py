@@ -35,10 +35,11 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
         assert distance(our_state[name], state[name]) < 1e-4
 
 
-def test_steps_on_images_of_another_size_than_the_models(any_cuda):
+@pytest.mark.parametrize("others", [{"side": 12}, {"augment": "randaugment"}])
+def test_steps_on_images_of_another_size_than_the_models_and_on_augmented_ones(any_cuda, others):
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": "sgd", "side": 12, "steps": 2}
+    settings = {"optimizer": "sgd", "steps": 2, **others}
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
