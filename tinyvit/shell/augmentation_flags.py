@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tinyvit.data import POLICIES
+from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import magnitude, png_path, positive_int
+from tinyvit.shell.command import png_path, positive_int, up_to
 
 
 def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
@@ -26,9 +26,10 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
     )
     data.add_argument(
         "--augment-magnitude",
-        type=magnitude,
+        type=up_to(MOST_MAGNITUDE),
         metavar="X",
-        help=f"strength of randaugment, from 0 to 30 (default: {Settings.augment_magnitude:g})",
+        help=f"strength of randaugment, from 0 to {MOST_MAGNITUDE:g} "
+        f"(default: {Settings.augment_magnitude:g})",
     )
     data.add_argument(
         "--show-augmentation",

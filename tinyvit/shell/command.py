@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from tinyvit.data.augmentation import MOST_MAGNITUDE
 from tinyvit.errors import UserError
 from tinyvit.shell.moving_line import MovingLine
 
@@ -174,10 +173,11 @@ def rate(text: str) -> float:
     return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
 
 
-def magnitude(text: str) -> float:
-    """A number in [0, 30]."""
-    expected = f"a number from 0 to {MOST_MAGNITUDE:g}"
-    return _checked(text, float, lambda value: 0 <= value <= MOST_MAGNITUDE, expected)
+def up_to(most: float) -> Callable[[str], float]:
+    """A number in [0, most]."""
+    return lambda text: _checked(
+        text, float, lambda value: 0 <= value <= most, f"a number from 0 to {most:g}"
+    )
 
 
 def fraction(text: str) -> float:
