@@ -37,8 +37,9 @@ class ViTClassifier:
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
-    passes over the images, which is increased if it would mean fewer than 200 updates. The other settings are
-    those of Model.fit; random_state None draws a random seed.
+    passes over the images, which is increased if it would mean fewer than 200 updates. init is that of
+    tinyvit.preset, and whiten whether to call Model.whiten first. The other settings are those of Model.fit;
+    random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -60,6 +61,8 @@ class ViTClassifier:
         augment: str = "none",
         augment_ops: int = 2,
         augment_magnitude: float = 10.0,
+        init: str = "official",
+        whiten: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
     ):
@@ -75,6 +78,8 @@ class ViTClassifier:
         self.augment = augment
         self.augment_ops = augment_ops
         self.augment_magnitude = augment_magnitude
+        self.init = init
+        self.whiten = whiten
         self.random_state = random_state
         self.threads = threads
 
@@ -101,8 +106,11 @@ class ViTClassifier:
             (height, width),
             names if len(set(names)) == len(names) else len(names),
             seed=seed,
+            init=self.init,
             threads=self.threads,
         )
+        if self.whiten:
+            model.whiten(images, seed=seed)
         self.losses_ = []
         model.fit(
             images,

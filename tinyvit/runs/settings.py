@@ -14,6 +14,7 @@ from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, Policy, make_pol
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
+from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
@@ -33,7 +34,9 @@ class Settings:
     strength, 0 to 30, of randaugment (see data.augmentation). accumulate is the number of parts that a batch
     is split into, computed one after another to save memory. layers, width, mlp_width and heads
     replace those of the model's name. position and position_at are the kind and the place of the position
-    embedding (see ViTConfig); if the place is None, it becomes the usual one.
+    embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a
+    new model are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches
+    of the training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -42,6 +45,8 @@ class Settings:
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
+
+    recipe is the name of the recipe that was followed, if any; see recipes.named.
 
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
@@ -60,6 +65,8 @@ class Settings:
     pool: str = "token"
     position: str = "1d"
     position_at: str | None = None
+    init: str = "official"
+    whiten: bool = False
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -85,6 +92,7 @@ class Settings:
     position_resize: str | None = None
     target: str | None = None
     corrupt: float = 0.5
+    recipe: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"
@@ -207,6 +215,7 @@ _RULES: dict[str, _Rule] = {
     "device": _one_of(("auto", "cpu", "gpu")),
     "position": _one_of(POSITIONS),
     "position_at": _one_of(PLACES),
+    "init": _one_of(INITS),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
 }

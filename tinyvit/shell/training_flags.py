@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
@@ -87,6 +87,18 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         choices=PLACES,
         help="where positions are added: once, in every block with a table for each, or in every block with "
         "one shared table (default: stem; for relative, blocks)",
+    )
+    model.add_argument(
+        "--init",
+        choices=INITS,
+        help="first values: those of the official code; or mimetic, with which attention looks at close and "
+        f"similar patches from the start (default: {Settings.init})",
+    )
+    model.add_argument(
+        "--whiten",
+        action=argparse.BooleanOptionalAction,
+        help="start from a patch embedding that sees fine detail as well as brightness, computed from the "
+        "training images",
     )
     for flag, what in (
         ("--layers", "number of blocks"),

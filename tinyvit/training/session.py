@@ -20,6 +20,7 @@ from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
+from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
     fitted_to_data,
@@ -34,7 +35,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -54,8 +55,8 @@ def train(
     progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
-    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out` if given and the latest run otherwise.
+    the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
+    folder, or True for the folder `out` if given and the latest run otherwise.
 
     With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
     would be shown them.
@@ -99,13 +100,13 @@ def _new_trainer(
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
         )
     settings, dataset, weights = _prepared(settings, fixed, data_url, progress)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     return trainer
@@ -120,7 +121,7 @@ def _prepared(
         report = progress.download(settings.weights)
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
-    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
+    check_start(settings, weights)  # before anything is downloaded
     dataset = load_data(settings, data_url, progress)
     return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
@@ -170,7 +171,7 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = load_any(settings.weights, None, settings.heads)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     if checkpoint:
         trainer.restore(checkpoint)
@@ -217,6 +218,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.note)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()
