@@ -54,7 +54,9 @@ class ViTClassifier:
         epochs: int = 10,
         batch_size: int = 50,
         lr: float = 2e-3,
+        optimizer: str = "adamw",
         weight_decay: float = 0.05,
+        ema: float = 0.0,
         smoothing: float = 0.0,
         crop_padding: int = 0,
         flip: bool = False,
@@ -71,7 +73,9 @@ class ViTClassifier:
         self.epochs = epochs
         self.batch_size = batch_size
         self.lr = lr
+        self.optimizer = optimizer
         self.weight_decay = weight_decay
+        self.ema = ema
         self.smoothing = smoothing
         self.crop_padding = crop_padding
         self.flip = flip
@@ -118,7 +122,9 @@ class ViTClassifier:
             epochs=self.n_iter_,
             batch_size=self.batch_size,
             lr=self.lr,
+            optimizer=self.optimizer,
             weight_decay=self.weight_decay,
+            ema=self.ema,
             smoothing=self.smoothing,
             crop_padding=self.crop_padding,
             flip=self.flip,

@@ -13,7 +13,7 @@ from tinyvit.recipes.named import FOLDER, RECIPES, named_recipe
 from tinyvit.recipes.table import table
 from tinyvit.runs.settings import Settings
 from tinyvit.training.choices import new_settings
-from tinyvit.training.starting_point import starting_model
+from tinyvit.training.starting_point import check_start, fresh_config
 
 every_recipe = pytest.mark.parametrize("name", RECIPES)
 
@@ -29,7 +29,8 @@ def test_a_recipe_is_valid_settings_from_which_a_model_is_made(name):
     assert recipe.differences(settings) == []
     assert (settings.recipe, settings.dataset) == (name, recipe.given["dataset"])
     assert Settings.from_dict(json.loads(json.dumps(settings.as_dict()))) == settings
-    config = starting_model(settings, 10, None).config
+    check_start(settings, None)
+    config = fresh_config(settings, 32, 10)
     assert (config.classes, config.drop_path) == (10, settings.drop_path)
     assert settings.crop_padding < min(config.image_size)
     assert settings.warmup_epochs <= settings.epochs / 4  # or a run would have a shorter one

@@ -32,11 +32,12 @@ class Settings:
     to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
     what else is done to an image; augment_ops and augment_magnitude are the number of operations and their
     strength, 0 to 30, of randaugment (see data.augmentation). accumulate is the number of parts that a batch
-    is split into, computed one after another to save memory. layers, width, mlp_width and heads
-    replace those of the model's name. position and position_at are the kind and the place of the position
-    embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a
-    new model are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches
-    of the training images (see model.whitening).
+    is split into, computed one after another to save memory. ema is the decay of a running average of the
+    weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace
+    those of the model's name. position and position_at are the kind and the place of the position embedding
+    (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model
+    are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
+    training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -78,6 +79,7 @@ class Settings:
     warmup_steps: int | None = None
     decay: str = "cosine"
     clip: float = 1.0
+    ema: float = 0.0
     smoothing: float = 0.0
     dropout: float = 0.0
     drop_path: float = 0.0
@@ -201,7 +203,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
-    **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "augment": _one_of(POLICIES),

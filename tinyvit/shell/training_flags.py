@@ -131,7 +131,8 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     fit.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=f"optimiser to use (default: {Settings.optimizer}; for finetune, sgd)",
+        help="optimiser to use; muon is for the matrices inside the blocks, with adamw for all else "
+        f"(default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
         "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
@@ -166,6 +167,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=natural_float,
         metavar="X",
         help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
+    )
+    fit.add_argument(
+        "--ema",
+        type=rate,
+        metavar="R",
+        help="evaluate and keep a running average of the weights, of which each update replaces a share of "
+        f"1 - R; usual is 0.999, and 0 means none (default: {Settings.ema:g})",
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")

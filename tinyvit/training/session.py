@@ -14,7 +14,7 @@ from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, is_resnet, usual_name
-from tinyvit.optim import make_optimizer
+from tinyvit.optim import Average, make_optimizer
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
@@ -196,7 +196,8 @@ def _trainer(
         make_optimizer(settings.optimizer, params, settings.weight_decay),
         settings.clip or math.inf,
         settings.accumulate,
-        settings.augment != "none",
+        Average(params, settings.ema) if settings.ema else None,
+        operations=settings.augment != "none",
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
