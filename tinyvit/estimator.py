@@ -57,6 +57,10 @@ class ViTClassifier:
         smoothing: float = 0.0,
         crop_padding: int = 0,
         flip: bool = False,
+        mixup: float = 0.0,
+        cutmix: float = 0.0,
+        erase: float = 0.0,
+        repeats: int = 1,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
     ):
@@ -69,6 +73,10 @@ class ViTClassifier:
         self.smoothing = smoothing
         self.crop_padding = crop_padding
         self.flip = flip
+        self.mixup = mixup
+        self.cutmix = cutmix
+        self.erase = erase
+        self.repeats = repeats
         self.random_state = random_state
         self.threads = threads
 
@@ -108,6 +116,10 @@ class ViTClassifier:
             smoothing=self.smoothing,
             crop_padding=self.crop_padding,
             flip=self.flip,
+            mixup=self.mixup,
+            cutmix=self.cutmix,
+            erase=self.erase,
+            repeats=self.repeats,
             seed=seed,
             report=lambda epoch, loss: self.losses_.append(loss),
         )

@@ -27,8 +27,10 @@ class Settings:
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
+    to train on. crop_padding is how far, in pixels, a random crop may move. mixup and cutmix are the
+    alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an
+    image is erased; repeats is how often each image comes in a batch. accumulate is the number of parts that
+    a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
     replace those of the model's name. position and position_at are the kind and the place of the position
     embedding (see ViTConfig); if the place is None, it becomes the usual one.
 
@@ -73,6 +75,10 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    mixup: float = 0.0
+    cutmix: float = 0.0
+    erase: float = 0.0
+    repeats: int = 1
     evaluate_every: int = 1
     weights: str | None = None
     resolution: int | None = None
@@ -176,14 +182,15 @@ _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "repeats")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
-    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
+    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip", "mixup", "cutmix"), _AMOUNT),
     **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),

@@ -173,6 +173,11 @@ def rate(text: str) -> float:
     return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
 
 
+def probability(text: str) -> float:
+    """The type of a flag that takes a probability."""
+    return _checked(text, float, lambda value: 0 <= value <= 1, "a number from 0 to 1")
+
+
 def fraction(text: str) -> float:
     """A number in (0, 1]."""
     return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")

@@ -16,6 +16,7 @@ from tinyvit.shell.command import (
     natural_int,
     positive_float,
     positive_int,
+    probability,
     rate,
 )
 from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_flag, add_source_flags
@@ -53,6 +54,35 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         "--flip",
         action=argparse.BooleanOptionalAction,
         help="mirror each image at random, with probability 1/2",
+    )
+    data.add_argument(
+        "--mixup",
+        type=natural_float,
+        metavar="ALPHA",
+        help="blend each image and its label with another one of the batch, in a proportion from "
+        f"Beta(ALPHA, ALPHA); 0 means never (default: {Settings.mixup:g})",
+    )
+    data.add_argument(
+        "--cutmix",
+        type=natural_float,
+        metavar="ALPHA",
+        help="paste a rectangle of another image into each image, with as large a share from "
+        "Beta(ALPHA, ALPHA), and mix their labels alike; 0 means never. With --mixup too, each image has one "
+        f"of the two (default: {Settings.cutmix:g})",
+    )
+    data.add_argument(
+        "--erase",
+        type=probability,
+        metavar="P",
+        help="replace a rectangle of an image with noise, with this probability "
+        f"(default: {Settings.erase:g})",
+    )
+    data.add_argument(
+        "--repeats",
+        type=positive_int,
+        metavar="N",
+        help="take each image N times into a batch, augmented anew each time, and so fewer images into an "
+        f"epoch (default: {Settings.repeats})",
     )
 
 

@@ -29,6 +29,8 @@ def test_patches_of_a_batch_are_those_of_its_cropped_and_mirrored_images(grid, b
     launch = make_patches(
         Buffer("images", images.shape, "uint8"),
         Buffer("plan", (4, batch), "int32"),
+        None,
+        None,
         Buffer("patches", (batch * rows * columns, P * P * 3), dtype),
         P,
     )
@@ -60,6 +62,8 @@ def test_an_image_of_the_data_set_counts_once_and_the_others_not():
     launch = make_patches(
         Buffer("images", (1000, 32, 32, 3), "uint8"),
         Buffer("plan", (4, 16), "int32"),
+        None,
+        None,
         Buffer("patches", (16 * 64, 48), "bfloat16"),
         4,
     )
