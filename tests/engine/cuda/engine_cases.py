@@ -59,7 +59,7 @@ def worst_gradient(grads, expected):
     )
 
 
-def trained(make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1, steps=4, side=SIDE):
+def trained(make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1, steps=4, side=SIDE, **mixes):
     """Losses and norms of some steps, the parameters, and the optimiser's state."""
     rng = np.random.default_rng(3)
     images = xp.asarray(rng.integers(0, 256, (20, side, side, 3), dtype=np.uint8))
@@ -68,7 +68,7 @@ def trained(make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1,
     engine = make(config, params, training=Training(images, labels, stepper, clip, accumulate))
     found = []
     for step in range(1, steps + 1):
-        plan = plan_batch(3, step, rng.permutation(20)[:BATCH], padding=2, flip=True)
+        plan = plan_batch(3, step, rng.permutation(20)[:BATCH], padding=2, flip=True, **mixes)
         found.append([float(number) for number in engine.step(plan, 0.002 * step)])
     state = {name: to_numpy(array) for name, array in stepper.state.items()}
     return np.array(found), to_numpy(params.flat), state

@@ -134,15 +134,8 @@ def to_bf16():
 EXAMPLES = {
     example.__name__: example
     for example in (
-        *(
-            make_patches,
-            make_mixed_patches,
-            patchify,
-            add_tokens,
-            add_tokens_backward,
-            mean_pool,
-            mean_pool_backward,
-        ),
+        *(make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
+        *(mean_pool, mean_pool_backward),
         *(bias_tanh, bias_tanh_backward, loss, add_losses, add_bias, squared_sums, clip, update, to_bf16),
     )
 }

@@ -13,17 +13,28 @@ from tinyvit.data import plan_batch
 from tinyvit.engine import CudaEngine, ReferenceEngine, Training
 from tinyvit.optim import make_optimizer
 
+MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
+
 
 @pytest.mark.parametrize(
-    ("optimizer", "clip", "accumulate"),
-    [("adamw", 0.5, 1), ("adam", math.inf, 3), ("sgd", 0.5, 2), ("sgd", math.inf, 1)],
+    ("optimizer", "clip", "accumulate", "mixes"),
+    [
+        ("adamw", 0.5, 1, {}),
+        ("adam", math.inf, 3, {}),
+        ("sgd", 0.5, 2, {}),
+        ("sgd", math.inf, 1, {}),
+        ("sgd", 0.5, 1, MIXES),
+        ("adamw", 0.5, 2, MIXES),
+        ("sgd", 0.5, 3, {"cutmix": 1.0}),
+        ("sgd", 0.5, 1, {"erase": 1.0}),
+    ],
 )
 def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
-    any_cuda, optimizer, clip, accumulate
+    any_cuda, optimizer, clip, accumulate, mixes
 ):
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": optimizer, "clip": clip, "accumulate": accumulate}
+    settings = {"optimizer": optimizer, "clip": clip, "accumulate": accumulate} | mixes
     right, weights, state = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, our_state = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
@@ -35,10 +46,11 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
         assert distance(our_state[name], state[name]) < 1e-4
 
 
-def test_steps_on_images_of_another_size_than_the_models(any_cuda):
+@pytest.mark.parametrize("mixes", [{}, MIXES])
+def test_steps_on_images_of_another_size_than_the_models(any_cuda, mixes):
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": "sgd", "side": 12, "steps": 2}
+    settings = {"optimizer": "sgd", "side": 12, "steps": 2} | mixes
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
