@@ -60,7 +60,8 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         type=natural_float,
         metavar="ALPHA",
         help="blend each image and its label with another one of the batch, in a proportion from "
-        f"Beta(ALPHA, ALPHA); 0 means never (default: {Settings.mixup:g})",
+        "Beta(ALPHA, ALPHA); 0 means never. Mixed labels cannot be told with certainty: the training loss "
+        f"stays above that on test images (default: {Settings.mixup:g})",
     )
     data.add_argument(
         "--cutmix",
