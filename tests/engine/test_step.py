@@ -91,7 +91,7 @@ def test_the_optimiser_is_told_the_number_of_the_step():
     assert moved[10] < 0.9 * moved[1]
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
 @pytest.mark.parametrize("accumulate", [1, 3])
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimizer, accumulate, threads):
@@ -142,7 +142,7 @@ def test_the_loss_of_mixed_images_is_shared_between_their_labels():
     assert engine.step(plan, 0.3)[0] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 def test_steps_on_the_gpu_give_the_weights_of_numpy(gpu, optimizer):
     config = tiny_config(**NOISY)
     params, images, labels = draw(config)
