@@ -63,6 +63,10 @@ class ViTClassifier:
         augment: str = "none",
         augment_ops: int = 2,
         augment_magnitude: float = 10.0,
+        mixup: float = 0.0,
+        cutmix: float = 0.0,
+        erase: float = 0.0,
+        repeats: int = 1,
         init: str = "official",
         whiten: bool = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -82,6 +86,10 @@ class ViTClassifier:
         self.augment = augment
         self.augment_ops = augment_ops
         self.augment_magnitude = augment_magnitude
+        self.mixup = mixup
+        self.cutmix = cutmix
+        self.erase = erase
+        self.repeats = repeats
         self.init = init
         self.whiten = whiten
         self.random_state = random_state
@@ -131,6 +139,10 @@ class ViTClassifier:
             augment=self.augment,
             augment_ops=self.augment_ops,
             augment_magnitude=self.augment_magnitude,
+            mixup=self.mixup,
+            cutmix=self.cutmix,
+            erase=self.erase,
+            repeats=self.repeats,
             seed=seed,
             report=lambda epoch, loss: self.losses_.append(loss),
         )

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
-from tinyvit.data import crop_and_flip, epoch_order, make_batch, make_policy, normalise, plan_batch
+from tinyvit.data import (
+    crop_and_flip,
+    epoch_order,
+    indices_of_batch,
+    make_batch,
+    make_policy,
+    normalise,
+    plan_batch,
+)
 from tinyvit.data.augmentation import apply_operations
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
@@ -76,15 +84,39 @@ def test_an_epoch_visits_every_image_once_and_the_same_seed_in_the_same_order(se
     np.testing.assert_array_equal(epoch_order(seed, epoch, count), order)
 
 
+@given(count=st.integers(1, 60), size=st.integers(1, 20), repeats=st.integers(1, 5), epoch=st.integers(0, 99))
+def test_repeated_images_come_in_the_same_batch_and_an_epoch_is_as_long(count, size, repeats, epoch):
+    order = epoch_order(7, epoch, count, repeats)
+    assert len(order) == count
+    once = epoch_order(7, epoch, count)
+    np.testing.assert_array_equal(order, [once[i // repeats] for i in range(count)])
+    for k in range(-(-count // size)):
+        dealt = indices_of_batch(order, k, size, repeats)
+        assert sorted(dealt) == sorted(order[k * size : (k + 1) * size])
+
+
+def test_repeated_images_are_not_mixed_with_themselves():
+    order = epoch_order(0, 0, 1000, 3)
+    for k in range(20):
+        dealt = indices_of_batch(order, k, 50, 3)
+        assert (dealt != np.roll(dealt, -1)).all()
+        assert len(set(dealt)) <= 18
+
+
+def test_without_repeats_a_batch_is_the_next_piece_of_the_order():
+    order = epoch_order(0, 0, 20)
+    assert indices_of_batch(order, 2, 8).tolist() == order[16:].tolist()
+
+
 def test_every_image_may_come_first():
     first = {int(epoch_order(0, epoch, 5)[0]) for epoch in range(100)}
     assert first == set(range(5))
 
 
-def test_orders_and_augmentations_are_not_made_of_the_same_numbers():
+def test_nothing_is_made_of_the_numbers_of_something_else():
     """Epoch 7 and step 7 differ in their purpose alone."""
     drawn = {_draws(0, purpose, 7).random() for purpose in _PURPOSES}
-    assert len(drawn) == len(_PURPOSES) > 1
+    assert len(drawn) == len(_PURPOSES) >= 5
 
 
 def mirrored(flip, count=20_000):
@@ -97,6 +129,24 @@ def test_with_flips_half_of_the_images_are_mirrored_and_without_none():
     """The share of 20,000 tosses strays by 0.0035, one time in three."""
     assert abs(mirrored(flip=True) - 0.5) < 5 * 0.5 / np.sqrt(20_000)
     assert mirrored(flip=False) == 0
+
+
+def test_whether_images_are_mixed_or_erased_does_not_move_anything_else():
+    everything = plan_batch(0, 1, np.arange(100), 3, True, mixup=0.8, cutmix=1.0, erase=0.5)
+    plain, erased, mixed = (
+        plan_batch(0, 1, np.arange(100), 3, True, **more)
+        for more in ({}, {"erase": 0.5}, {"mixup": 0.8, "cutmix": 1.0})
+    )
+    assert draws(everything) == draws(plain) == draws(erased) == draws(mixed)
+    np.testing.assert_array_equal(everything.erasing, erased.erasing)
+    np.testing.assert_array_equal(everything.mixing, mixed.mixing)
+    assert plain.mixing is plain.erasing is erased.mixing is mixed.erasing is None
+
+
+def test_every_step_mixes_and_erases_in_its_own_way():
+    plans = [plan_batch(0, step, np.arange(8), mixup=0.8, erase=1.0) for step in range(1, 101)]
+    assert len({plan.mixing.lam.tobytes() for plan in plans}) == 100
+    assert len({plan.erasing.key.tobytes() for plan in plans}) == 100
 
 
 def test_by_default_images_are_taken_as_they_are():

@@ -1,4 +1,4 @@
-"""What the user sets is what the steps of a run are made of: orders, crops, flips, rates, smoothing."""
+"""What the user sets is what the steps of a run are made of: orders, crops, mixing, rates, smoothing."""
 
 import json
 
@@ -79,6 +79,18 @@ def test_every_step_of_every_epoch_augments_in_its_own_way(plans):
     steps = plans("--epochs", "5", "--crop-padding", "7")
     assert len({plan.down.tobytes() + plan.right.tobytes() for plan in steps}) == 5 * EPOCH
     assert [plan.step for plan in steps] == list(range(1, 21))
+
+
+def test_images_are_mixed_erased_and_repeated_as_was_asked_for(plans):
+    assert all(plan.mixing is plan.erasing is None for plan in plans("--epochs", "1"))
+    steps = plans("--epochs", "5", "--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "4")
+    pasted = np.concatenate([plan.mixing.pasted for plan in steps])
+    erased = np.concatenate([plan.erasing.area > 0 for plan in steps])
+    for coins in (pasted, erased):  # of 160 tosses, 4 standard deviations are 16%
+        assert 0.34 < coins.mean() < 0.66
+    assert all(np.unique(plan.indices, return_counts=True)[1].tolist() == [4, 4] for plan in steps)
+    assert not any(plan.mixing.pasted.any() for plan in plans("--epochs", "1", "--mixup", "1"))
+    assert all(plan.mixing.pasted.all() for plan in plans("--epochs", "1", "--cutmix", "1"))
 
 
 def test_another_seed_has_another_order_and_other_crops_and_noise(plans):

@@ -19,7 +19,7 @@ from tinyvit.data.dataset import (
 from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
-from tinyvit.data.plan import BatchPlan, epoch_order, make_batch, plan_batch
+from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -38,6 +38,7 @@ __all__ = [
     "epoch_order",
     "hold_out",
     "image_side",
+    "indices_of_batch",
     "keep_classes",
     "load_dataset",
     "make_batch",

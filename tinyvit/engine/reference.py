@@ -76,11 +76,10 @@ class ReferenceEngine:
         self.grads.flat.fill(0)
         loss = 0.0
         for part in plan.parts(t.accumulate):
-            images, labels = make_batch(
-                t.images, t.labels, part, self.params.flat.dtype, self.config.image_size
-            )
+            config, dtype = self.config, self.params.flat.dtype
+            images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            loss = loss + self.loss_and_grads(images, labels, part.noise(), share)
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share)
         norm = clip_norm(self.grads, t.clip)
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:

@@ -69,6 +69,11 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         )
     if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
         settings = replace(settings, recipe=None)
+    if settings.target and (settings.mixup or settings.cutmix):
+        raise UserError(
+            "mixing images mixes their labels, and learning without labels has none: expected --mixup 0 and "
+            "--cutmix 0."
+        )
     given = [name for name in _MODEL if name in chosen]
     if repeated and repeated.weights and "weights" not in chosen and given:
         raise UserError(

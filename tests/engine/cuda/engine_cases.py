@@ -60,7 +60,17 @@ def worst_gradient(grads, expected):
 
 
 def trained(
-    make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1, steps=4, side=SIDE, augment="none"
+    make,
+    config,
+    params,
+    xp,
+    optimizer="adamw",
+    clip=1.0,
+    accumulate=1,
+    steps=4,
+    side=SIDE,
+    augment="none",
+    **mixes,
 ):
     """Losses and norms of some steps, the parameters, and the optimiser's state."""
     rng = np.random.default_rng(3)
@@ -71,7 +81,8 @@ def trained(
     engine, policy = make(config, params, training=training), make_policy(augment)
     found = []
     for step in range(1, steps + 1):
-        plan = plan_batch(3, step, rng.permutation(20)[:BATCH], padding=2, flip=True, policy=policy)
+        indices = rng.permutation(20)[:BATCH]
+        plan = plan_batch(3, step, indices, padding=2, flip=True, policy=policy, **mixes)
         found.append([float(number) for number in engine.step(plan, 0.002 * step)])
     state = {name: to_numpy(array) for name, array in stepper.state.items()}
     return np.array(found), to_numpy(params.flat), state
