@@ -21,9 +21,7 @@ COMPARED = (
     Comparison("salt", "plain recipe", "plain-and-salt", "plain"),
     Comparison("salt", "full recipe", "full", "plain-and-salt"),
 )
-SALTED = Study(
-    "Salt?", "Yes.", lambda *_: VARIANTS, usual=lambda size: {}, comparisons=lambda size: COMPARED
-)
+SALTED = Study("Salt?", "Yes.", lambda *_: VARIANTS, usual=lambda size: {}, comparisons=lambda size: COMPARED)
 UNKNOWN = dict.fromkeys(("parameters", "multiply_adds", "images_seen", "loss", "seconds"), 1.0)
 
 
@@ -45,44 +43,46 @@ def plan(out=Path()):
 
 
 def test_a_gain_is_that_of_the_means_and_its_error_comes_from_all_runs():
-    found = rows([0.5, 0.52, 0.54], [0.6, 0.7], [0.8])
-    squares = 2 * 0.02**2 + 2 * 0.05**2
-    spread = math.sqrt(squares / 3)
+    found = rows([0.5, 0.52, 0.54], [0.6, 0.7], [0.8, 0.82] * 3)
+    squares = 2 * 0.02**2 + 2 * 0.05**2 + 6 * 0.01**2
+    spread = math.sqrt(squares / 8)
     assert common_spread(found) == pytest.approx(spread)
     first, second = worths_of(plan(), found)
     assert (first.comparison, second.comparison) == COMPARED
     assert first.gain == pytest.approx(0.13)
     assert first.by_seed == pytest.approx((0.1, 0.18))
     assert first.error == pytest.approx(spread * math.sqrt(1 / 3 + 1 / 2))
-    assert second.by_seed == pytest.approx((0.2,))
+    assert second.by_seed == pytest.approx((0.2, 0.12))
 
 
 def test_seeds_that_diverged_and_variants_without_runs_are_left_out():
-    first, second = worths_of(plan(), rows([0.5, 0.6], [None, 0.7], [0.8, 0.8]))
+    first, second = worths_of(plan(), rows([0.5, 0.6], [None, 0.7], [0.8, 0.85]))
     assert first.by_seed == pytest.approx((0.1,))
     assert first.gain == pytest.approx(0.15)
+    assert second.by_seed == pytest.approx((0.15,))
     assert [worth.comparison for worth in worths_of(plan(), rows([0.5], [0.6], []))] == [COMPARED[0]]
     assert worths_of(plan(), rows([0.5], [None], [0.7])) == []
 
 
-def test_one_seed_says_nothing_of_chance(tmp_path):
-    found = rows([0.5], [0.6], [0.8])
+@pytest.mark.parametrize("again", [[], [0.5]], ids=["one seed", "one variant has two"])
+def test_few_runs_say_nothing_of_chance(tmp_path, again):
+    found = rows([0.5, *again], [0.6], [0.8])
     assert [worth.error for worth in worths_of(plan(), found)] == [None, None]
     write_results(plan(tmp_path), 1, found)
     table = (tmp_path / "table.md").read_text("utf-8")
-    assert "| salt | +10.0 | +20.0 |" in table and "nothing is known of what chance does" in table
+    assert "| salt | +10.0 | +20.0 |" in table and "Too few variants have two runs" in table
 
 
 def test_gains_are_written_and_drawn(tmp_path):
-    found = rows([0.5, 0.52], [0.6, 0.64], [0.55, 0.55])
-    write_results(plan(tmp_path), 2, found)
+    found = rows([0.5, 0.52] * 2, [0.6, 0.64] * 2, [0.55, 0.55] * 2)
+    write_results(plan(tmp_path), 4, found)
     table = (tmp_path / "table.md").read_text("utf-8")
-    spread = math.sqrt((2 * 0.01**2 + 2 * 0.02**2) / 3)
+    error = math.sqrt((4 * 0.01**2 + 4 * 0.02**2) / 9 * 2 / 4)
     assert "| points gained by | in the plain recipe | in the full recipe |" in table
-    assert f"| salt | +11.0 ± {100 * spread:.1f} | -7.0 ± {100 * spread:.1f} |" in table
+    assert f"| salt | +11.0 ± {100 * error:.1f} | -7.0 ± {100 * error:.1f} |" in table
     written = json.loads((tmp_path / "results.json").read_text("utf-8"))["comparisons"]
     assert [one["gain"] for one in written] == pytest.approx([0.11, -0.07])
-    assert written[0]["gain_by_seed"] == pytest.approx([0.1, 0.12])
+    assert written[0]["gain_by_seed"] == pytest.approx([0.1, 0.12] * 2)
     draw(plan(tmp_path), found)
     assert (tmp_path / "picture.png").stat().st_size > 5_000
 
@@ -115,6 +115,6 @@ def test_seeds_matter_as_much_for_every_variant():
     """The common spread is right on average: that of draws of which it is known."""
     rng = np.random.default_rng(0)
     squares = [
-        common_spread(rows(*(rng.normal(mean, 0.03, 3) for mean in (0.1, 0.5, 0.9)))) ** 2 for _ in range(400)
+        common_spread(rows(*(rng.normal(mean, 0.03, 4) for mean in (0.1, 0.5, 0.9)))) ** 2 for _ in range(400)
     ]
     assert math.sqrt(np.mean(squares)) == pytest.approx(0.03, rel=0.05)

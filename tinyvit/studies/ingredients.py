@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Comparison, Study, Variant
 
-# A run of so many updates, and its model. The average of the weights reaches back over a few percent of them.
+# A run of so many updates: two passes over CIFAR-10, fifteen, or a hundred. For each seed the whole study takes
+# half an hour on two fast cores, some hours, or a GPU.
 _LENGTH: Mapping[str, Chosen] = {
     "small": {"steps": 1_500, "warmup_steps": 150},
     "medium": {"steps": 12_000, "warmup_steps": 800},
     "large": {"steps": USUAL["large"]["steps"], "warmup_steps": USUAL["large"]["warmup_steps"]},
 }
 _ON_A_CPU: Chosen = {"model": "micro/4", "batch_size": 64, "lr": 2e-3}
+# Averages of the weights that reach back over a few percent of a run.
 _EMA = {"small": 0.99, "medium": 0.998, "large": 0.9995}
 
 # What lets a model learn faster, and what lets it learn for longer without learning by heart.

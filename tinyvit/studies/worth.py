@@ -8,6 +8,9 @@ another, so all of them together give one estimate of its spread (lesson 27, eq.
 The means of n and of m runs then differ by chance with the standard error
 
     e = s sqrt(1/n + 1/m)                                                                  (2)
+
+An estimate from very few runs may be far too small by chance, so there is none until the sum in the
+denominator of (1), the degrees of freedom, is large enough.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import Row
 from tinyvit.studies.study import Comparison
 
+LEAST_FREEDOM = 8  # from here on, two standard errors are about what chance exceeds in 1 of 20 comparisons
+
 
 @dataclass(frozen=True)
 class Worth:
     """What a comparison came to: accuracy gained (0..1), the gain of each seed that both variants have, and
-    the standard error of the gain, which is None as long as no variant has two runs."""
+    the standard error of the gain, which is None if too few variants have two runs to estimate it."""
 
     comparison: Comparison
     gain: float
@@ -55,10 +60,10 @@ def worths_of(plan: Plan, rows: Sequence[Row]) -> list[Worth]:
 
 
 def common_spread(rows: Sequence[Row]) -> float | None:
-    """The standard deviation of the accuracy over seeds, from all variants; None without two runs of one."""
+    """The standard deviation of the accuracy over seeds, from all variants, unless there are too few."""
     lists = [row.of("accuracy") for row in rows]
     freedom = sum(len(values) - 1 for values in lists if values)
-    if freedom == 0:
+    if freedom < LEAST_FREEDOM:
         return None
     squares = sum((value - sum(values) / len(values)) ** 2 for values in lists for value in values)
     return math.sqrt(squares / freedom)  #                                                         eq. 1
@@ -86,13 +91,13 @@ def worths_as_markdown(worths: Sequence[Worth]) -> list[str]:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     errors = {worth.error for worth in worths}
     if errors == {None}:
-        return [*lines, "", "With one seed, nothing is known of what chance does to these differences."]
-    return [*lines, "", "± is the standard error of the difference, from the spread of all variants' runs."]
+        return [*lines, "", "Too few variants have two runs to tell what chance does to these differences."]
+    return [*lines, "", "± is the standard error of the difference, with one spread for all variants."]
 
 
 def _points(worth: Worth) -> str:
     error = "" if worth.error is None else f" ± {100 * worth.error:.1f}"
-    return f"{100 * worth.gain:+.1f}{error}"
+    return f"{round(100 * worth.gain, 1) + 0.0:+.1f}{error}"  # + 0.0: never -0.0
 
 
 def _by_seed(added: Row, without: Row) -> tuple[float, ...]:

@@ -78,11 +78,12 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
             *([row.variant.paper or "-"] if has_paper else []),
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += worths_as_markdown(worths_of(plan, rows))
+
     lines += [
         "",
         f"Accuracy on the test images of {plan.dataset} after the last step; nothing was chosen by it.",
         "± is the standard deviation over seeds.",
+        *worths_as_markdown(worths_of(plan, rows)),
         "",
         f"`{plan.command(seeds)}`, tinyvit {__version__}",
         "",
