@@ -56,6 +56,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     27: ("block", "vit", "loop"),
     28: ("layer_norm", "vit", "backward", "clip", "adamw", "rate", "loss"),
     29: ("gelu", "layer_norm", "cross_entropy", "gradients"),
+    30: ("crop", "cross_entropy", "parameters", "adamw"),
 }
 
 
