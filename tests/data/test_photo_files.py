@@ -229,7 +229,7 @@ def test_a_very_large_image_is_read_silently(tmp_path, monkeypatch, recwarn):
 
 
 def test_an_enormous_image_is_refused_and_the_limit_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    monkeypatch.setattr(decoding, "MOST_PIXELS", 2000)
     Image.new("RGB", (50, 41)).save(tmp_path / "a.png")
     with pytest.raises(UserError, match=r"a\.png has more than 2,000 pixels.*smaller size"):
         read_image(tmp_path / "a.png", 4)

@@ -152,4 +152,5 @@ class Trainer:
         """Write a checkpoint of the current state, which has been checked."""
         config, params, training = self.engine.config, self.engine.params, self.engine.training
         optimizer = training.optimizer.state if resumable else {}
-        save_checkpoint(path, Checkpoint(config, params, optimizer, vars(self.state)))
+        previous = self.run.previous_path if resumable else None
+        save_checkpoint(path, Checkpoint(config, params, optimizer, vars(self.state)), previous)
