@@ -8,6 +8,7 @@ from PIL import Image, ImageOps
 
 from tests.data.scenes import BLUE, RED, scene, taken
 from tests.helpers import seeds
+from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
 from tinyvit.errors import UserError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import isqrt, prod
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,14 @@ def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.nd
             f"{source} contains {_printable(twice)} twice, in different spellings: remove the wrong one."
         )
     return arrays
+
+
+def described_config(source: str, fields: dict[str, Any]) -> ViTConfig:
+    """ViTConfig(**fields), with the source named in its UserError."""
+    try:
+        return ViTConfig(**fields)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise UserError(f"{source}, with the config.json beside it, describes no model: {error}") from error
 
 
 def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:

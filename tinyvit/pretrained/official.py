@@ -23,6 +23,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import (
     NamedArrays,
+    described_config,
     empty_params,
     renamed,
     square_image_size,
@@ -70,19 +71,21 @@ def from_official(
     pixels = P * resnet_scale(resnet.get("resnet"))
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
-    config = ViTConfig(
-        image_size=image_size or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
-        patch_size=P,
-        width=D,
-        mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
-        heads=table.shape(first + _ATTENTION + "query/kernel", 3)[1],
-        layers=table.count(r"Transformer/encoderblock_(\d+)/"),
-        classes=table.shape("head/kernel", 2)[1] if has_head else 1,
-        pool="token" if has_token else "mean",
-        pre_logits=table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
-        channels=channels,
+    fields = {
+        "image_size": image_size
+        or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
+        "patch_size": P,
+        "width": D,
+        "mlp_width": table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
+        "heads": table.shape(first + _ATTENTION + "query/kernel", 3)[1],
+        "layers": table.count(r"Transformer/encoderblock_(\d+)/"),
+        "classes": table.shape("head/kernel", 2)[1] if has_head else 1,
+        "pool": "token" if has_token else "mean",
+        "pre_logits": table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
+        "channels": channels,
         **resnet,
-    )
+    }
+    config = described_config(source, fields)
     params = empty_params(table, config, dtype)
     for row in params.rows:
         if row.name == "position":

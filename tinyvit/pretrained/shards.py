@@ -47,9 +47,10 @@ def read_index(index: Path) -> dict[str, str]:
         raise _bad(
             index, f"it does not say which file contains what ({error})", "Download it again"
         ) from error
-    for file in dict.fromkeys(file for _, file in pairs):
+    for _, file in pairs:
         if not _is_plain_name(file):
             raise _bad(index, f"{file!r} is not the name of a .safetensors file beside it", "Do not trust it")
+    for file in sorted({file for _, file in pairs}):
         if not index.with_name(file).is_file():
             raise _bad(index, f"{file} is missing", "Download it too, into the same folder")
     return file_of

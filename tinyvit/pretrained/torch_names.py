@@ -26,6 +26,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
 from tinyvit.pretrained.arrays import (
     NamedArrays,
+    described_config,
     empty_params,
     renamed,
     square_image_size,
@@ -130,7 +131,7 @@ def from_torch_names(
     }
     if not resnet:
         _check_whole_patches(inferred["image_size"], P, source)
-    config = ViTConfig(**(inferred | known))
+    config = described_config(source, inferred | known)
     params = empty_params(table, config, dtype)
     _supply_missing_biases(table, names, config)
     for name, shape in params.shapes.items():
