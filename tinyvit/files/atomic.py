@@ -56,11 +56,11 @@ def _keep(path: Path, previous: Path) -> None:
     Where a file cannot have two names (on some network drives), it is moved.
     """
     clear_abandoned(previous, "writing")
+    if not path.exists():
+        return
     spare = temporary_path(previous, "writing")
     try:
         os.link(path, spare)
-    except FileNotFoundError:
-        return
     except OSError:
         os.replace(path, previous)
         return
