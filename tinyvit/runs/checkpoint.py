@@ -3,11 +3,13 @@
 config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
 classes             JSON: names of the classes; empty in a run, whose config.json has them
-param/NAME          every parameter
-optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, which is never resumed
+param/NAME          every parameter or, with --ema, its running average
+training/weights    with --ema, the parameters themselves, flat
+optimizer/NAME      every array of the optimiser's state, flat
 sealed              text: the file ends in a checksum of everything before it (see files.seal)
 
-Checkpoints of earlier versions, without a checksum, are read too.
+best.npz, which is never resumed, has neither optimizer/NAME nor training/weights. Checkpoints of earlier
+versions, without a checksum, are read too.
 """
 
 from __future__ import annotations
@@ -33,13 +35,17 @@ _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and 
 
 @dataclass
 class Checkpoint:
-    """A model and, for resuming its training, the optimiser's state and the progress made."""
+    """A model and, for resuming its training, the optimiser's state and the progress made.
+
+    If params are a running average, weights (flat) are what training goes on with.
+    """
 
     config: ViTConfig
     params: Params
     optimizer: dict[str, Array] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    weights: Array | None = None
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
@@ -56,6 +62,8 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = 
     }
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
+    if checkpoint.weights is not None:
+        arrays["training/weights"] = to_numpy(checkpoint.weights)
 
     def write(file: BinaryIO) -> None:
         np.savez(file, **arrays)
@@ -92,8 +100,11 @@ def load_checkpoint(path: Path) -> Checkpoint:
             "Use last.npz or best.npz from a run folder."
         ) from error
     params, optimizer = _read_params(path, config, arrays), _section(arrays, "optimizer/")
-    _check_finite(path, {"its parameters": params.flat, **optimizer})
-    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)))
+    weights = arrays.get("training/weights")
+    _check_finite(
+        path, {"param": params.flat, **optimizer} | ({} if weights is None else {"weights": weights})
+    )
+    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)), weights)
 
 
 def _content(arrays: dict[str, np.ndarray], name: str) -> Any:

@@ -14,12 +14,13 @@ from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, is_resnet, usual_name
-from tinyvit.optim import make_optimizer
+from tinyvit.optim import Average, make_optimizer
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
+from tinyvit.training.announcement import announce
 from tinyvit.training.choices import (
     fitted_to_data,
     fitted_to_model,
@@ -33,7 +34,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -52,8 +53,8 @@ def train(
     progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
-    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out` if given and the latest run otherwise.
+    the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
+    folder, or True for the folder `out` if given and the latest run otherwise.
     """
     progress = progress or Progress()
     if resume:
@@ -87,7 +88,7 @@ def _new_trainer(
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
@@ -97,10 +98,10 @@ def _new_trainer(
         report = progress.download(settings.weights)
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
-    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
+    check_start(settings, weights)  # before anything is downloaded
     dataset = load_data(settings, data_url, progress)
     settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     return trainer
@@ -152,7 +153,7 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = load_any(settings.weights, None, settings.heads)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     if checkpoint:
         trainer.restore(checkpoint)
@@ -177,6 +178,7 @@ def _trainer(
         make_optimizer(settings.optimizer, params, settings.weight_decay),
         settings.clip or math.inf,
         settings.accumulate,
+        Average(params, settings.ema) if settings.ema else None,
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
@@ -198,6 +200,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.note)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()

@@ -28,7 +28,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import SGD
+from tinyvit.optim import SGD, Muon, clip_norm
 from tinyvit.optim.adam import AdamW, corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
@@ -39,7 +39,8 @@ class CudaEngine(ReferenceEngine):
 
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
-    gradients are those before clipping.
+    gradients are those before clipping. Muon's updates, which are products for the most part, are not part of
+    the plan: it makes them from the gradients, clipped in place.
     """
 
     def __init__(
@@ -99,7 +100,10 @@ class CudaEngine(ReferenceEngine):
                 program.plan, part.noise(), self._rates(lr, plan.step), part if self._dataset else None
             )
             program.run()
-        return self._loss.copy().reshape(()), self._uploads.norm.copy()
+        norm = self._uploads.norm.copy() if self._update else self._update_outside(lr, plan.step)
+        if t.average:
+            t.average.update(plan.step)
+        return self._loss.copy().reshape(()), norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
@@ -146,6 +150,8 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
+        if isinstance(optimizer, Muon):
+            return
         for name, array in optimizer.state.items():
             keep(name, array)
         if isinstance(optimizer, SGD):
@@ -154,6 +160,12 @@ class CudaEngine(ReferenceEngine):
             kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
             numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay
             self._update = Update(kind, *numbers, training.clip)
+
+    def _update_outside(self, lr: float, step: int) -> Array:
+        """Clip and update the parameters array by array; returns the norm of the gradient."""
+        norm = clip_norm(self.grads, self.training.clip)
+        self.training.optimizer.step(self.grads, lr, step)
+        return norm
 
     def _tell(self, note: str) -> None:
         self.note = note
@@ -214,7 +226,9 @@ class CudaEngine(ReferenceEngine):
             self._memory.room(plan.arrays["targets"])[...] = targets
 
     def _rates(self, lr: float, step: int) -> tuple[float, ...]:
-        """The learning rate and the factors of Adam: see calls/optimizer.py."""
+        """The learning rate and the factors of Adam, if the plan needs them: see calls/optimizer.py."""
+        if not self._update:
+            return ()
         if self._update.kind == "sgd":
             return (lr,)
         return lr, *corrections(self._update.betas, lr, step)
