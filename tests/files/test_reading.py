@@ -43,7 +43,9 @@ def test_a_text_that_is_too_long_is_not_read(tmp_path, monkeypatch):
         read_json(tmp_path / "a.json")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "1" * 5000, "{", "", "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 100_000, "1" * 5000, "[" + "1" * 101 + "]", "{", "", "\ud800"]
+)
 def test_what_is_no_json_is_a_value_error(text):
     with pytest.raises(ValueError):
         parse_json(text)

@@ -47,10 +47,10 @@ def damaged_json(rng: random.Random, content: bytes, others: Sequence[bytes]) ->
         return damaged(rng, content, others)
     try:
         tree = json.loads(content)
-    except ValueError:
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            tree = _changed(rng, tree)
+    except (ValueError, RecursionError):
         return damaged(rng, content, others)
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        tree = _changed(rng, tree)
     return _dumped(tree)
 
 

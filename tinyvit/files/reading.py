@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
+_MOST_DIGITS = 100
 LARGEST_TEXT = 8_000_000  # bytes of a text; as JSON, it may take 30 times as much memory
 
 
@@ -42,10 +43,16 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: str, **options: Any) -> Any:
-    """json.loads(text, **options), with ValueError as the only exception."""
+    """json.loads(text, **options), with ValueError as the only exception, also for absurdly long numbers."""
     if len(text) > LARGEST_TEXT:
         raise ValueError(f"it has more than {LARGEST_TEXT:,} characters")
     try:
-        return json.loads(text, **options)
+        return json.loads(text, parse_int=_number, **options)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:  # products of longer ones would be more than Python prints
+        raise ValueError(f"it contains a number of {len(digits):,} digits")
+    return int(digits)
