@@ -213,11 +213,10 @@ def picture_seeds(folder: Path) -> list[bytes]:
         "DDS",
         "PCX",
         "SGI",
-        "ICO",
-        "ICNS",
         "QOI",
+        "JPEG2000",
     ]
-    kinds += ["JPEG2000", "IM", "MSP", "XBM", "SPIDER", "BLP"] + ["AVIF"] * features.check("avif")
+    kinds += ["IM", "MSP", "XBM", "SPIDER", "BLP"] + ["AVIF"] * features.check("avif")
     for kind in kinds:
         buffer = io.BytesIO()
         shown = {"MSP": "1", "XBM": "1", "SPIDER": "F", "BLP": "P"}.get(kind, "RGB")

@@ -11,8 +11,9 @@ from PIL import Image
 
 # Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
-# A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and one that may hold gigabytes.
-_UNSAFE = {"EPS", "IPTC", "FITS"}
+# A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and three that may hold an image
+# far larger than they state.
+_UNSAFE = {"EPS", "IPTC", "FITS", "ICO", "ICNS"}
 
 
 def is_image_name(path: Path) -> bool:
