@@ -21,6 +21,7 @@ from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
+from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
     fitted_to_data,
     fitted_to_model,
@@ -44,6 +45,7 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
 ) -> int:
@@ -55,8 +57,13 @@ def train(
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
     folder, or True for the folder `out` if given and the latest run otherwise.
+
+    With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
+    would be shown them.
     """
     progress = progress or Progress()
+    if resume and show_augmentation:
+        raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
@@ -64,6 +71,11 @@ def train(
     repeated = Settings.load(config) if config else None
     device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
+    if show_augmentation:
+        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress)
+        draw_augmentation_of(settings, dataset, show_augmentation)
+        progress.outcome(f"wrote {show_augmentation}; nothing was trained")
+        return 0
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
         return _fit(trainer, device, deadline, progress)
@@ -93,6 +105,17 @@ def _new_trainer(
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
         )
+    settings, dataset, weights = _prepared(settings, fixed, data_url, progress)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
+    trainer = _trainer(run, settings, dataset, model, device, progress)
+    run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
+    return trainer
+
+
+def _prepared(
+    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress
+) -> tuple[Settings, Dataset, Model | None]:
+    """The settings of a new run, fitted to its data and weights; these data; and these weights, if any."""
     weights = None
     if settings.weights:
         report = progress.download(settings.weights)
@@ -100,11 +123,7 @@ def _new_trainer(
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
     dataset = load_data(settings, data_url, progress)
-    settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress)
-    run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
-    return trainer
+    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
 def _resume(
@@ -179,6 +198,7 @@ def _trainer(
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
+        operations=settings.augment != "none",
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
