@@ -152,4 +152,5 @@ class Trainer:
 
     def _write(self, path: Path, resumable: bool = True) -> None:
         """Write a checkpoint of the current state, which has been checked."""
-        save_checkpoint(path, to_save(self.engine, self.state, resumable))
+        previous = self.run.previous_path if resumable else None
+        save_checkpoint(path, to_save(self.engine, self.state, resumable), previous)

@@ -132,6 +132,7 @@ def _resume(
     """Continue a run, perhaps for longer than originally planned."""
     run.lock()
     with unwinding_signals(), _released(run):
+        run.recover_last()
         settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
         if checkpoint and _is_finished(checkpoint, settings):
