@@ -203,8 +203,8 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
         )
     if isinstance(labels, list) and any(type(label) is not int or abs(label) > 2**31 for label in labels):
         raise UserError(
-            f"{path} has a label that is no small whole number, expected 0 to {len(source.classes) - 1}: the "
-            f"file is damaged. {REDOWNLOAD}"
+            f"{path} has a label that is not a small whole number, expected 0 to {len(source.classes) - 1}: "
+            f"the file is damaged. {REDOWNLOAD}"
         )
     return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
 

@@ -99,7 +99,7 @@ class _Machine:
             _INSTRUCTIONS[name](self, argument)
         (result,) = self.stack
         if not isinstance(result, dict):
-            raise ValueError("it is no dictionary")
+            raise ValueError("it is not a dictionary")
         return result
 
     def push(self, value: Any) -> None:
@@ -126,16 +126,16 @@ class _Machine:
     def append(self, values: list[Any]) -> None:
         target = self.stack[-1]
         if type(target) is not list:
-            raise ValueError("it adds to what is no list")
+            raise ValueError("it adds to what is not a list")
         target.extend(values)
 
     def set_items(self, values: list[Any]) -> None:
         target = self.stack[-1]
         if type(target) is not dict or len(values) % 2:
-            raise ValueError("it adds to what is no dictionary")
+            raise ValueError("it adds to what is not a dictionary")
         for key, value in zip(values[::2], values[1::2], strict=True):
             if type(key) not in (bytes, str):
-                raise ValueError("a key is no string")
+                raise ValueError("a key is not a string")
             target[key] = value
 
     def find(self, module: Any, name: Any) -> None:
@@ -152,7 +152,7 @@ class _Machine:
     def call(self) -> None:
         stand_in, arguments = self.pop(2)
         if stand_in not in (_Array, _Dtype) or type(arguments) is not tuple:
-            raise ValueError("it calls what is no function")
+            raise ValueError("it calls what is not a function")
         self.stack.append(stand_in(*arguments))
 
     def set_state(self) -> None:
