@@ -40,6 +40,9 @@ class Settings:
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
 
+    ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
+    each keeps a part of the optimiser's state.
+
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
 
@@ -83,6 +86,8 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+    ranks: int = 1
+    shard_optimizer: bool = False
 
     def __post_init__(self) -> None:
         """Fill in the usual place of the positions, if none is given."""
@@ -176,7 +181,7 @@ _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {

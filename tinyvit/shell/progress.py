@@ -9,6 +9,7 @@ Here is what the lines say; how they move, and fit the terminal, is in moving_li
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -48,6 +49,14 @@ COUNT_LAYOUTS = (
 )
 
 
+class _Nowhere(io.TextIOBase):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        """Forget a text."""
+        return len(text)
+
+
 class Progress:
     """Prints what a command is doing to a stream, standard output if none is given.
 
@@ -58,6 +67,11 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._line = MovingLine(sys.stdout if stream is None else stream, clock)
+
+    @classmethod
+    def silent(cls) -> Progress:
+        """One that prints nothing, for a process that is not the one that speaks."""
+        return cls(_Nowhere())
 
     def header(self, *parts: str) -> None:
         """The opening line: tinyvit, then what is trained, on what, and where it is written."""

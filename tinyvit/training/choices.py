@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from tinyvit.backend import Device
-from tinyvit.engine import available_cores
+from tinyvit.engine.cores import available_cores, cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
+from tinyvit.parallel import ALONE, Ranks
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
@@ -18,10 +19,12 @@ from tinyvit.training.starting_point import SHAPE
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
+_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
 
 
-def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
+def new_settings(
+    chosen: dict[str, Any], repeated: Settings | None, device: Device, ranks: Ranks = ALONE
+) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
     dataset = chosen.get("dataset", repeated.dataset if repeated else "shapes")
     usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
@@ -46,9 +49,18 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
             f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
             f"omit --{given[0].replace('_', '-')}, or --config."
         )
-    if not device.is_gpu and settings.threads is None:  # another number of threads would give other bits
-        settings = replace(settings, threads=available_cores())
-    return settings
+    return on_ranks(settings, chosen, device, ranks)
+
+
+def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device, ranks: Ranks) -> Settings:
+    """Settings for these ranks: unless the user chose them, another number of ranks has other threads."""
+    if ranks.size != settings.ranks and "threads" not in chosen:
+        settings = replace(settings, threads=None)
+    settings = replace(settings, ranks=ranks.size)
+    if device.is_gpu or settings.threads:
+        return settings
+    cores = cores_of_one(ranks.neighbours, ranks.local_rank) if ranks.neighbours else available_cores()
+    return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 
 def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:

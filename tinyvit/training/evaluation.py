@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.objectives import masked_patches
 from tinyvit.ops import Corruption, cross_entropy, softmax
+from tinyvit.parallel import ALONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,8 @@ class Evaluation:
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
-    """The results of an engine's model on a set of images, computed in batches."""
-    logits = in_batches(engine.logits, engine.config, engine.params, images.images)
+    """The results of an engine's model on a set of images, computed in batches, shared by the ranks."""
+    logits = _shared(engine, engine.logits, images)
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
@@ -71,9 +73,21 @@ def evaluate_patches(
     def compute(batch: Array, *rows: Array) -> Array:
         return masked_patches.losses_and_hits(config, params, batch, Corruption(*rows), target)
 
-    losses, hits = in_batches(compute, config, params, images.images, *corruption).T
+    losses, hits = _shared(engine, compute, images, *corruption).T
     accuracy = None if target == "pixels" else float(hits.mean(dtype=np.float64))
     return PatchEvaluation(float(losses.mean(dtype=np.float64)), accuracy)
+
+
+def _shared(
+    engine: ReferenceEngine, compute: Callable[..., Array], images: ImageSet, *others: Array
+) -> np.ndarray:
+    """As in_batches, each rank computing a part, unless there are fewer images than ranks. A collective."""
+    ranks = engine.training.ranks if engine.training else ALONE
+    alone = len(images) < ranks.size
+    own = slice(None) if alone else ranks.part(len(images))
+    parts = (rows[own] for rows in (images.images, *others))
+    rows = in_batches(compute, engine.config, engine.params, *parts)
+    return rows if alone else ranks.gather_rows(rows)
 
 
 def rank(accuracy: float | None, loss: float, by_loss: bool) -> tuple[float, ...]:

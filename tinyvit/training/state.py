@@ -10,6 +10,7 @@ from typing import Any
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
+from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.training.evaluation import rank
 
@@ -48,7 +49,10 @@ def restored(
     If the run is now to be longer, a last epoch that was cut short counts as unfinished. Raises UserError if
     the checkpoint does not belong to this run.
     """
-    mine, saved = engine.training.optimizer.state, checkpoint.optimizer
+    optimizer, saved = engine.training.optimizer, checkpoint.optimizer
+    mine = optimizer.state
+    if isinstance(optimizer, Sharded):
+        saved = optimizer.own_state(saved)
     try:
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):

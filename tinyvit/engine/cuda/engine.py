@@ -23,6 +23,7 @@ from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors
 from tinyvit.engine.cuda.uploads import Uploads
 from tinyvit.engine.cuda.workspace import plan_workspace
+from tinyvit.engine.exchange import own_parts, sum_and_clip
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
@@ -40,6 +41,9 @@ class CudaEngine(ReferenceEngine):
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
     gradients are those before clipping.
+
+    Of several ranks, each carries out its programs without an update; the sum over ranks and the update by
+    plain CuPy follow.
     """
 
     def __init__(
@@ -82,7 +86,7 @@ class CudaEngine(ReferenceEngine):
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """See ReferenceEngine.step."""
-        t, parts = self.training, plan.parts(self.training.accumulate)
+        t, parts = self.training, own_parts(plan, self.training)
         for k, part in enumerate(parts):
             options = self._options(
                 noise=self._draws,
@@ -95,11 +99,14 @@ class CudaEngine(ReferenceEngine):
             if not self._dataset:
                 size = self.config.image_size
                 self._give(program.plan, *make_batch(t.images, t.labels, part, np.dtype("float32"), size))
-            self._send(
-                program.plan, part.noise(), self._rates(lr, plan.step), part if self._dataset else None
-            )
+            rates = self._rates(lr, plan.step) if self._update else ()
+            self._send(program.plan, part.noise(), rates, part if self._dataset else None)
             program.run()
-        return self._loss.copy().reshape(()), self._uploads.norm.copy()
+        if self._update:
+            return self._loss.copy().reshape(()), self._uploads.norm.copy()
+        norm = sum_and_clip(self.grads, t)
+        t.optimizer.step(self.grads, lr, plan.step)
+        return t.ranks.sum(self._loss.reshape(())), norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
@@ -146,6 +153,8 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
+        if training.ranks.size > 1:
+            return
         for name, array in optimizer.state.items():
             keep(name, array)
         if isinstance(optimizer, SGD):
