@@ -22,7 +22,7 @@ from tinyvit.model.params import Params
 from tinyvit.parallel import Ranks
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Piece:
     """A part of the flat buffer, as an optimiser sees one: its first `decayed` numbers are decayed."""
 

@@ -94,7 +94,8 @@ class MpiRanks(Ranks):
         error = self._comm.bcast(error, root=0)
         if error:
             raise error
-        return self._comm.bcast(result, root=0)
+        copy = self._comm.bcast(result, root=0)
+        return copy if self.rank else result
 
     def in_turn(self, function: Callable[..., T], *args: object) -> T:
         """See Ranks.in_turn."""
