@@ -152,3 +152,4 @@ def test_without_sets_of_cores_all_are_shared(monkeypatch):
     monkeypatch.setattr("tinyvit.engine.cores.available_cores", lambda root: 8)
     assert cores_of_one([None] * 2, 0) == 4
     assert cores_of_one([None] * 9, 0) == 1
+    assert cores_of_one([], 0) == 8  # a process on its own

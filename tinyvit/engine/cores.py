@@ -29,8 +29,11 @@ def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: 
     """How many cores one of several processes on this machine may keep busy, if all are busy; at least 1.
 
     processes are the cores that each may run on. A core that several may run on counts for each as a part of
-    one; a quota is shared by all. Without those sets, the cores of this process are shared by all.
+    one; a quota is shared by all. Without those sets, the cores of this process are shared by all. No
+    processes are one on its own.
     """
+    if not processes:
+        return available_cores(root)
     if None in processes:
         return max(1, available_cores(root) // len(processes))
     fair = sum(1 / sum(core in others for others in processes) for core in processes[which])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tinyvit.backend import Device
-from tinyvit.engine.cores import available_cores, cores_of_one
+from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.parallel import ALONE, Ranks
@@ -59,7 +59,7 @@ def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device, ranks: 
     settings = replace(settings, ranks=ranks.size)
     if device.is_gpu or settings.threads:
         return settings
-    cores = cores_of_one(ranks.neighbours, ranks.local_rank) if ranks.neighbours else available_cores()
+    cores = cores_of_one(ranks.neighbours, ranks.local_rank)
     return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 
