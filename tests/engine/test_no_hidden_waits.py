@@ -15,7 +15,7 @@ from tinyvit.optim import make_optimizer
 NOISY = {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2}
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 @pytest.mark.parametrize("pool", ["token", "mean"])
 @pytest.mark.parametrize("gelu", ["tanh", "exact"])
 @pytest.mark.parametrize("image_size", [8, 12])

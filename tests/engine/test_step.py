@@ -87,7 +87,7 @@ def test_the_optimiser_is_told_the_number_of_the_step():
     assert moved[10] < 0.9 * moved[1]
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
 @pytest.mark.parametrize("accumulate", [1, 3])
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimizer, accumulate, threads):
@@ -106,7 +106,7 @@ def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimi
     np.testing.assert_allclose(ours, weights, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 def test_steps_on_the_gpu_give_the_weights_of_numpy(gpu, optimizer):
     config = tiny_config(**NOISY)
     params, images, labels = draw(config)

@@ -96,6 +96,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("decay", "linearly", "one of "),
         ("device", "tpu", "one of auto, cpu, gpu"),
         ("position_resize", "nearest", "one of "),
+        ("init", "random", "one of official, mimetic"),
+        ("whiten", 1, "true or false"),
     ],
 )
 def test_a_value_that_a_setting_cannot_have_is_named(name, value, expected):

@@ -28,7 +28,7 @@ def run(gpu, go, photos, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 def test_training_on_the_gpu_agrees_with_numpy(run, go, photos, tmp_path, optimizer):
     more = ("--dropout", "0.1", "--drop-path", "0.1", "--accumulate", "2", "--optimizer", optimizer)
     there = run("there", *more, "--smoothing", "0.1")

@@ -48,7 +48,7 @@ def assert_nearly_the_same_run(run, expected):
     for name in ("last.npz", "best.npz"):
         mine, other = numbers(run / name), numbers(expected / name)
         assert mine.keys() == other.keys()
-        for kind in ("param/", "optimizer/m", "optimizer/v"):
+        for kind in ("param/", "optimizer/m", "optimizer/v", "weights"):
             keys = [key for key in other if key.startswith(kind)]
             if keys:
                 flat = [np.concatenate([found[key].ravel() for key in keys]) for found in (mine, other)]
@@ -226,6 +226,20 @@ def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
 
     found = errors_of(2, work)
     assert found[0] == found[1] and "rank 1 on" in found[0] and "the training data are not" in found[0]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_the_average_of_the_weights_and_muon(photos, tmp_path, optimizer):
+    settings = chosen(photos, epochs=1, ema=0.9, optimizer=optimizer)
+    for size in (1, 2):
+        assert trained(size, tmp_path / f"run{size}", settings) == [0] * size
+    assert_nearly_the_same_run(tmp_path / "run2", tmp_path / "run1")
+
+
+def test_muon_is_not_shared_out(photos, tmp_path):
+    settings = chosen(photos, shard_optimizer=True, optimizer="muon")
+    found = errors_of(2, lambda ranks: train(settings, tmp_path / "run", ranks=ranks))
+    assert found[0] == found[1] and "omit --shard-optimizer, or give --optimizer adamw" in found[0]
 
 
 def test_divergence_is_noticed_by_all(photos, tmp_path):

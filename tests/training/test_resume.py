@@ -101,7 +101,7 @@ def test_a_run_survives_a_power_cut_around_any_write(command, photos, alone, tmp
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and its Ctrl-C goes to a whole console")
 @pytest.mark.parametrize("number", [signal.SIGINT, getattr(signal, "SIGKILL", 9)])
 def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, number):
-    flags = ("--epochs", "8")
+    flags = ("--epochs", "8", "--optimizer", "muon", "--ema", "0.9")
     assert command(*noisy(photos, tmp_path / "alone"), *flags)[0] == 0
     run = tmp_path / "run"
     process = spawn("train", *noisy(photos, run), *flags)

@@ -12,7 +12,7 @@ from tinyvit.engine.exchange import own_parts, sum_and_clip
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Optimizer
+from tinyvit.optim import Average, Optimizer
 from tinyvit.parallel import ALONE, Ranks
 
 
@@ -22,8 +22,8 @@ class Training:
 
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
-    a batch is split into, computed one after another to save memory. ranks are the processes that share the
-    images of each batch.
+    a batch is split into, computed one after another to save memory. average, if given, is updated too.
+    ranks are the processes that share the images of each batch.
     """
 
     images: Array
@@ -31,6 +31,7 @@ class Training:
     optimizer: Optimizer
     clip: float = math.inf
     accumulate: int = 1
+    average: Average | None = None
     ranks: Ranks = ALONE
 
 
@@ -85,6 +86,8 @@ class ReferenceEngine:
             loss = loss + self.loss_and_grads(images, labels, part.noise(), share)
         norm = sum_and_clip(self.grads, t)
         t.optimizer.step(self.grads, lr, plan.step)
+        if t.average:
+            t.average.update(plan.step)
         return t.ranks.sum(loss), norm
 
     def loss_and_grads(

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
+from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
@@ -28,9 +29,12 @@ class Settings:
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
     to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
-    replace those of the model's name. position and position_at are the kind and the place of the position
-    embedding (see ViTConfig); if the place is None, it becomes the usual one.
+    that a batch is split into, computed one after another to save memory. ema is the decay of a running
+    average of the weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and
+    heads replace those of the model's name. position and position_at are the kind and the place of the
+    position embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the
+    parameters of a new model are drawn (see model.initialise), and whiten whether its patch embedding starts
+    from the patches of the training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -39,6 +43,8 @@ class Settings:
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
+
+    recipe is the name of the recipe that was followed, if any; see recipes.named.
 
     ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
     each keeps a part of the optimiser's state.
@@ -60,6 +66,8 @@ class Settings:
     pool: str = "token"
     position: str = "1d"
     position_at: str | None = None
+    init: str = "official"
+    whiten: bool = False
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -71,6 +79,7 @@ class Settings:
     warmup_steps: int | None = None
     decay: str = "cosine"
     clip: float = 1.0
+    ema: float = 0.0
     smoothing: float = 0.0
     dropout: float = 0.0
     drop_path: float = 0.0
@@ -82,6 +91,7 @@ class Settings:
     position_resize: str | None = None
     target: str | None = None
     corrupt: float = 0.5
+    recipe: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"
@@ -188,7 +198,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
     **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
-    **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "optimizer": _one_of(OPTIMIZERS),
@@ -197,6 +207,7 @@ _RULES: dict[str, _Rule] = {
     "device": _one_of(("auto", "cpu", "gpu")),
     "position": _one_of(POSITIONS),
     "position_at": _one_of(PLACES),
+    "init": _one_of(INITS),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
 }

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
@@ -85,6 +85,18 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         help="where positions are added: once, in every block with a table for each, or in every block with "
         "one shared table (default: stem; for relative, blocks)",
     )
+    model.add_argument(
+        "--init",
+        choices=INITS,
+        help="first values: those of the official code; or mimetic, with which attention looks at close and "
+        f"similar patches from the start (default: {Settings.init})",
+    )
+    model.add_argument(
+        "--whiten",
+        action=argparse.BooleanOptionalAction,
+        help="start from a patch embedding that sees fine detail as well as brightness, computed from the "
+        "training images",
+    )
     for flag, what in (
         ("--layers", "number of blocks"),
         ("--width", "width of the tokens"),
@@ -116,7 +128,8 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     fit.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=f"optimiser to use (default: {Settings.optimizer}; for finetune, sgd)",
+        help="optimiser to use; muon is for the matrices inside the blocks, with adamw for all else "
+        f"(default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
         "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
@@ -151,6 +164,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=natural_float,
         metavar="X",
         help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
+    )
+    fit.add_argument(
+        "--ema",
+        type=rate,
+        metavar="R",
+        help="evaluate and keep a running average of the weights, of which each update replaces a share of "
+        f"1 - R; usual is 0.999, and 0 means none (default: {Settings.ema:g})",
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")

@@ -11,13 +11,23 @@ from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.parallel import ALONE, Ranks
+from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
+from tinyvit.training.recipes import (
+    FINE_TUNING,
+    PRE_TRAINING,
+    RESNET,
+    fitted_fine_tuning,
+    recipe,
+    settings_of,
+)
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
-_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
+_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
+# What a user chooses instead of another setting, which a recipe may give.
+_INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 _FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
 
@@ -25,9 +35,18 @@ _FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimize
 def new_settings(
     chosen: dict[str, Any], repeated: Settings | None, device: Device, ranks: Ranks = ALONE
 ) -> Settings:
-    """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
-    dataset = chosen.get("dataset", repeated.dataset if repeated else "shapes")
-    usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+    """The user's choices, completed from the run to be repeated if there is one, or from a recipe.
+
+    The recipe is the one that the user names or, by default, that of the data set.
+    """
+    if repeated and "recipe" in chosen:
+        raise UserError("--config repeats a run with that run's settings: omit --recipe, or --config.")
+    origin = named_recipe(chosen["recipe"]).settings if "recipe" in chosen else repeated
+    dataset = chosen.get("dataset", origin.dataset if origin else "shapes")
+    if "weights" in chosen:
+        usual = FINE_TUNING
+    else:
+        usual = settings_of(chosen["recipe"]) if "recipe" in chosen else recipe(dataset, device.is_gpu)
     if is_resnet(chosen.get("model")):
         usual = usual | RESNET
     if "target" in chosen:
@@ -37,12 +56,16 @@ def new_settings(
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
+        usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
         settings = Settings(**({"dataset": dataset} | usual | chosen))
+        settings = settings if "recipe" in chosen else _of_its_own(settings)
     if settings.target and settings.weights:
         raise UserError(
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
         )
+    if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
+        settings = replace(settings, recipe=None)
     given = [name for name in _MODEL if name in chosen]
     if repeated and repeated.weights and "weights" not in chosen and given:
         raise UserError(
@@ -63,18 +86,24 @@ def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device, ranks: 
     return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 
+def _of_its_own(settings: Settings) -> Settings:
+    """Settings that follow a recipe by default no longer bear its name once the user has changed them."""
+    changed = settings.recipe and named_recipe(settings.recipe).differences(settings)
+    return replace(settings, recipe=None) if changed else settings
+
+
 def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:
     """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
 
     Positions of another kind are at their usual place. A ViT in place of a ResNet, or a ResNet in place of a
     ViT, has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor
-    of weights.
+    of weights, which have been trained and so need no first values either.
     """
     anew = {"position_at": None} if "position" in chosen else {}
     if repeated.weights:
         return anew
     if "weights" in chosen:
-        return anew | dict.fromkeys(SHAPE)
+        return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):
         return anew
     instead = {name: usual.get(name, getattr(Settings, name)) for name in RESNET}

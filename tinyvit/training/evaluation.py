@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -43,12 +44,22 @@ class Evaluation:
         ]
 
 
-def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
-    """The results of an engine's model on a set of images, computed in batches, shared by the ranks."""
-    logits = _shared(engine, engine.logits, images)
+def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:
+    """The results of an engine's model on a set of images, computed in batches, shared by the ranks.
+
+    With flip, the logits are the mean of those of each image and of its mirror image.
+    """
+    compute = partial(_logits_of_both, engine) if flip else engine.logits
+    logits = _shared(engine, compute, images)
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
+
+
+def _logits_of_both(engine: ReferenceEngine, images: Array) -> Array:
+    """The mean of the logits of images (B, H, W, 3) and of their mirror images: (B, C)."""
+    mirrored = array_module(images).ascontiguousarray(images[:, :, ::-1])
+    return (engine.logits(images) + engine.logits(mirrored)) / 2
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import learning_rate, make_optimizer
+from tinyvit.optim import Average, learning_rate, make_optimizer
 from tinyvit.runs.settings import what_is_expected
 from tinyvit.training.divergence import without_overflow_warnings
 
@@ -39,6 +39,7 @@ def fit(
     warmup_epochs: float = 1.0,
     decay: str = "cosine",
     clip: float = 1.0,
+    ema: float = 0.0,
     smoothing: float = 0.0,
     crop_padding: int = 0,
     flip: bool = False,
@@ -49,9 +50,10 @@ def fit(
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
-    The settings are those of the train command. A smaller last batch of an epoch is trained on too.
-    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
-    a label is out of range, a setting cannot have its value, or training diverges.
+    The settings are those of the train command; with ema, the parameters end as their running average. A
+    smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
+    from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
+    or training diverges.
     """
     check_settings(
         epochs=epochs,
@@ -62,6 +64,7 @@ def fit(
         warmup_epochs=warmup_epochs,
         decay=decay,
         clip=clip,
+        ema=ema,
         smoothing=smoothing,
         crop_padding=crop_padding,
         flip=flip,
@@ -87,6 +90,7 @@ def fit(
         xp.asarray(labels),
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
+        average=Average(params, ema) if ema else None,
     )
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
@@ -108,6 +112,8 @@ def fit(
             raise UserError(f"training has diverged in epoch {epoch + 1}: try a lower lr than {lr:g}.")
         if report:
             report(epoch + 1, means[-1])
+    if training.average:
+        params.flat[...] = training.average.flat
     return means
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
 from tinyvit.engine import ReferenceEngine
-from tinyvit.optim import learning_rate
-from tinyvit.optim.sharded import whole_state
+from tinyvit.optim import averaged, learning_rate
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -26,7 +25,7 @@ from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
-from tinyvit.training.state import State, restored
+from tinyvit.training.state import State, live_arrays, restored, to_save
 from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
@@ -146,18 +145,18 @@ class Trainer:
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
     def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
-        result = self.task.evaluate(self.engine, images)
+        with averaged(self.engine.training.average):
+            result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
 
     def _check_finite(self) -> None:
         """Raise UserError if the current state must not be saved."""
-        arrays = (self.engine.params.flat, *self.engine.training.optimizer.state.values())
+        arrays = live_arrays(self.engine).values()
         self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
 
     def _write(self, path: Path, resumable: bool = True) -> None:
         """Write a checkpoint of the current state, which has been checked. The first rank writes it."""
-        config, params, training = self.engine.config, self.engine.params, self.engine.training
-        optimizer = whole_state(training.optimizer) if resumable else {}
+        checkpoint = to_save(self.engine, self.state, resumable)
         if self.ranks.is_first:
-            save_checkpoint(path, Checkpoint(config, params, optimizer, vars(self.state)))
+            save_checkpoint(path, checkpoint)

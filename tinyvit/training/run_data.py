@@ -90,6 +90,11 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
             f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
             + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
         )
+    if settings.shard_optimizer and settings.optimizer == "muon":
+        raise UserError(
+            "muon works on whole matrices, whose state cannot be cut into parts: omit --shard-optimizer, or "
+            "give --optimizer adamw."
+        )
     if settings.ranks > settings.batch_size:
         raise UserError(
             f"a batch of {settings.batch_size:,} images cannot be shared by {settings.ranks:,} processes: "

@@ -15,7 +15,7 @@ from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, is_resnet, usual_name
-from tinyvit.optim import make_optimizer
+from tinyvit.optim import Average, make_optimizer
 from tinyvit.optim.sharded import Sharded
 from tinyvit.parallel import Ranks, start
 from tinyvit.pretrained.loading import load_any
@@ -23,6 +23,7 @@ from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
+from tinyvit.training.announcement import announce
 from tinyvit.training.choices import (
     fitted_to_data,
     fitted_to_model,
@@ -37,7 +38,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, check_same_data, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -58,8 +59,8 @@ def train(
     together, those of this job if they are not given; only the first of them prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
-    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out` if given and the latest run otherwise.
+    the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
+    folder, or True for the folder `out` if given and the latest run otherwise.
     """
     ranks = start() if ranks is None else ranks
     progress = (progress or Progress()) if ranks.is_first else Progress.silent()
@@ -96,7 +97,7 @@ def _new_trainer(
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
@@ -106,10 +107,10 @@ def _new_trainer(
         report = progress.download(settings.weights)
         weights = ranks.in_turn(load_any, settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
-    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
+    check_start(settings, weights)  # before anything is downloaded
     dataset = ranks.in_turn(load_data, settings, data_url, progress)
     settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
     classes = () if settings.target else dataset.classes
     ranks.first(run.create, settings, model.config, classes, model.params.count)
@@ -170,7 +171,7 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
     if checkpoint:
         trainer.restore(checkpoint)
@@ -205,6 +206,7 @@ def _trainer(
         Sharded(make, params, ranks) if shards else make(params),
         settings.clip or math.inf,
         settings.accumulate,
+        Average(params, settings.ema) if settings.ema else None,
         ranks,
     )
     task = task_of(settings, model.config)
@@ -229,6 +231,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.training.optimizer.summary())
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         if trainer.ranks.size == 1:  # otherwise the others are busy with the next step

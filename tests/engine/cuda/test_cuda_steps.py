@@ -11,6 +11,7 @@ from tests.helpers import distance, tiny_config
 from tests.stand_in import DeviceArray
 from tinyvit.data import plan_batch
 from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.model import Params
 from tinyvit.optim import make_optimizer
 
 
@@ -33,6 +34,20 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
     assert our_state.keys() == state.keys()
     for name in state:
         assert distance(our_state[name], state[name]) < 1e-4
+
+
+@pytest.mark.parametrize(("clip", "accumulate"), [(0.5, 1), (math.inf, 3)])
+def test_steps_with_muon_give_the_losses_norms_and_weights_of_the_reference(any_cuda, clip, accumulate):
+    config = CASES["everything"]
+    params = draw(config)[0]
+    settings = {"optimizer": "muon", "clip": clip, "accumulate": accumulate}
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    moved, expected = (Params(flat - params.flat, params.rows) for flat in (ours, weights))
+    for row in params.rows:
+        if not row.name.endswith("qkv.bias"):  # that of the keys has no gradient but rounding
+            assert distance(moved[row.name], expected[row.name]) < 1e-3, row.name
 
 
 def test_steps_on_images_of_another_size_than_the_models(any_cuda):
@@ -72,12 +87,14 @@ def test_the_environment_switches_graphs_off(cuda, monkeypatch):
     assert counts[0] == counts[1] == counts[2] > 10
 
 
-def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch):
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer):
     config, copies = CASES["everything"], []
     params = draw(config)[0].to(cuda.xp)
     rng = np.random.default_rng(0)
     images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
-    training = Training(images, cuda.xp.asarray(rng.integers(0, 5, 20)), make_optimizer("adamw", params), 1.0)
+    labels = cuda.xp.asarray(rng.integers(0, 5, 20))
+    training = Training(images, labels, make_optimizer(optimizer, params), 1.0)
     engine = CudaEngine(config, params, training=training, precision="bf16")
     engine.step(plan_batch(0, 1, np.arange(BATCH)), 1e-3)  # plans, compiles and uploads what stays
 

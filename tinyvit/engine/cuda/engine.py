@@ -29,7 +29,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import SGD
+from tinyvit.optim import SGD, Muon
 from tinyvit.optim.adam import AdamW, corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
@@ -40,10 +40,9 @@ class CudaEngine(ReferenceEngine):
 
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
-    gradients are those before clipping.
-
-    Of several ranks, each carries out its programs without an update; the sum over ranks and the update by
-    plain CuPy follow.
+    gradients are those before clipping. Muon's updates, which are products for the most part, are not part of
+    the plan: it makes them from the gradients, clipped in place. Nor are those of several ranks, whose
+    gradients are summed first.
     """
 
     def __init__(
@@ -102,11 +101,11 @@ class CudaEngine(ReferenceEngine):
             rates = self._rates(lr, plan.step) if self._update else ()
             self._send(program.plan, part.noise(), rates, part if self._dataset else None)
             program.run()
-        if self._update:
-            return self._loss.copy().reshape(()), self._uploads.norm.copy()
-        norm = sum_and_clip(self.grads, t)
-        t.optimizer.step(self.grads, lr, plan.step)
-        return t.ranks.sum(self._loss.reshape(())), norm
+        loss = t.ranks.sum(self._loss.copy().reshape(()))
+        norm = self._uploads.norm.copy() if self._update else self._update_outside(lr, plan.step)
+        if t.average:
+            t.average.update(plan.step)
+        return loss, norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
@@ -153,7 +152,7 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
-        if training.ranks.size > 1:
+        if training.ranks.size > 1 or isinstance(optimizer, Muon):
             return
         for name, array in optimizer.state.items():
             keep(name, array)
@@ -163,6 +162,12 @@ class CudaEngine(ReferenceEngine):
             kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
             numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay
             self._update = Update(kind, *numbers, training.clip)
+
+    def _update_outside(self, lr: float, step: int) -> Array:
+        """Sum over ranks, clip and update the parameters array by array; returns the norm of the gradient."""
+        norm = sum_and_clip(self.grads, self.training)
+        self.training.optimizer.step(self.grads, lr, step)
+        return norm
 
     def _tell(self, note: str) -> None:
         self.note = note
@@ -223,7 +228,9 @@ class CudaEngine(ReferenceEngine):
             self._memory.room(plan.arrays["targets"])[...] = targets
 
     def _rates(self, lr: float, step: int) -> tuple[float, ...]:
-        """The learning rate and the factors of Adam: see calls/optimizer.py."""
+        """The learning rate and the factors of Adam, if the plan needs them: see calls/optimizer.py."""
+        if not self._update:
+            return ()
         if self._update.kind == "sgd":
             return (lr,)
         return lr, *corrections(self._update.betas, lr, step)
