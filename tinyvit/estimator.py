@@ -60,6 +60,13 @@ class ViTClassifier:
         smoothing: float = 0.0,
         crop_padding: int = 0,
         flip: bool = False,
+        augment: str = "none",
+        augment_ops: int = 2,
+        augment_magnitude: float = 10.0,
+        mixup: float = 0.0,
+        cutmix: float = 0.0,
+        erase: float = 0.0,
+        repeats: int = 1,
         init: str = "official",
         whiten: bool = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -76,6 +83,13 @@ class ViTClassifier:
         self.smoothing = smoothing
         self.crop_padding = crop_padding
         self.flip = flip
+        self.augment = augment
+        self.augment_ops = augment_ops
+        self.augment_magnitude = augment_magnitude
+        self.mixup = mixup
+        self.cutmix = cutmix
+        self.erase = erase
+        self.repeats = repeats
         self.init = init
         self.whiten = whiten
         self.random_state = random_state
@@ -122,6 +136,13 @@ class ViTClassifier:
             smoothing=self.smoothing,
             crop_padding=self.crop_padding,
             flip=self.flip,
+            augment=self.augment,
+            augment_ops=self.augment_ops,
+            augment_magnitude=self.augment_magnitude,
+            mixup=self.mixup,
+            cutmix=self.cutmix,
+            erase=self.erase,
+            repeats=self.repeats,
             seed=seed,
             report=lambda epoch, loss: self.losses_.append(loss),
         )

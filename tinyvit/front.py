@@ -75,7 +75,7 @@ class Model(core.Model, Looking):
         """Train in place on images and their labels; returns the model itself.
 
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
-        batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
+        batch_size, lr, weight_decay, smoothing, crop_padding, flip, augment, mixup, cutmix, seed, and so on.
         """
         self._check_classifies()
         pixels, numbers = self._pixels(images), self._numbers(labels)

@@ -30,7 +30,9 @@ def test_a_step_neither_waits_nor_turns_to_float64(stand_in, optimizer, pool, ge
     engine = make_engine(config, params, partial(loss_and_grads, smoothing=0.1), training)
 
     before = DeviceArray.waits
-    results = [engine.step(plan_batch(0, step, np.arange(4), 1, True), 1e-3) for step in (1, 2)]
+    mixes = {"mixup": 1.0, "cutmix": 1.0, "erase": 1.0}
+    plans = [plan_batch(0, step, np.arange(4), 1, True, **mixes) for step in (1, 2)]
+    results = [engine.step(plan, 1e-3) for plan in plans]
     assert DeviceArray.waits == before
 
     (_, (loss, norm)) = results

@@ -46,6 +46,17 @@ def test_weights_in_place_of_a_new_model_do_not_get_its_shape_or_first_values():
     assert first_values(weights="runs/shapes-1", model="shapes-1") == ("official", False)
 
 
+@pytest.mark.parametrize("augment", ["none", "autoaugment"])
+@pytest.mark.parametrize("name", ["augment_ops", "augment_magnitude"])
+def test_settings_of_randaugment_without_it_are_refused(augment, name):
+    complaint = (
+        f"--{name.replace('_', '-')} is a setting of randaugment, and this run has --augment {augment}: omit"
+    )
+    with pytest.raises(UserError, match=complaint):
+        repeat({"model": "nano/4"}, augment=augment, **{name: 3})
+    repeat({"model": "nano/4", "augment": "randaugment"}, **{name: 3})
+
+
 def test_first_values_are_repeated_for_any_other_vit_but_not_for_a_resnet():
     assert first_values(model="micro/4") == ("mimetic", True)
     assert first_values(model="micro/4", whiten=False) == ("mimetic", False)

@@ -35,13 +35,15 @@ class PowerCut(BaseException):
 
 @pytest.fixture
 def alone(command, photos, tmp_path):
-    """A run that was left alone; with dropout and stochastic depth, so that all that is random takes part."""
+    """A run that was left alone; with noise and augmentation, so that all that is random takes part."""
     assert command(*noisy(photos, tmp_path / "alone"))[0] == 0
     return tmp_path / "alone"
 
 
 def noisy(photos, out):
-    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1")
+    mixes = ("--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "2")
+    mixes += ("--augment", "randaugment")
+    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1", *mixes)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ class Training:
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
     a batch is split into, computed one after another to save memory. average, if given, is updated too.
-    ranks are the processes that share the images of each batch.
+    operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
+    that share the images of each batch.
     """
 
     images: Array
@@ -32,6 +33,7 @@ class Training:
     clip: float = math.inf
     accumulate: int = 1
     average: Average | None = None
+    operations: bool = False
     ranks: Ranks = ALONE
 
 
@@ -79,11 +81,10 @@ class ReferenceEngine:
         self.grads.flat.fill(0)
         loss = 0.0
         for part in own_parts(plan, t):
-            images, labels = make_batch(
-                t.images, t.labels, part, self.params.flat.dtype, self.config.image_size
-            )
+            config, dtype = self.config, self.params.flat.dtype
+            images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            loss = loss + self.loss_and_grads(images, labels, part.noise(), share)
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share)
         norm = sum_and_clip(self.grads, t)
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:

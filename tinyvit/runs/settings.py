@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.model.config import PLACES, POSITIONS, places_of
@@ -28,13 +29,17 @@ class Settings:
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. ema is the decay of a running
-    average of the weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and
-    heads replace those of the model's name. position and position_at are the kind and the place of the
-    position embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the
-    parameters of a new model are drawn (see model.initialise), and whiten whether its patch embedding starts
-    from the patches of the training images (see model.whitening).
+    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
+    what else is done to an image; augment_ops and augment_magnitude are the number of operations and their
+    strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of each method
+    (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is erased; repeats
+    is how often each image comes in a batch. accumulate is the number of parts that a batch is split into,
+    computed one after another to save memory. ema is the decay of a running average of the weights, which is
+    evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace those of the
+    model's name. position and position_at are the kind and the place of the position embedding (see
+    ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model are
+    drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
+    training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -85,6 +90,13 @@ class Settings:
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    augment: str = "none"
+    augment_ops: int = 2
+    augment_magnitude: float = 10.0
+    mixup: float = 0.0
+    cutmix: float = 0.0
+    erase: float = 0.0
+    repeats: int = 1
     evaluate_every: int = 1
     weights: str | None = None
     resolution: int | None = None
@@ -107,6 +119,12 @@ class Settings:
     def warmup(self, steps_per_epoch: int) -> int:
         """The number of updates during which the learning rate rises."""
         return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
+
+    def augmentation(self) -> dict[str, Any]:
+        """How the images of a batch are changed: the keyword arguments of data.plan_batch."""
+        policy = make_policy(self.augment, self.augment_ops, self.augment_magnitude)
+        mixes = {"mixup": self.mixup, "cutmix": self.cutmix, "erase": self.erase}
+        return {"padding": self.crop_padding, "flip": self.flip, "policy": policy} | mixes
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -191,16 +209,22 @@ _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "ranks")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "augment_ops", "repeats", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
     **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
-    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip"), _AMOUNT),
+    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip", "mixup", "cutmix"), _AMOUNT),
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "augment": _one_of(POLICIES),
+    "augment_magnitude": (
+        lambda value: 0 <= value <= MOST_MAGNITUDE,
+        f"a number from 0 to {MOST_MAGNITUDE:g}",
+    ),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "precision": _one_of(PRECISIONS),

@@ -10,6 +10,7 @@ from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.augmentation_flags import add_augmentation_flags
 from tinyvit.shell.command import (
     fraction,
     natural_float,
@@ -24,7 +25,8 @@ from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that were given, and the other arguments of training.session.train."""
     chosen = vars(args)
-    return chosen, {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    others = ("out", "resume", "config", "data_url", "show_augmentation")
+    return chosen, {name: chosen.pop(name, None) for name in others}
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
@@ -54,6 +56,7 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         action=argparse.BooleanOptionalAction,
         help="mirror each image at random, with probability 1/2",
     )
+    add_augmentation_flags(data)
 
 
 def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:

@@ -26,6 +26,7 @@ from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
+_OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
@@ -64,8 +65,18 @@ def new_settings(
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
         )
+    if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
+        raise UserError(
+            f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
+            f"{settings.augment}: omit it, or give --augment randaugment."
+        )
     if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
         settings = replace(settings, recipe=None)
+    if settings.target and (settings.mixup or settings.cutmix):
+        raise UserError(
+            "mixing images mixes their labels, and learning without labels has none: expected --mixup 0 and "
+            "--cutmix 0."
+        )
     given = [name for name in _MODEL if name in chosen]
     if repeated and repeated.weights and "weights" not in chosen and given:
         raise UserError(

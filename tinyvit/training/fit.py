@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.data import ImageSet, epoch_order, indices_of_batch, make_policy, plan_batch
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
@@ -43,6 +43,13 @@ def fit(
     smoothing: float = 0.0,
     crop_padding: int = 0,
     flip: bool = False,
+    augment: str = "none",
+    augment_ops: int = 2,
+    augment_magnitude: float = 10.0,
+    mixup: float = 0.0,
+    cutmix: float = 0.0,
+    erase: float = 0.0,
+    repeats: int = 1,
     seed: int = 0,
     threads: int | None = None,
     precision: str = "auto",
@@ -68,6 +75,13 @@ def fit(
         smoothing=smoothing,
         crop_padding=crop_padding,
         flip=flip,
+        augment=augment,
+        augment_ops=augment_ops,
+        augment_magnitude=augment_magnitude,
+        mixup=mixup,
+        cutmix=cutmix,
+        erase=erase,
+        repeats=repeats,
         seed=seed,
         threads=threads,
         precision=precision,
@@ -84,6 +98,8 @@ def fit(
         raise UserError(
             f"crop_padding is {crop_padding}, expected less than the sides of images of {H} x {W}."
         )
+    if repeats > batch_size:
+        raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
     xp = array_module(params.flat)
     training = Training(
         xp.asarray(images),
@@ -91,19 +107,23 @@ def fit(
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
         average=Average(params, ema) if ema else None,
+        operations=augment != "none",
     )
+    policy = make_policy(augment, augment_ops, augment_magnitude)
+    changes = {"padding": crop_padding, "flip": flip, "policy": policy}
+    changes |= {"mixup": mixup, "cutmix": cutmix, "erase": erase}
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
     total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
     step, means = 0, []
     for epoch in range(epochs):
-        order, loss_sum = epoch_order(seed, epoch, count), 0.0
+        order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0
         with without_overflow_warnings():
             for k in range(steps):
                 step += 1
-                indices = order[k * batch_size : (k + 1) * batch_size]
-                plan = plan_batch(seed, step, indices, crop_padding, flip)
+                indices = indices_of_batch(order, k, batch_size, repeats)
+                plan = plan_batch(seed, step, indices, **changes)
                 loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
                 loss_sum = loss_sum + loss * len(indices)
         means.append(float(loss_sum) / count)

@@ -13,7 +13,7 @@ import math
 import time
 from pathlib import Path
 
-from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
+from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
@@ -47,6 +47,7 @@ class Trainer:
         self.engine, self.progress, self.state = engine, progress, State()
         self.ranks = engine.training.ranks
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
+        self.augmentation = settings.augmentation()
         self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
@@ -80,14 +81,14 @@ class Trainer:
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
-        order = epoch_order(s.seed, epoch, len(self.dataset.train))
+        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
         for k in range(first, count):
             started, step = time.perf_counter(), state.step + 1
-            indices = order[k * s.batch_size : (k + 1) * s.batch_size]
-            plan = plan_batch(s.seed, step, indices, s.crop_padding, s.flip)
+            indices = indices_of_batch(order, k, s.batch_size, s.repeats)
+            plan = plan_batch(s.seed, step, indices, **self.augmentation)
             due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
             state.step, stopping = step, bool(stop)
             if due or k + 1 == count or stopping:

@@ -30,7 +30,13 @@ _NAMED_ON_GPU = {"cifar10": "gpu-100", "cifar100": "gpu-100"}
 RESNET: dict[str, Any] = {name: WITHOUT_TRANSFORMER[name][0] for name in ("pool", "position", "drop_path")}
 RESNET |= {"init": "official", "whiten": False}
 # Without labels (appendix B.1.2). The paper's rate of 2e-4 is for a far larger model, and a million steps.
-PRE_TRAINING: dict[str, Any] = {"target": "mean-colour", "smoothing": 0.0, "drop_path": 0.0}
+PRE_TRAINING: dict[str, Any] = {
+    "target": "mean-colour",
+    "smoothing": 0.0,
+    "drop_path": 0.0,
+    "mixup": 0.0,
+    "cutmix": 0.0,
+}
 
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {

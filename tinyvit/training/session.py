@@ -24,6 +24,7 @@ from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
+from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
     fitted_to_data,
     fitted_to_model,
@@ -48,6 +49,7 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
     ranks: Ranks | None = None,
@@ -61,9 +63,14 @@ def train(
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
     folder, or True for the folder `out` if given and the latest run otherwise.
+
+    With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
+    would be shown them.
     """
     ranks = start() if ranks is None else ranks
     progress = (progress or Progress()) if ranks.is_first else Progress.silent()
+    if resume and show_augmentation:
+        raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
@@ -72,6 +79,11 @@ def train(
     repeated = ranks.first(Settings.load, config) if config else None
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"), ranks)
     settings = new_settings(chosen, repeated, device, ranks)
+    if show_augmentation:
+        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress, ranks)
+        ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
+        progress.outcome(f"wrote {show_augmentation}; nothing was trained")
+        return 0
     with unwinding_signals(), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress, ranks)
         return _fit(trainer, device, deadline, progress)
@@ -102,6 +114,18 @@ def _new_trainer(
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
         )
+    settings, dataset, weights = _prepared(settings, fixed, data_url, progress, ranks)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
+    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
+    classes = () if settings.target else dataset.classes
+    ranks.first(run.create, settings, model.config, classes, model.params.count)
+    return trainer
+
+
+def _prepared(
+    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress, ranks: Ranks
+) -> tuple[Settings, Dataset, Model | None]:
+    """The settings of a new run, fitted to its data and weights; these data; and these weights, if any."""
     weights = None
     if settings.weights:
         report = progress.download(settings.weights)
@@ -109,12 +133,7 @@ def _new_trainer(
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
     dataset = ranks.in_turn(load_data, settings, data_url, progress)
-    settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
-    classes = () if settings.target else dataset.classes
-    ranks.first(run.create, settings, model.config, classes, model.params.count)
-    return trainer
+    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
 def _resume(
@@ -207,7 +226,8 @@ def _trainer(
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
-        ranks,
+        operations=settings.augment != "none",
+        ranks=ranks,
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)

@@ -21,7 +21,7 @@ from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors
-from tinyvit.engine.cuda.uploads import Uploads
+from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.engine.exchange import own_parts, sum_and_clip
 from tinyvit.engine.reference import ReferenceEngine, Training
@@ -85,21 +85,26 @@ class CudaEngine(ReferenceEngine):
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """See ReferenceEngine.step."""
-        t, parts = self.training, own_parts(plan, self.training)
+        t, config, parts = self.training, self.config, own_parts(plan, self.training)
+        mixes, own = plan.mixing is not None, bool(self._dataset)  # own: the kernels make the batch
         for k, part in enumerate(parts):
             options = self._options(
                 noise=self._draws,
                 dataset=self._dataset,
+                mixing=own and mixes,
+                erasing=own and plan.erasing is not None,
+                soft=not own and mixes,
                 share=len(part) / len(plan),
                 fresh=k == 0,
                 update=self._update if k == len(parts) - 1 else None,
             )
             program = self._program(plan_step, len(part), options)
-            if not self._dataset:
-                size = self.config.image_size
-                self._give(program.plan, *make_batch(t.images, t.labels, part, np.dtype("float32"), size))
-            rates = self._rates(lr, plan.step) if self._update else ()
-            self._send(program.plan, part.noise(), rates, part if self._dataset else None)
+            tables = plan_tables(part, *config.image_size) if own else {}
+            if not own:
+                dtype = np.dtype("float32")
+                batch = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
+                self._give(program.plan, *batch)
+            self._send(program.plan, part.noise(), self._rates(lr, plan.step), tables)
             program.run()
         loss = t.ranks.sum(self._loss.copy().reshape(()))
         norm = self._uploads.norm.copy() if self._update else self._update_outside(lr, plan.step)
@@ -120,7 +125,7 @@ class CudaEngine(ReferenceEngine):
         )
         program = self._program(plan_step, B, options)
         self._give(program.plan, images, targets)
-        self._send(program.plan, noise)
+        self._send(program.plan, noise, (), {})
         self._loss.fill(0)
         program.run()
         return self._loss.copy().reshape(())
@@ -148,7 +153,8 @@ class CudaEngine(ReferenceEngine):
         """Have the training set and the optimiser's state in memory."""
         xp, optimizer = self._memory.xp, training.optimizer
         keep = self._memory.keep
-        if training.images.shape[1:] == (*self.config.image_size, self.config.channels):
+        as_they_are = training.images.shape[1:] == (*self.config.image_size, self.config.channels)
+        if as_they_are and not training.operations:  # or make_batch must make every batch
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
@@ -214,12 +220,12 @@ class CudaEngine(ReferenceEngine):
         self,
         plan: Plan,
         noise: Noise | None,
-        controls: tuple[float, ...] = (),
-        part: BatchPlan | None = None,
+        controls: tuple[float, ...],
+        tables: dict[str, np.ndarray],
     ) -> None:
         """Upload what the plan needs to be told."""
         keys = noise_keys(noise.seed, noise.step, noise.first, plan.draws) if plan.draws else None
-        self._uploads.send(controls, keys, part)
+        self._uploads.send(controls, keys, tables)
 
     def _give(self, plan: Plan, images: Array, targets: Array | None = None) -> None:
         """Copy a batch to where the plan expects it."""
