@@ -229,8 +229,8 @@ def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
-def test_the_average_of_the_weights_and_muon(photos, tmp_path, optimizer):
-    settings = chosen(photos, epochs=1, ema=0.9, optimizer=optimizer)
+def test_mixed_images_the_average_of_the_weights_and_muon(photos, tmp_path, optimizer):
+    settings = chosen(photos, epochs=1, ema=0.9, optimizer=optimizer, mixup=0.5, cutmix=1.0, erase=0.3)
     for size in (1, 2):
         assert trained(size, tmp_path / f"run{size}", settings) == [0] * size
     assert_nearly_the_same_run(tmp_path / "run2", tmp_path / "run1")

@@ -30,7 +30,7 @@ def trained(make, params, xp, ranks, accumulate):
     images = xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
     labels = xp.asarray(rng.integers(0, CASES["mean"].classes, 20))
     stepper = make_optimizer("adamw", params, weight_decay=0.1)
-    training = Training(images, labels, stepper, 0.5, accumulate, ranks)
+    training = Training(images, labels, stepper, 0.5, accumulate, ranks=ranks)
     engine = make(CASES["mean"], params, training=training)
     found = []
     for step in range(1, 4):
