@@ -1,4 +1,5 @@
 import hashlib
+import os
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -291,3 +292,13 @@ def test_a_file_system_that_never_shows_the_same_file_twice_will_do(server, targ
     monkeypatch.setattr(module, "leads_to", lambda *args: False)
     download(server.url, target, checksum=SHA256)
     assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows opens symbolic links")
+def test_a_link_in_place_of_the_part_is_not_followed(server, target, part):
+    elsewhere = target.parent / "mine"
+    elsewhere.write_bytes(b"mine")
+    part.symlink_to(elsewhere)
+    with pytest.raises(UserError, match="symbolic link"):
+        download(server.url, target, len(CONTENT), SHA256)
+    assert elsewhere.read_bytes() == b"mine"

@@ -89,7 +89,7 @@ def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryI
     """The part, opened and locked once no other process is using it; None where locks are not supported."""
     seen, since, replaced = None, 0.0, 0
     while replaced < 10:  # on some file systems a file never looks the same twice: treat as without locks
-        file = open(part, "ab")  # noqa: SIM115 - the caller closes it
+        file = open(part, "ab", opener=_no_link)  # noqa: SIM115 - the caller closes it
         try:
             if not lock(file.fileno()):
                 break
@@ -143,7 +143,7 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
         done = _size(part) if resumed else 0
         length = response.headers.get("Content-Length")
         total = done + int(length) if length else None
-        with open(part, "ab" if resumed else "wb") as file:
+        with open(part, "ab" if resumed else "wb", opener=_no_link) as file:
             while chunk := response.read(CHUNK):
                 file.write(chunk)
                 done += len(chunk)
@@ -155,6 +155,11 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
         raise OSError(
             f"the connection was lost after {done:,} of {total:,} bytes; run again to continue from there"
         )
+
+
+def _no_link(path: str, flags: int) -> int:
+    """An opener for files that are no symbolic links: somebody else may have put one there."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _open(url: str, start: int) -> http.client.HTTPResponse:

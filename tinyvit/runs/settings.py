@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -13,6 +12,7 @@ from typing import Any, get_args, get_type_hints
 from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
+from tinyvit.files.reading import read_json
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
@@ -140,7 +140,7 @@ class Settings:
         if Path(path).is_dir():
             raise UserError(f"{path} is a folder, {wanted}: give the file, {Path(path) / 'config.json'}.")
         try:
-            values = json.loads(Path(path).read_text("utf-8"))
+            values = read_json(Path(path))
         except FileNotFoundError:
             raise UserError(f"there is no file {path}, {wanted}.") from None
         except (OSError, ValueError) as error:

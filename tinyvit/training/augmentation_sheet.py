@@ -26,9 +26,7 @@ def draw_augmentation_of(settings: Settings, dataset: Dataset, path: Path) -> No
     columns, done = [data.images[chosen]], []
     for step in range(1, VERSIONS + 1):
         plan = plan_batch(settings.seed, step, chosen, **settings.augmentation())
-        x, _ = make_batch(
-            data.images, data.labels, plan, np.dtype("float32"), data.images.shape[1:3], classes
-        )
+        x, _ = make_batch(data.images, data.labels, plan, dtype, size, classes)
         columns.append((x * 127.5 + 127.5).round().clip(0, 255).astype(np.uint8))
         done.append([[NAMES[kind].replace("_", " ") for kind in kinds] for kinds in plan.operations["kind"]])
     names = [dataset.classes[label] for label in data.labels[chosen]]

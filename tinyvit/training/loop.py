@@ -160,4 +160,4 @@ class Trainer:
         """Write a checkpoint of the current state, which has been checked. The first rank writes it."""
         checkpoint = to_save(self.engine, self.state, resumable)
         if self.ranks.is_first:
-            save_checkpoint(path, checkpoint)
+            save_checkpoint(path, checkpoint, self.run.previous_path if resumable else None)

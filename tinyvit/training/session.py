@@ -147,6 +147,7 @@ def _resume(
     """Continue a run, perhaps for longer than originally planned."""
     ranks.first(run.lock)
     with unwinding_signals(), _released(run):
+        ranks.first(run.recover_last)
         settings = ranks.first(resumed_settings, run, chosen)
         checkpoint = ranks.first(_last_checkpoint, run)
         if checkpoint and _is_finished(checkpoint, settings):

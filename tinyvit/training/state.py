@@ -79,7 +79,7 @@ def restored(
             and done <= state.step <= done + steps_per_epoch
             and (not state.records or state.records[-1]["step"] == done)
         )
-    except (TypeError, KeyError):
+    except (TypeError, LookupError, ValueError, AttributeError):
         fits = False
     if not fits:
         raise UserError(
