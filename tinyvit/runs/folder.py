@@ -53,6 +53,10 @@ class RunFolder:
         self.patches_path = self.path / "patches.png"
         self._claim = Claim(self.path)
 
+    def __reduce__(self) -> tuple:
+        """A copy in another process has the same paths, but not the claim."""
+        return RunFolder, (self.path,)
+
     @classmethod
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
         """A folder for a new run, reserved for this process until release.

@@ -51,6 +51,9 @@ class Settings:
 
     recipe is the name of the recipe that was followed, if any; see recipes.named.
 
+    ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
+    each keeps a part of the optimiser's state.
+
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
 
@@ -105,6 +108,8 @@ class Settings:
     seed: int = 0
     device: str = "auto"
     threads: int | None = None
+    ranks: int = 1
+    shard_optimizer: bool = False
 
     def __post_init__(self) -> None:
         """Fill in the usual place of the positions, if none is given."""
@@ -204,7 +209,7 @@ _NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "augment_ops", "repeats")
+_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "augment_ops", "repeats", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from tinyvit.errors import UserError
+from tinyvit.parallel import one_job, voice
 from tinyvit.shell.moving_line import MovingLine
 
 MOST_THREADS = 256
@@ -29,9 +30,9 @@ def run_command(
     """Parse the command line, call main with the result, and exit with the status it returns (None: 0).
 
     words are the command-line arguments, by default sys.argv[1:]. See `ending` for what happens when main
-    fails.
+    fails, and `one_job` for what happens to the other processes of its job.
     """
-    with ending(parser.prog):
+    with one_job(), ending(parser.prog):
         status = main(parser.parse_args(words)) or 0
     sys.exit(status)
 
@@ -59,7 +60,7 @@ def ending(name: str) -> Iterator[None]:
     except MemoryError as error:
         _fail(name, f"not enough memory: {error}. Try a smaller --batch-size, --resolution or model.")
     except KeyboardInterrupt:
-        _complain(f"\n{name}: interrupted")
+        _complain(name, "interrupted", "\n")
         sys.exit(130)
     finally:
         _empty(sys.stdout)
@@ -67,18 +68,24 @@ def ending(name: str) -> Iterator[None]:
 
 
 def _fail(name: str, message: str) -> NoReturn:
-    _complain(f"{name}: error: {' '.join(message.splitlines())}")
+    _complain(name, f"error: {' '.join(message.splitlines())}")
     sys.exit(2)
 
 
-def _complain(line: str) -> None:
-    """Print a line on standard error, after flushing standard output; either may be closed."""
+def _complain(name: str, message: str, before: str = "") -> None:
+    """Print a line on standard error, after flushing standard output; either may be closed.
+
+    Of several processes that fail in the same way, only one prints it.
+    """
+    name = voice(name)
+    if name is None:
+        return
     with contextlib.suppress(OSError):
         if MovingLine.shown:
             MovingLine.shown.close()
     _empty(sys.stdout)
     with contextlib.suppress(OSError):
-        print(line, file=sys.stderr)
+        print(f"{before}{name}: {message}", file=sys.stderr)
 
 
 def _empty(stream: TextIO | None) -> None:

@@ -19,7 +19,8 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
         "--threads",
         type=thread_count,
         metavar="N",
-        help="number of CPU threads to use (default: one for each available core)",
+        help="number of CPU threads to use (default: one for each available core, which under mpiexec the "
+        "processes of a machine share)",
     )
 
 

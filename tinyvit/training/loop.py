@@ -45,6 +45,7 @@ class Trainer:
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
+        self.ranks = engine.training.ranks
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
         self.augmentation = settings.augmentation()
         self.files = EpochFiles(run, settings, progress.note)
@@ -60,7 +61,7 @@ class Trainer:
 
     def fit(self, deadline: float = math.inf) -> None:
         """Train to the last epoch, or until time.monotonic() reaches the deadline."""
-        with stop_signals(deadline) as stop, without_overflow_warnings():
+        with stop_signals(deadline, self.ranks) as stop, without_overflow_warnings():
             for epoch in range(len(self.state.records), self.settings.epochs):
                 meter = Meter(self.guard)
                 self._train_epoch(epoch, meter, stop)
@@ -98,10 +99,14 @@ class Trainer:
                 self._say_news()
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
-            if stopping or (meter.is_read and time.monotonic() - self.saved > SAVE_SECONDS):
+            if stopping or (meter.is_read and self._save_is_due()):
                 self.save()
             if stopping:
                 raise Interrupted(stop.number)
+
+    def _save_is_due(self) -> bool:
+        """Whether it is time for a checkpoint on any rank, since all write it together."""
+        return self.ranks.max(time.monotonic() - self.saved > SAVE_SECONDS)
 
     def _say_news(self) -> None:
         if self.engine.note != self.known_note:
@@ -130,7 +135,8 @@ class Trainer:
         if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
             self._write(self.run.best_path, resumable=False)
         self._write(self.run.last_path)
-        self.files.write(state.records, state.best_epoch)
+        if self.ranks.is_first:
+            self.files.write(state.records, state.best_epoch)
         by_loss, label = self.task.by_loss, "validation" if held_out else "test"
         shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
         self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)
@@ -151,6 +157,7 @@ class Trainer:
         self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
 
     def _write(self, path: Path, resumable: bool = True) -> None:
-        """Write a checkpoint of the current state, which has been checked."""
-        previous = self.run.previous_path if resumable else None
-        save_checkpoint(path, to_save(self.engine, self.state, resumable), previous)
+        """Write a checkpoint of the current state, which has been checked. The first rank writes it."""
+        checkpoint = to_save(self.engine, self.state, resumable)
+        if self.ranks.is_first:
+            save_checkpoint(path, checkpoint, self.run.previous_path if resumable else None)
