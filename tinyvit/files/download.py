@@ -44,16 +44,15 @@ def download(
     """Download url into the file target, whose folder is created if necessary.
 
     The bytes are collected in a file with '.part' appended to target's name, and a partial download is
-    resumed if the server supports that. No more is read than the size in bytes that is expected, or, if that is
-    not known, MOST bytes. At the end the size in bytes and the checksum ('sha256:...' or
-    'md5:...' in hexadecimal) are verified, and the file is moved into place. report(done, total) is called at
-    intervals; total is None if the server does not state it. If another process is already downloading the
-    same file, this one waits for that download and uses it.
+    resumed if the server supports that. No more is read than the expected size in bytes or, if that is not
+    known, MOST. At the end the size and the checksum ('sha256:...' or 'md5:...' in hexadecimal) are verified,
+    and the file is moved into place. report(done, total) is called at intervals; total is None if the server
+    does not state it. If another process is already downloading the same file, this one waits for that
+    download and uses it.
 
-    Raises UserError if the address is not one of http or https, if the network fails (the part is kept for the
-    next attempt), if the content is not as expected (the part is deleted), or if the other process makes no
-    progress. otherwise is the last sentence
-    of the message, which says how else to get the file.
+    Raises UserError if the address is not one of http or https, if the network fails (the part is kept for
+    the next attempt), if the content is not as expected (the part is deleted), or if the other process makes
+    no progress. otherwise is the last sentence of the message, which says how else to get the file.
     """
     try:
         _check_address(url)
@@ -139,7 +138,7 @@ def _check_address(url: str) -> None:
 
 
 def _fetch(url: str, part: Path, size: int | None, report: Report | None) -> None:
-    """Complete the part, or add the first bytes too many. Raises OSError if the connection fails or is cut."""
+    """Complete the part, or read one byte too many. Raises OSError if the connection fails or is cut."""
     try:
         response = _open(url, start=_size(part))
     except urllib.error.HTTPError as error:
