@@ -178,7 +178,9 @@ def test_a_wrong_size_deletes_the_part_and_shows_both(server, target):
 def test_a_server_that_never_ends_is_cut_off_at_the_expected_size(server, target, monkeypatch):
     server.ends = server.tells_length = False
     reports = []
-    with pytest.raises(UserError, match=r"gave more than 1,024,000 bytes, expected 1,024,000: it is a differ"):
+    with pytest.raises(
+        UserError, match=r"gave more than 1,024,000 bytes, expected 1,024,000: it is a differ"
+    ):
         download(server.url, target, len(CONTENT), SHA256, lambda *numbers: reports.append(numbers))
     assert max(reports)[0] == len(CONTENT) + 1
     monkeypatch.setattr(module, "MOST", 2 * len(CONTENT))
