@@ -2,6 +2,7 @@
 
 config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
+settings            JSON: the settings of the run; empty in a file that does not belong to one
 classes             JSON: names of the classes; empty in a run, whose config.json has them
 param/NAME          every parameter
 optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, which is never resumed
@@ -34,6 +35,7 @@ class Checkpoint:
     optimizer: dict[str, Array] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -43,6 +45,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
         "progress": np.array(json.dumps(checkpoint.progress)),
         "classes": np.array(json.dumps(list(checkpoint.classes))),
+        "settings": np.array(json.dumps(checkpoint.settings)),
     }
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
@@ -69,14 +72,14 @@ def load_checkpoint(path: Path) -> Checkpoint:
         config = ViTConfig(**json.loads(str(arrays["config"])))
         progress = json.loads(str(arrays["progress"]))
         classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
+        settings = dict(json.loads(str(arrays.get("settings", "{}"))))
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz from a run folder."
         ) from error
-    return Checkpoint(
-        config, _read_params(path, config, arrays), _section(arrays, "optimizer/"), progress, classes
-    )
+    params, optimizer = _read_params(path, config, arrays), _section(arrays, "optimizer/")
+    return Checkpoint(config, params, optimizer, progress, classes, settings)
 
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -34,7 +35,7 @@ def ending(name: str) -> Iterator[None]:
             stream.reconfigure(errors="replace")  # do not fail on a name that the terminal cannot show
     try:
         yield
-        print(end="", flush=True)  # here, where an error can still be reported
+        _flush()  # here, where an error can still be reported
     except BrokenPipeError:  # the reader, such as head or a pager, has stopped reading
         sys.exit(0)
     except UserError as error:
@@ -56,6 +57,15 @@ def ending(name: str) -> Iterator[None]:
     finally:
         _empty(sys.stdout)
         _empty(sys.stderr)
+
+
+def _flush() -> None:
+    """Flush standard output, unless it was a terminal that has been closed."""
+    try:
+        print(end="", flush=True)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
 
 
 def _fill_in_closed_streams() -> None:

@@ -10,15 +10,17 @@ from tinyvit.backend import Device
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
+from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
+from tinyvit.training.same_settings import settings_of_run
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
 _MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -109,11 +111,11 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
     return settings.steps / max(1, images // settings.batch_size)
 
 
-def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
+def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
-    settings = run.settings()
+    settings = settings_of_run(run, checkpoint, chosen)
     length = "steps" if settings.steps else "epochs"
-    free = {*_FREE_ON_RESUME, length}
+    free = {*FREE_ON_RESUME, length}
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):

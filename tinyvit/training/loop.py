@@ -24,11 +24,12 @@ from tinyvit.training.divergence import Guard, without_overflow_warnings
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
+from tinyvit.training.save_clock import SaveClock
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
 from tinyvit.training.state import State, restored
 from tinyvit.training.tasks import Task
 
-SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
+SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
 
 class Trainer:
@@ -45,12 +46,12 @@ class Trainer:
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
-        self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
+        self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
         self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
-        self.saved = time.monotonic()  # when a checkpoint was last written
+        self.save_clock, self.recorded = SaveClock(), settings.as_dict()
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
@@ -69,7 +70,6 @@ class Trainer:
         """Write the checkpoint from which the run can be resumed."""
         self._check_finite()
         self._write(self.run.last_path)
-        self.saved = time.monotonic()
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
@@ -97,7 +97,7 @@ class Trainer:
                 self._say_news()
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
-            if stopping or (meter.is_read and time.monotonic() - self.saved > SAVE_SECONDS):
+            if stopping or (meter.is_read and self.save_clock.is_due(SAVE_SECONDS)):
                 self.save()
             if stopping:
                 raise Interrupted(stop.number)
@@ -152,4 +152,7 @@ class Trainer:
         """Write a checkpoint of the current state, which has been checked."""
         config, params, training = self.engine.config, self.engine.params, self.engine.training
         optimizer = training.optimizer.state if resumable else {}
-        save_checkpoint(path, Checkpoint(config, params, optimizer, vars(self.state)))
+        checkpoint = Checkpoint(config, params, optimizer, vars(self.state), settings=self.recorded)
+        with self.save_clock.writing():
+            save_checkpoint(path, checkpoint)
+        self.run.only_start = False

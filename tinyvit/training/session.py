@@ -21,6 +21,7 @@ from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
+    FREE_ON_RESUME,
     fitted_to_data,
     fitted_to_model,
     new_settings,
@@ -103,6 +104,9 @@ def _new_trainer(
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
+    if settings.weights:  # which may have changed when the run is resumed
+        trainer.save()
+        run.mark_start()
     return trainer
 
 
@@ -112,15 +116,15 @@ def _resume(
     """Continue a run, perhaps for longer than originally planned."""
     run.lock()
     with unwinding_signals(), _released(run):
-        settings = resumed_settings(run, chosen)
         checkpoint = run.load("last") if run.last_path.exists() else None
+        settings = resumed_settings(run, checkpoint, chosen)
         if checkpoint and _is_finished(checkpoint, settings):
             records, changed = checkpoint.progress["records"], "nothing was changed"
-            if len(run.metrics()) < len(records):  # it was stopped between its last checkpoint and them
+            if lacking := run.lacking(len(records)):  # it was stopped after its last checkpoint
                 EpochFiles(run, settings, progress.note).write(
                     records, checkpoint.progress.get("best_epoch", 0)
                 )
-                changed = "metrics.jsonl, which lacked the last, is complete now"
+                changed = f"{lacking}, which lacked the last, is complete now"
             progress.outcome(
                 f"{run.path} is finished: all {_length(settings)} are done, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
@@ -151,11 +155,15 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = load_any(settings.weights, None, settings.heads)
+        progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights)
     trainer = _trainer(run, settings, dataset, model, device, progress)
+    trainer.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
     if checkpoint:
         trainer.restore(checkpoint)
     if _length(settings) != _length(before):
+        if checkpoint:
+            trainer.save()
         run.extend(settings)
         progress.note(
             f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
