@@ -1,7 +1,7 @@
 """`python -m tests.fuzz.flags`: call every command with odd values for its flags, some thousand times.
 
 Each call must end as a user expects: with status 0, or with status 2 and one line that says what is wrong.
-All calls are made in this process, with a limit on its memory. Training ends after its second step, nothing
+A note may precede that line. All calls are made in this process, whose memory is limited. Training ends after its second step, nothing
 reaches the network, and a call that takes too long is cut off and counted.
 """
 
@@ -25,6 +25,7 @@ from random import Random
 from unittest import mock
 
 from tests.tiny_runs import REPOSITORY, make_photos, tiny
+from tinyvit import train
 from tinyvit.__main__ import commands
 from tinyvit.engine import ReferenceEngine
 from tinyvit.shell.command import run_command
@@ -89,12 +90,7 @@ def fuzz(calls: int, seed: int, seconds: float, only: str | None = None) -> Iter
         photos.mkdir()
         make_photos(photos)
         run = Path(folder) / "run"
-        call(
-            modules[0] if only == "train" else importlib.import_module("tinyvit.train"),
-            [*tiny(photos, run, "--epochs", "1")],
-            600,
-            steps=1000,
-        )
+        call(train, tiny(photos, run, "--epochs", "1"), seconds=600, steps=1000)
         for number in range(calls):
             module, work = random.choice(modules), Path(folder) / str(number)
             work.mkdir()
@@ -118,7 +114,8 @@ def call(module, words: list[str], seconds: float, steps: int = 2) -> Ending:
         except BaseException:
             return Ending(words, "traceback", traceback.format_exc())
     shown = err.getvalue()
-    tidy = shown.count("\n") == 1 and ": error: " in shown and len(shown) <= LONGEST_LINE
+    *_, line = shown.splitlines() or [""]  # a note may come before it
+    tidy = shown.count(": error: ") == 1 and ": error: " in line and len(line) <= LONGEST_LINE
     kind = {0: "done", 2: "refused" if tidy else "untidy"}.get(status, f"status {status}")
     return Ending(words, kind, shown)
 
@@ -173,7 +170,7 @@ def _words(module, random: Random, run: Path, photos: Path, work: Path) -> list[
 
 @contextlib.contextmanager
 def _confined() -> Iterator[None]:
-    """Within this context, memory is limited, and no address is reached."""
+    """Within this context no address is reached, and child processes find tinyvit."""
     here = {"PYTHONPATH": str(REPOSITORY)}
     with (
         mock.patch.dict(os.environ, here),
@@ -231,8 +228,9 @@ def main() -> int:
             shown = " ".join(
                 word if len(word) < 60 else f"{word[:50]}...[{len(word)}]" for word in ending.words
             )
-            print(f"{ending.kind}: {ending.words and shown!r}", flush=True)
-            print(ending.shown[-1500:] if ending.is_fault else "", flush=True)
+            print(f"{ending.kind}: {shown!r}", flush=True)
+        if ending.is_fault:
+            print(ending.shown[-1500:], flush=True)
     print(", ".join(f"{count:,} {kind}" for kind, count in sorted(endings.items())))
     return 1 if endings["traceback"] or endings["untidy"] else 0
 

@@ -28,6 +28,7 @@ LONG = "9" * 400
         ("--model", "nano/" + "9" * 5000, "unknown model 'nano/999"),
         ("--model", "nano/" + "9" * 9, "smaller than one patch"),
         ("--threads", "257", "is not a whole number from 1 to 256"),
+        ("--position=--", "--flip", "argument --position: expected one argument"),
     ],
 )
 @pytest.mark.parametrize("command", [train, pretrain])

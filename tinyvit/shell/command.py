@@ -36,6 +36,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like all others; flags may be anywhere on the command line."""
 
     def parse_args(self, args=None, namespace=None):
+        for word in sys.argv[1:] if args is None else args:
+            if word.startswith("-") and word.endswith("=--"):  # argparse would take it for an empty list
+                self.error(f"argument {word.removesuffix('=--')}: expected one argument")
         return self.parse_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
