@@ -121,6 +121,7 @@ def test_as_many_labels_as_images_are_needed_for_a_score(fitted):
         ({"threads": -1}, "threads is -1, expected"),
         ({"lr": -1}, "lr is -1, expected"),
         ({"random_state": "lucky"}, "random_state is 'lucky', expected a whole number"),
+        ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
         ({"random_state": -1}, "seed is -1, expected"),
     ],
 )

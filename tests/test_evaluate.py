@@ -136,3 +136,14 @@ def test_pictures_that_cannot_be_drawn_are_one_line(go, trained, tmp_path, monke
     monkeypatch.setattr(evaluate, "MOST_CLASSES", 1)
     words = "--confusion draws 2 to 1 classes", "has 2", "--json"
     assert_one_line(go(evaluate, trained, "--confusion", tmp_path / "c.png"), *words)
+
+
+def test_flip_is_off_unless_asked_for_and_then_said(go, trained):
+    plain, flipped = go(evaluate, trained)[1], go(evaluate, trained, "--flip")[1]
+    assert "mirror" not in plain
+    assert "best.npz on 8 test images, each averaged with its mirror image: accuracy " in flipped
+    losses = [float(re.search(r"loss ([\d.]+)", out)[1]) for out in (plain, flipped)]
+    results = [json.loads(go(evaluate, trained, "--json", *more)[1]) for more in ([], ["--flip"])]
+    assert [result["flip"] for result in results] == [False, True]
+    assert results[0]["loss"] != results[1]["loss"]
+    assert [result["loss"] for result in results] == pytest.approx(losses, abs=1e-4)

@@ -11,10 +11,11 @@ from PIL import Image
 
 import tinyvit
 from tinyvit.backend import Device
-from tinyvit.data import normalise
+from tinyvit.data import normalise, to_input
 from tinyvit.errors import UserError
-from tinyvit.model import attention_maps, features, forward
+from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
+from tinyvit.ops import patchify
 
 CLASSES = ("dark", "light")
 
@@ -216,11 +217,40 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
         ({"classes": ["a", "a"]}, "two classes are called 'a'"),
         ({"seed": -1}, "seed is -1, expected"),
         ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
+        ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
     ],
 )
 def test_an_impossible_preset_is_refused_clearly(arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         tinyvit.preset("nano/4", 8, **({"classes": 2} | arguments))
+
+
+def test_a_preset_may_start_with_mimetic_attention():
+    one, other = (tinyvit.preset("nano/4", 8, 2, seed=3, init=init) for init in ("official", "mimetic"))
+    np.testing.assert_array_equal(other.params.flat, initialise(one.config, 3, init="mimetic").flat)
+    assert (one.params["position"] != other.params["position"]).any()
+
+
+def test_a_model_is_whitened_for_its_images_on_any_device(gpu):
+    images, _ = dark_and_light(40, np.random.default_rng(0), side=16)  # larger than the model's
+    model = tinyvit.preset("nano/4", 8, CLASSES, threads=1)
+    there = tinyvit.preset("nano/4", 8, CLASSES, threads=1).to(gpu)
+    assert model.whiten(images) is model
+    there.whiten(images)
+    np.testing.assert_allclose(there.params.flat.get(), model.params.flat, rtol=1e-5, atol=1e-6)
+    patches, _ = patchify(to_input(images, np.dtype("float32"), (8, 8)), 4)
+    y = patches.reshape(-1, 48) @ model.params["patch.weight"] + model.params["patch.bias"]
+    np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(np.corrcoef(y[:, :48].T), np.eye(48), atol=1e-2)
+
+
+def test_the_seed_chooses_the_images_to_whiten_for_if_there_are_very_many():
+    images = np.random.default_rng(0).integers(0, 256, (5_002, 4, 4, 3), dtype=np.uint8)
+    one, again, other = (
+        tinyvit.preset("nano/4", 4, 2, threads=1).whiten(images, seed=seed).params.flat for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
 
 
 def test_how_many_classes_there_are_may_be_a_number_of_numpy():

@@ -92,6 +92,16 @@ def test_a_resnet_has_nothing_to_hide(go, photos, tmp_path):
     assert_one_line(refused, "a ResNet on its own has no patches to hide: choose a ViT")
 
 
+@pytest.mark.parametrize("method", ["--mixup", "--cutmix"])
+def test_without_labels_images_are_not_mixed(go, photos, tmp_path, method):
+    refused = go(pretrain, *tiny(photos, tmp_path / "run", method, "0.8"))
+    assert_one_line(refused, "learning without labels has none: expected --mixup 0 and --cutmix 0")
+    assert go(train, *tiny(photos, tmp_path / "run", method, "1", "--epochs", "1"))[0] == 0
+    repeat = ("--config", tmp_path / "run" / "config.json", "--out", tmp_path / "again")
+    assert_one_line(go(pretrain, *repeat, "--target", "pixels"), "mixing images mixes their labels")
+    assert go(pretrain, *repeat, "--target", "pixels", method, "0")[0] == 0
+
+
 def test_a_run_with_labels_is_resumed_by_pretrain_as_it_was(go, photos, tmp_path, monkeypatch):
     assert go(train, *tiny(photos, tmp_path / "alone"))[0] == 0
     with interrupted_after(monkeypatch, 5):

@@ -37,8 +37,9 @@ class ViTClassifier:
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
-    passes over the images, which is increased if it would mean fewer than 200 updates. The other settings are
-    those of Model.fit; random_state None draws a random seed.
+    passes over the images, which is increased if it would mean fewer than 200 updates. init is that of
+    tinyvit.preset, and whiten whether to call Model.whiten first. The other settings are those of Model.fit;
+    random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -53,10 +54,21 @@ class ViTClassifier:
         epochs: int = 10,
         batch_size: int = 50,
         lr: float = 2e-3,
+        optimizer: str = "adamw",
         weight_decay: float = 0.05,
+        ema: float = 0.0,
         smoothing: float = 0.0,
         crop_padding: int = 0,
         flip: bool = False,
+        augment: str = "none",
+        augment_ops: int = 2,
+        augment_magnitude: float = 10.0,
+        mixup: float = 0.0,
+        cutmix: float = 0.0,
+        erase: float = 0.0,
+        repeats: int = 1,
+        init: str = "official",
+        whiten: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
     ):
@@ -65,10 +77,21 @@ class ViTClassifier:
         self.epochs = epochs
         self.batch_size = batch_size
         self.lr = lr
+        self.optimizer = optimizer
         self.weight_decay = weight_decay
+        self.ema = ema
         self.smoothing = smoothing
         self.crop_padding = crop_padding
         self.flip = flip
+        self.augment = augment
+        self.augment_ops = augment_ops
+        self.augment_magnitude = augment_magnitude
+        self.mixup = mixup
+        self.cutmix = cutmix
+        self.erase = erase
+        self.repeats = repeats
+        self.init = init
+        self.whiten = whiten
         self.random_state = random_state
         self.threads = threads
 
@@ -95,8 +118,11 @@ class ViTClassifier:
             (height, width),
             names if len(set(names)) == len(names) else len(names),
             seed=seed,
+            init=self.init,
             threads=self.threads,
         )
+        if self.whiten:
+            model.whiten(images, seed=seed)
         self.losses_ = []
         model.fit(
             images,
@@ -104,10 +130,19 @@ class ViTClassifier:
             epochs=self.n_iter_,
             batch_size=self.batch_size,
             lr=self.lr,
+            optimizer=self.optimizer,
             weight_decay=self.weight_decay,
+            ema=self.ema,
             smoothing=self.smoothing,
             crop_padding=self.crop_padding,
             flip=self.flip,
+            augment=self.augment,
+            augment_ops=self.augment_ops,
+            augment_magnitude=self.augment_magnitude,
+            mixup=self.mixup,
+            cutmix=self.cutmix,
+            erase=self.erase,
+            repeats=self.repeats,
             seed=seed,
             report=lambda epoch, loss: self.losses_.append(loss),
         )

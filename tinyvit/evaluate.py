@@ -35,17 +35,19 @@ MISTAKES = 24  # shown by --mistakes
 _EPILOG = """\
 examples:
   python -m tinyvit.evaluate runs/shapes-1
+  python -m tinyvit.evaluate runs/cifar10-1 --flip
   python -m tinyvit.evaluate runs/shapes-1 --confusion confusion.png --mistakes mistakes.png
   python -m tinyvit.evaluate runs/shapes-1 --json > result.json
 """
 
 
 class Judged(NamedTuple):
-    """A set of images, the names of their classes, and a model's results on them."""
+    """A set of images, the names of their classes, a model's results on them, and the recipe of its run."""
 
     images: ImageSet
     classes: tuple[str, ...]
     found: Evaluation
+    recipe: str | None
 
 
 def main(args: argparse.Namespace) -> None:
@@ -64,7 +66,8 @@ def main(args: argparse.Namespace) -> None:
 def judge(args: argparse.Namespace) -> Judged:
     """Run the model on the images."""
     run = RunFolder.open(args.run)
-    if run.settings().target:
+    settings = run.settings()
+    if settings.target:
         raise UserError(
             f"{args.run} learned without labels, to predict patches, and has no classes: fine-tune it with "
             "tinyvit.finetune. The losses of its epochs are in metrics.jsonl."
@@ -84,7 +87,7 @@ def judge(args: argparse.Namespace) -> Judged:
     engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
-    return Judged(images, dataset.classes, evaluate(engine, images))
+    return Judged(images, dataset.classes, evaluate(engine, images, args.flip), settings.recipe)
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
@@ -92,7 +95,9 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     width = max(map(len, judged.classes))
     for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
         print(f"{name:{width}}  {percent(accuracy)}")
-    print(f"\n{args.checkpoint}.npz on {len(judged.images):,} {args.split} images: ", end="")
+    what = f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
+    both = ", each averaged with its mirror image" if args.flip else ""
+    print(f"\n{what} on {len(judged.images):,} {args.split} images{both}: ", end="")
     print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
 
 
@@ -102,7 +107,9 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     return {
         "run": str(args.run),
         "checkpoint": args.checkpoint,
+        "recipe": judged.recipe,
         "split": args.split,
+        "flip": args.flip,
         "images": len(judged.images),
         "loss": judged.found.loss if math.isfinite(judged.found.loss) else None,
         "accuracy": judged.found.accuracy,
@@ -118,6 +125,7 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
     """Draw the requested pictures."""
     title = (
         f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+        f"{' and their mirror images' if args.flip else ''}"
     )
     if args.confusion:
         accuracy = f"accuracy {100 * judged.found.accuracy:.1f}%"
@@ -142,6 +150,11 @@ def parser() -> argparse.ArgumentParser:
         choices=("test", "validation", "train"),
         default="test",
         help="which images to evaluate on (default: test)",
+    )
+    p.add_argument(
+        "--flip",
+        action="store_true",
+        help="average the logits of each image with those of its mirror image",
     )
     p.add_argument(
         "--data-dir",

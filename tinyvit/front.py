@@ -28,6 +28,7 @@ from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_n
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.training.fit import check_settings, fit
+from tinyvit.training.whitened import whiten_for
 
 Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
 
@@ -74,7 +75,7 @@ class Model(core.Model, Looking):
         """Train in place on images and their labels; returns the model itself.
 
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
-        batch_size, lr, weight_decay, smoothing, crop_padding, flip, seed, and so on.
+        batch_size, lr, weight_decay, smoothing, crop_padding, flip, augment, mixup, cutmix, seed, and so on.
         """
         self._check_classifies()
         pixels, numbers = self._pixels(images), self._numbers(labels)
@@ -84,6 +85,16 @@ class Model(core.Model, Looking):
             )
         data = ImageSet(np.ascontiguousarray(pixels), numbers)
         fit(self.config, self.params, data, threads=self.threads, **settings)
+        return self
+
+    def whiten(self, images: Images, *, seed: int = 0) -> Model:
+        """Overwrite the patch embedding with first values that suit these images; returns the model itself.
+
+        Do this before fit, with the images to be trained on: see model.whitening. If there are more than
+        5,000, the seed chooses as many.
+        """
+        check_settings(seed=seed)
+        whiten_for(self.config, self.params, self._pixels(images), seed)
         return self
 
     def save(self, path: str | Path, layout: str | None = None) -> None:
@@ -220,14 +231,16 @@ def preset(
     classes: int | Sequence[str],
     *,
     seed: int = 0,
+    init: str = "official",
     threads: int | None = None,
     **changes,
 ) -> Model:
     """A new model by name, such as "nano/4" or "resnet-50", with random parameters that depend on the seed.
 
-    classes is the number of classes, or their names. Further keyword arguments replace fields of ViTConfig.
-    Raises UserError if there is no such model or field, its patches do not fit the images, or two classes
-    have one name.
+    classes is the number of classes, or their names. init is "official", or "mimetic" for attention that
+    looks at close and similar patches from the start. Further keyword arguments replace fields of ViTConfig.
+    Raises UserError if there is no such model or field, its patches do not fit the images, two classes have
+    one name, or the model cannot start as init says.
     """
     check_settings(seed=seed, threads=threads)
     names: tuple[str, ...] = ()
@@ -240,7 +253,7 @@ def preset(
             raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
     count = len(names) if isinstance(classes, Iterable) else int(classes)
     config = core.preset(name, image_size, count, **changes)
-    return Model(config, core.initialise(config, seed), names, threads=threads)
+    return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
 
 
 def _device(name: str) -> Device:

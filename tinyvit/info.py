@@ -11,6 +11,7 @@ from tinyvit.errors import UserError
 from tinyvit.front import load
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
+from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, pixel_count, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
@@ -38,6 +39,8 @@ def main(args: argparse.Namespace) -> None:
     else:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
         print(summary(config, name))
+        if recipe := _recipe_of(Path(args.model)):
+            print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {recipe}")
 
 
 def _find(
@@ -65,6 +68,11 @@ def _find(
     if classes:
         config = replace(config, classes=classes, predicts="image")
     return replace(config, image_size=image_size or config.image_size), model
+
+
+def _recipe_of(model: Path) -> str | None:
+    """The recipe that a run followed; None for any other run, and for what is not a run."""
+    return RunFolder.open(model).settings().recipe if (model / "best.npz").exists() else None
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tinyvit.recipes.named import RECIPES
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.training_flags import (
     add_data_flags,
@@ -16,12 +17,14 @@ from tinyvit.training.session import train
 
 _EPILOG = """\
 Without flags, a small model is trained on the built-in pictures, which takes one to three minutes on a
-laptop. Settings not given by a flag come from a recipe for the data set; config.json in the run folder
-records them all.
+laptop. Settings not given by a flag come from the named recipe or, without --recipe, from one for the data
+set; config.json in the run folder records them all. tinyvit.recipe lists the recipes that have names, and
+what they have reached.
 
 examples:
   python -m tinyvit.train
   python -m tinyvit.train --dataset cifar10 --device gpu
+  python -m tinyvit.train --recipe cpu-hour
   python -m tinyvit.train --dataset folder --data-dir photos --image-size 64 --model nano/8
   python -m tinyvit.train --resume runs/cifar10-1
 """
@@ -38,6 +41,12 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("train", __doc__, _EPILOG)
     p.argument_default = argparse.SUPPRESS
 
+    p.add_argument(
+        "--recipe",
+        metavar="NAME",
+        help=f"follow a named recipe, one of {', '.join(RECIPES)}; other flags take precedence "
+        "(default: the one for the data set and the device)",
+    )
     add_data_flags(p, usual_size="64")
     add_model_flags(p, "classify by the class token or by the mean of the patches")
     add_fit_flags(p)

@@ -2,16 +2,26 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
-from tinyvit.data import crop_and_flip, epoch_order, make_batch, normalise, plan_batch
+from tinyvit.data import (
+    crop_and_flip,
+    epoch_order,
+    indices_of_batch,
+    make_batch,
+    make_policy,
+    normalise,
+    plan_batch,
+)
+from tinyvit.data.augmentation import apply_operations
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
 
-FIELDS = ("indices", "down", "right", "flip")
+FIELDS = ("indices", "down", "right", "flip", "operations")
+RANDAUGMENT = make_policy("randaugment", rounds=2, magnitude=12.0)
 
 
 def draws(plan):
@@ -21,7 +31,7 @@ def draws(plan):
 
 @given(seed=seeds(), step=st.integers(1, 10**6), count=st.integers(1, 30), parts=st.integers(1, 40))
 def test_the_parts_of_a_plan_are_the_whole_of_it_in_order(seed, step, count, parts):
-    whole = plan_batch(seed, step, np.arange(100, 100 + count), padding=3, flip=True)
+    whole = plan_batch(seed, step, np.arange(100, 100 + count), 3, True, policy=RANDAUGMENT)
     cut = whole.parts(parts)
     assert len(cut) == min(parts, count)
     assert max(map(len, cut)) - min(map(len, cut)) <= 1
@@ -49,10 +59,10 @@ def test_the_noise_of_a_part_is_that_of_its_images_in_the_whole():
 @given(seed=seeds(), step=st.integers(1, 10**6))
 def test_the_same_seed_and_step_make_the_same_plan_whatever_was_planned_before(seed, step):
     indices = np.arange(64)
-    first = plan_batch(seed, step, indices, 4, True)
+    first = plan_batch(seed, step, indices, 4, True, policy=RANDAUGMENT)
     plan_batch(seed, step + 1, indices, 4, True)
     epoch_order(seed, 0, 9)
-    assert draws(plan_batch(seed, step, indices, 4, True)) == draws(first)
+    assert draws(plan_batch(seed, step, indices, 4, True, policy=RANDAUGMENT)) == draws(first)
 
 
 def test_every_step_and_every_seed_augments_in_its_own_way():
@@ -74,15 +84,39 @@ def test_an_epoch_visits_every_image_once_and_the_same_seed_in_the_same_order(se
     np.testing.assert_array_equal(epoch_order(seed, epoch, count), order)
 
 
+@given(count=st.integers(1, 60), size=st.integers(1, 20), repeats=st.integers(1, 5), epoch=st.integers(0, 99))
+def test_repeated_images_come_in_the_same_batch_and_an_epoch_is_as_long(count, size, repeats, epoch):
+    order = epoch_order(7, epoch, count, repeats)
+    assert len(order) == count
+    once = epoch_order(7, epoch, count)
+    np.testing.assert_array_equal(order, [once[i // repeats] for i in range(count)])
+    for k in range(-(-count // size)):
+        dealt = indices_of_batch(order, k, size, repeats)
+        assert sorted(dealt) == sorted(order[k * size : (k + 1) * size])
+
+
+def test_repeated_images_are_not_mixed_with_themselves():
+    order = epoch_order(0, 0, 1000, 3)
+    for k in range(20):
+        dealt = indices_of_batch(order, k, 50, 3)
+        assert (dealt != np.roll(dealt, -1)).all()
+        assert len(set(dealt)) <= 18
+
+
+def test_without_repeats_a_batch_is_the_next_piece_of_the_order():
+    order = epoch_order(0, 0, 20)
+    assert indices_of_batch(order, 2, 8).tolist() == order[16:].tolist()
+
+
 def test_every_image_may_come_first():
     first = {int(epoch_order(0, epoch, 5)[0]) for epoch in range(100)}
     assert first == set(range(5))
 
 
-def test_orders_and_augmentations_are_not_made_of_the_same_numbers():
+def test_nothing_is_made_of_the_numbers_of_something_else():
     """Epoch 7 and step 7 differ in their purpose alone."""
     drawn = {_draws(0, purpose, 7).random() for purpose in _PURPOSES}
-    assert len(drawn) == len(_PURPOSES) == 2
+    assert len(drawn) == len(_PURPOSES) >= 5
 
 
 def mirrored(flip, count=20_000):
@@ -97,15 +131,52 @@ def test_with_flips_half_of_the_images_are_mirrored_and_without_none():
     assert mirrored(flip=False) == 0
 
 
+def test_whether_images_are_mixed_or_erased_does_not_move_anything_else():
+    everything = plan_batch(0, 1, np.arange(100), 3, True, mixup=0.8, cutmix=1.0, erase=0.5)
+    plain, erased, mixed = (
+        plan_batch(0, 1, np.arange(100), 3, True, **more)
+        for more in ({}, {"erase": 0.5}, {"mixup": 0.8, "cutmix": 1.0})
+    )
+    assert draws(everything) == draws(plain) == draws(erased) == draws(mixed)
+    np.testing.assert_array_equal(everything.erasing, erased.erasing)
+    np.testing.assert_array_equal(everything.mixing, mixed.mixing)
+    assert plain.mixing is plain.erasing is erased.mixing is mixed.erasing is None
+
+
+def test_every_step_mixes_and_erases_in_its_own_way():
+    plans = [plan_batch(0, step, np.arange(8), mixup=0.8, erase=1.0) for step in range(1, 101)]
+    assert len({plan.mixing.lam.tobytes() for plan in plans}) == 100
+    assert len({plan.erasing.key.tobytes() for plan in plans}) == 100
+
+
 def test_by_default_images_are_taken_as_they_are():
     plan = plan_batch(0, 1, np.arange(1000))
     assert not plan.flip.any() and not plan.down.any() and not plan.right.any()
+    assert plan.operations.shape == (1000, 0)
 
 
 def test_whether_images_are_flipped_does_not_move_the_crops():
     with_flips, without = (plan_batch(0, 1, np.arange(100), 3, flip) for flip in (True, False))
     np.testing.assert_array_equal(with_flips.down, without.down)
     np.testing.assert_array_equal(with_flips.right, without.right)
+
+
+def test_a_policy_moves_neither_crops_nor_flips():
+    with_policy, without = (
+        plan_batch(0, 1, np.arange(100), 3, True, **more) for more in ({"policy": RANDAUGMENT}, {})
+    )
+    for name in ("indices", "down", "right", "flip"):
+        np.testing.assert_array_equal(getattr(with_policy, name), getattr(without, name))
+    assert with_policy.operations.shape == (100, 2)
+
+
+def test_every_step_and_every_seed_draws_operations_of_its_own():
+    plans = (
+        plan_batch(seed, step, np.arange(64), policy=RANDAUGMENT)
+        for seed in range(5)
+        for step in range(1, 41)
+    )
+    assert len({plan.operations.tobytes() for plan in plans}) == 200
 
 
 @given(seed=seeds(), step=st.integers(1, 10**6), padding=st.integers(0, 12))
@@ -119,12 +190,27 @@ def test_windows_move_by_the_padding_and_no_further(seed, step, padding):
 def test_a_batch_is_what_its_plan_asks_for(dtype):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
-    plan = plan_batch(1, 2, np.array([8, 0, 3, 8]), 2, True)
+    plan = plan_batch(1, 2, np.array([8, 0, 3, 8]), 2, True, policy=RANDAUGMENT)
     x, y = make_batch(images, labels, plan, np.dtype(dtype), (8, 6))
-    pixels = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    window = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    pixels = apply_operations(window.copy(), plan.operations)
+    assert (pixels != window).any()
     np.testing.assert_array_equal(x, normalise(pixels, np.dtype(dtype)))
     np.testing.assert_array_equal(y, labels[[8, 0, 3, 8]])
     assert x.dtype == dtype
+
+
+@given(seed=seeds(), parts=st.integers(2, 4))
+@settings(max_examples=25)
+def test_a_batch_made_in_parts_is_the_batch(seed, parts):
+    rng = np.random.default_rng(seed)
+    images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
+    before = images.copy()
+    plan = plan_batch(seed, 3, rng.integers(0, 9, 12), 2, True, policy=RANDAUGMENT)
+    whole, _ = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
+    pieces = [make_batch(images, labels, part, np.dtype("float32"), (8, 6))[0] for part in plan.parts(parts)]
+    np.testing.assert_array_equal(np.concatenate(pieces), whole)
+    np.testing.assert_array_equal(images, before)
 
 
 def test_a_batch_is_made_for_the_image_size_of_the_model():
@@ -136,7 +222,8 @@ def test_a_batch_is_made_for_the_image_size_of_the_model():
 def test_a_batch_is_made_where_the_images_are(gpu):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
-    plan = plan_batch(1, 2, np.array([8, 0, 3]), 2, True)
+    plan = plan_batch(1, 2, rng.integers(0, 9, 60), 2, True, policy=RANDAUGMENT)
+    assert len(np.unique(plan.operations["kind"])) == 14  # everything that can be drawn
     here = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
     asarray = gpu.xp.asarray
     there = make_batch(asarray(images), asarray(labels), plan, np.dtype("float32"), (8, 6))

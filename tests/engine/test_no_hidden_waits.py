@@ -15,7 +15,7 @@ from tinyvit.optim import make_optimizer
 NOISY = {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2}
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 @pytest.mark.parametrize("pool", ["token", "mean"])
 @pytest.mark.parametrize("gelu", ["tanh", "exact"])
 @pytest.mark.parametrize("image_size", [8, 12])
@@ -30,7 +30,9 @@ def test_a_step_neither_waits_nor_turns_to_float64(stand_in, optimizer, pool, ge
     engine = make_engine(config, params, partial(loss_and_grads, smoothing=0.1), training)
 
     before = DeviceArray.waits
-    results = [engine.step(plan_batch(0, step, np.arange(4), 1, True), 1e-3) for step in (1, 2)]
+    mixes = {"mixup": 1.0, "cutmix": 1.0, "erase": 1.0}
+    plans = [plan_batch(0, step, np.arange(4), 1, True, **mixes) for step in (1, 2)]
+    results = [engine.step(plan, 1e-3) for plan in plans]
     assert DeviceArray.waits == before
 
     (_, (loss, norm)) = results

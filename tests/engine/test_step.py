@@ -21,20 +21,24 @@ def draw(config, seed=1, dtype="float64", side=8):
     return random_params(config, rng, dtype), images, rng.integers(0, config.classes, 20)
 
 
-def plans(count=4, size=10):
+MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
+
+
+def plans(count=4, size=10, **mixes):
     """Plans of as many steps, crops and flips and all."""
     orders = [epoch_order(3, epoch, 20) for epoch in range((count + 1) // 2)]
     order = np.concatenate(orders)
     return [
-        plan_batch(3, k + 1, order[k * size : (k + 1) * size], padding=2, flip=True) for k in range(count)
+        plan_batch(3, k + 1, order[k * size : (k + 1) * size], padding=2, flip=True, **mixes)
+        for k in range(count)
     ]
 
 
-def trained(make, config, params, images, labels, optimizer="adamw", clip=1.0, accumulate=1):
+def trained(make, config, params, images, labels, optimizer="adamw", clip=1.0, accumulate=1, **mixes):
     """Losses, norms and parameters after the planned steps; make is the class of the engine."""
     stepper = make_optimizer(optimizer, params, weight_decay=0.1)
     engine = make(config, params, training=Training(images, labels, stepper, clip, accumulate))
-    found = [engine.step(plan, 0.01 * plan.step) for plan in plans()]
+    found = [engine.step(plan, 0.01 * plan.step) for plan in plans(**mixes)]
     return np.array([[float(number) for number in step] for step in found]), params.flat
 
 
@@ -87,7 +91,7 @@ def test_the_optimiser_is_told_the_number_of_the_step():
     assert moved[10] < 0.9 * moved[1]
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
 @pytest.mark.parametrize("accumulate", [1, 3])
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimizer, accumulate, threads):
@@ -106,12 +110,45 @@ def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimi
     np.testing.assert_allclose(ours, weights, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("accumulate", [1, 3])
+@pytest.mark.parametrize("threads", [None, 1, 3])
+def test_erased_and_mixed_images_give_every_engine_the_same_weights(accumulate, threads):
+    config = tiny_config(**NOISY)
+
+    def make(*args, **more):
+        return CpuEngine(*args, **more, threads=threads, micro_batch=2)
+
+    right, weights = trained(ReferenceEngine, config, *draw(config), **MIXES)
+    plain, _ = trained(ReferenceEngine, config, *draw(config))
+    assert (abs(right - plain) > 1e-3).all()
+    engine = make if threads else ReferenceEngine
+    found, ours = trained(engine, config, *draw(config), accumulate=accumulate, **MIXES)
+    np.testing.assert_allclose(found, right, rtol=1e-10)
+    np.testing.assert_allclose(ours, weights, rtol=1e-10, atol=1e-10)
+
+
+def test_the_loss_of_mixed_images_is_shared_between_their_labels():
+    """Mixup's own definition: lam times the loss of one label, and 1 - lam times that of the other."""
+    config, indices = tiny_config(), np.array([3, 19, 4])
+    params, images, labels = draw(config)
+    plan = plan_batch(7, 5, indices, mixup=1.0)
+    pixels, lam, expected = to_input(images, np.dtype("float64"), (8, 8)), plan.mixing.lam, 0
+    for b, (i, j) in enumerate(zip(indices, np.roll(indices, -1), strict=True)):
+        mixed = lam[b] * pixels[i : i + 1] + (1 - lam[b]) * pixels[j : j + 1]
+        for index, share in ((i, lam[b]), (j, 1 - lam[b])):
+            loss = loss_and_grads(config, params, mixed, labels[index : index + 1], params.zeros_like())
+            expected += share * loss / len(indices)
+    engine = ReferenceEngine(config, params, training=Training(images, labels, SGD(params)))
+    assert engine.step(plan, 0.3)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 def test_steps_on_the_gpu_give_the_weights_of_numpy(gpu, optimizer):
     config = tiny_config(**NOISY)
     params, images, labels = draw(config)
-    right, weights = trained(ReferenceEngine, config, *draw(config), optimizer, accumulate=2)
+    more = MIXES | {"accumulate": 2}
+    right, weights = trained(ReferenceEngine, config, *draw(config), optimizer, **more)
     there, asarray = params.to(gpu.xp), gpu.xp.asarray
-    found, _ = trained(make_engine, config, there, asarray(images), asarray(labels), optimizer, accumulate=2)
+    found, _ = trained(make_engine, config, there, asarray(images), asarray(labels), optimizer, **more)
     np.testing.assert_allclose(found, right, rtol=1e-9)
     np.testing.assert_allclose(there.to(np).flat, weights, rtol=1e-9, atol=1e-9)

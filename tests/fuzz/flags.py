@@ -1,8 +1,8 @@
 """`python -m tests.fuzz.flags`: call every command with odd values for its flags, some thousand times.
 
-Each call must end as a user expects: with status 0, or with status 2 and one line that says what is wrong.
-A note may precede that line. All calls are made in this process, whose memory is limited. Training ends after its second step, nothing
-reaches the network, and a call that takes too long is cut off and counted.
+Each call must end as a user expects: with status 0, or with status 2 and one line that says what is wrong; a
+note may precede it. All calls are made in this process, whose memory is limited. Training ends after its
+second step, nothing reaches the network, and a call that takes too long is cut off and counted.
 """
 
 from __future__ import annotations

@@ -131,7 +131,9 @@ def test_a_mistake_leaves_no_folder(go, photos, tmp_path, monkeypatch, flags):
 def test_an_interruption_before_the_first_checkpoint_leaves_no_folder(go, photos, tmp_path, monkeypatch):
     decode = Image.open
 
-    interruptions = iter([signal.SIGINT])  # only the first photo: a second signal would interrupt the clearing up
+    interruptions = iter(
+        [signal.SIGINT]
+    )  # only the first photo: a second signal would interrupt the clearing up
 
     def interrupted(*args, **keywords):
         for number in interruptions:

@@ -84,6 +84,10 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("steps", -1, "a whole number, 1 or more"),
         ("batch_size", 0, "a whole number, 1 or more"),
         ("validation", -1, "a whole number, 0 or more"),
+        ("augment", "trivial", "one of none, randaugment, autoaugment"),
+        ("augment_ops", 0, "a whole number, 1 or more"),
+        ("augment_magnitude", 30.5, "a number from 0 to 30"),
+        ("augment_magnitude", float("nan"), "a number from 0 to 30"),
         ("lr", 0, "a number above 0"),
         ("lr", float("nan"), "a number above 0"),
         ("lr", "1e-3", "a number above 0"),
@@ -104,6 +108,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("warmup_epochs", 1e308, "a number, 0 or more, and below 2^31"),
         ("warmup_epochs", 10**400, "a number, 0 or more, and below 2^31"),
         ("position_resize", "nearest", "one of "),
+        ("init", "random", "one of official, mimetic"),
+        ("whiten", 1, "true or false"),
     ],
 )
 def test_a_value_that_a_setting_cannot_have_is_named(name, value, expected):

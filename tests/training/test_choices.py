@@ -13,6 +13,12 @@ def repeat(repeated, **chosen):
     return settings.pool, settings.position, settings.position_at, settings.drop_path, settings.layers
 
 
+def first_values(**chosen):
+    repeated = Settings(dataset="shapes", model="nano/4", init="mimetic", whiten=True, threads=1)
+    settings = new_settings(chosen, repeated, select_device("cpu"))
+    return settings.init, settings.whiten
+
+
 RESNET = {"model": "resnet-nano", "pool": "mean", "position": "none"}
 VIT = {"model": "nano/4", "position": "2d", "layers": 2, "drop_path": 0.1}
 
@@ -32,11 +38,29 @@ def test_a_vit_in_place_of_a_vit_keeps_the_settings():
     assert repeat(VIT, model="micro/4") == ("token", "2d", "stem", 0.1, 2)
 
 
-def test_weights_in_place_of_a_new_model_do_not_get_its_shape():
+def test_weights_in_place_of_a_new_model_do_not_get_its_shape_or_first_values():
     assert repeat(VIT, weights="runs/shapes-1", model="shapes-1")[4] is None
+    assert first_values(weights="runs/shapes-1", model="shapes-1") == ("official", False)
 
 
-@pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers"])
+@pytest.mark.parametrize("augment", ["none", "autoaugment"])
+@pytest.mark.parametrize("name", ["augment_ops", "augment_magnitude"])
+def test_settings_of_randaugment_without_it_are_refused(augment, name):
+    complaint = (
+        f"--{name.replace('_', '-')} is a setting of randaugment, and this run has --augment {augment}: omit"
+    )
+    with pytest.raises(UserError, match=complaint):
+        repeat({"model": "nano/4"}, augment=augment, **{name: 3})
+    repeat({"model": "nano/4", "augment": "randaugment"}, **{name: 3})
+
+
+def test_first_values_are_repeated_for_any_other_vit_but_not_for_a_resnet():
+    assert first_values(model="micro/4") == ("mimetic", True)
+    assert first_values(model="micro/4", whiten=False) == ("mimetic", False)
+    assert first_values(model="resnet-nano") == ("official", False)
+
+
+@pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers", "init", "whiten"])
 def test_a_run_from_weights_is_not_repeated_with_another_model(name):
     flag = name.replace("_", "-")
     with pytest.raises(UserError, match=f"weights runs/shapes-1, which have a model already: omit --{flag}"):

@@ -53,3 +53,23 @@ def test_a_model_that_is_sure_and_wrong_has_a_finite_loss(engine):
     engine.params["head.bias"][...] = (0, 0, 0, 500)  # e^-500 is 0 in float32
     data = images(10, classes=2)
     assert evaluate(engine, data).loss == pytest.approx(500)
+
+
+def test_with_flip_the_logits_are_the_mean_of_two_looks(engine):
+    data = images(23)
+    mirrored = ImageSet(np.ascontiguousarray(data.images[:, :, ::-1]), data.labels)
+    both, one, other = evaluate(engine, data, flip=True), evaluate(engine, data), evaluate(engine, mirrored)
+    product = np.sqrt(one.probabilities * other.probabilities)  # a mean of logits, up to a constant
+    np.testing.assert_allclose(both.probabilities, product / product.sum(axis=1, keepdims=True), rtol=1e-4)
+    assert np.abs(both.probabilities - one.probabilities).max() > 0.01
+    again = evaluate(engine, mirrored, flip=True)
+    np.testing.assert_allclose(again.probabilities, both.probabilities, rtol=1e-4)
+
+
+def test_with_flip_on_a_gpu(gpu):
+    config = preset("nano/4", 8, 4)
+    params = initialise(config, 1)
+    params["head.weight"][...] = np.random.default_rng(2).normal(size=(64, 4))
+    here, there = (make_engine(config, each) for each in (params, params.to(gpu.xp)))
+    found, wanted = (evaluate(engine, images(9), flip=True).probabilities for engine in (there, here))
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)

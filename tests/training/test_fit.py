@@ -1,12 +1,13 @@
 """Training on arrays: the loop in its barest form does what the settings say."""
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.data import ImageSet, epoch_order, make_policy, plan_batch, to_input
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
@@ -30,7 +31,10 @@ def test_it_is_an_order_plans_and_steps():
     """Three epochs of 20 images in batches of 8: the last batch of each has the 4 that are left."""
     data = colours()
     params, twin = (initialise(CONFIG, 1, "float64") for _ in range(2))
-    settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "crop_padding": 2, "flip": True}
+    mixes = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
+    settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "crop_padding": 2, "flip": True} | mixes
+    settings |= {"augment": "randaugment", "augment_ops": 1, "augment_magnitude": 20}
+    policy = make_policy("randaugment", 1, 20)
     means = fit(CONFIG, params, data, epochs=3, batch_size=8, lr=0.1, seed=7, warmup_epochs=0.5, **settings)
     training = Training(data.images, data.labels, make_optimizer("sgd", twin), clip=0.5)
     engine = ReferenceEngine(CONFIG, twin, partial(loss_and_grads, smoothing=0.2), training)
@@ -39,17 +43,41 @@ def test_it_is_an_order_plans_and_steps():
         order, total = epoch_order(7, epoch, 20), 0.0
         for indices in (order[:8], order[8:16], order[16:]):
             step += 1
-            loss, _ = engine.step(plan_batch(7, step, indices, 2, True), learning_rate(step, 9, 0.1, 2))
+            plan = plan_batch(7, step, indices, 2, True, policy=policy, **mixes)
+            loss, _ = engine.step(plan, learning_rate(step, 9, 0.1, 2))
             total += float(loss) * len(indices)
         expected.append(total / 20)
     assert means == pytest.approx(expected, rel=1e-9)
     np.testing.assert_allclose(params.flat, twin.flat, rtol=1e-9, atol=1e-12)
 
 
+def test_repeated_images_come_in_the_same_batch(monkeypatch):
+    seen, take_step = [], CpuEngine.step
+
+    def watched(self, plan, lr):
+        seen.append(Counter(plan.indices.tolist()))
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    fit(CONFIG, initialise(CONFIG), colours(), epochs=1, batch_size=8, repeats=4)
+    assert [[*counts.values()] for counts in seen] == [[4, 4], [4, 4], [4]]
+    assert len(sum(seen, Counter())) == 5
+
+
 def test_it_learns():
     params = initialise(CONFIG, 1)
     means = fit(CONFIG, params, colours(60), epochs=12, batch_size=20, lr=0.01)
     assert means[-1] < 0.1 < 1 < means[0]
+
+
+def test_it_learns_from_mixed_and_erased_images_what_they_are_mixed_of():
+    """Mixed labels leave a loss, however much is learned; the unmixed images are then easy."""
+    params, data = initialise(CONFIG, 1), colours(60)
+    mixes = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.25}
+    means = fit(CONFIG, params, data, epochs=20, batch_size=20, lr=0.01, **mixes)
+    assert 0.2 < means[-1] < 0.9 < means[0]
+    logits = ReferenceEngine(CONFIG, params).logits(to_input(data.images, np.dtype("float32"), (8, 8)))
+    assert (logits.argmax(axis=1) == data.labels).mean() > 0.95
 
 
 def test_the_same_seed_gives_the_same_bits_on_as_many_threads_and_another_seed_others():
@@ -105,7 +133,8 @@ def test_a_loss_that_is_not_finite_ends_it():
 def test_it_trains_on_the_gpu(gpu):
     here = initialise(CONFIG, 1, "float64")
     there = here.to(gpu.xp)
-    settings = {"epochs": 2, "batch_size": 8, "crop_padding": 1, "flip": True}
+    settings = {"epochs": 2, "batch_size": 8, "crop_padding": 1, "flip": True, "augment": "autoaugment"}
+    settings |= {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5, "repeats": 2}
     expected = fit(CONFIG, here, colours(), **settings)
     assert fit(CONFIG, there, colours(), **settings) == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(there.to(np).flat, here.flat, rtol=1e-6, atol=1e-7)
@@ -118,6 +147,8 @@ def test_it_trains_on_the_gpu(gpu):
         ({"batch_size": 2.5}, "batch_size is 2.5, expected"),
         ({"epochs": 0}, "epochs is 0, expected"),
         ({"lr": -1}, "lr is -1, expected a number above 0"),
+        ({"augment": "trivial"}, "augment is 'trivial', expected one of none, randaugment"),
+        ({"augment_magnitude": 31}, "augment_magnitude is 31, expected a number from 0 to 30"),
         ({"lr": float("nan")}, "lr is nan, expected"),
         ({"lr": "0.1"}, "lr is '0.1', expected"),
         ({"optimizer": "lion"}, "optimizer is 'lion', expected one of adamw"),
@@ -125,6 +156,11 @@ def test_it_trains_on_the_gpu(gpu):
         ({"smoothing": 1.0}, "smoothing is 1.0, expected"),
         ({"crop_padding": -1}, "crop_padding is -1, expected"),
         ({"crop_padding": 8}, "crop_padding is 8, expected less than the sides of images of 8 x 8"),
+        ({"mixup": -1}, "mixup is -1, expected a number, 0 or more"),
+        ({"cutmix": float("inf")}, "cutmix is inf, expected a number, 0 or more"),
+        ({"erase": 1.5}, "erase is 1.5, expected a number from 0 to 1"),
+        ({"repeats": 0}, "repeats is 0, expected a whole number, 1 or more"),
+        ({"repeats": 9, "batch_size": 8}, "repeats is 9, expected at most the batch size, 8"),
         ({"seed": -1}, "seed is -1, expected"),
         ({"flip": "yes"}, "flip is 'yes', expected true or false"),
     ],

@@ -28,11 +28,12 @@ def run(gpu, go, photos, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd", "muon"])
 def test_training_on_the_gpu_agrees_with_numpy(run, go, photos, tmp_path, optimizer):
     more = ("--dropout", "0.1", "--drop-path", "0.1", "--accumulate", "2", "--optimizer", optimizer)
-    there = run("there", *more, "--smoothing", "0.1")
-    assert go(train, *tiny(photos, tmp_path / "here", *more, "--smoothing", "0.1"))[0] == 0
+    more += ("--smoothing", "0.1", "--mixup", "0.8", "--cutmix", "1", "--erase", "0.5")
+    there = run("there", *more)
+    assert go(train, *tiny(photos, tmp_path / "here", *more))[0] == 0
     for a, b in zip(metrics(there), metrics(tmp_path / "here"), strict=True):
         assert a["train_loss"] == pytest.approx(b["train_loss"], rel=1e-3)
     found, expected = numbers(there / "last.npz"), numbers(tmp_path / "here" / "last.npz")

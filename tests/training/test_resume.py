@@ -35,13 +35,15 @@ class PowerCut(BaseException):
 
 @pytest.fixture
 def alone(command, photos, tmp_path):
-    """A run that was left alone; with dropout and stochastic depth, so that all that is random takes part."""
+    """A run that was left alone; with noise and augmentation, so that all that is random takes part."""
     assert command(*noisy(photos, tmp_path / "alone"))[0] == 0
     return tmp_path / "alone"
 
 
 def noisy(photos, out):
-    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1")
+    mixes = ("--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "2")
+    mixes += ("--augment", "randaugment")
+    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1", *mixes)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_a_run_survives_a_power_cut_around_any_write(command, photos, alone, tmp
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and its Ctrl-C goes to a whole console")
 @pytest.mark.parametrize("number", [signal.SIGINT, getattr(signal, "SIGKILL", 9)])
 def test_a_process_that_is_stopped_from_outside(command, photos, tmp_path, number):
-    flags = ("--epochs", "8")
+    flags = ("--epochs", "8", "--optimizer", "muon", "--ema", "0.9")
     assert command(*noisy(photos, tmp_path / "alone"), *flags)[0] == 0
     run = tmp_path / "run"
     process = spawn("train", *noisy(photos, run), *flags)

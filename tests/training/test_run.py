@@ -122,6 +122,9 @@ def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(
         ("--dropout", "0.2"),
         ("--drop-path", "0.2"),
         ("--smoothing", "0.1"),
+        ("--mixup", "0.2", "--smoothing", "0.1", "--accumulate", "3"),
+        ("--cutmix", "1", "--batch-size", "1"),
+        ("--erase", "1", "--repeats", "8"),
         ("--clip", "0"),
         ("--weight-decay", "0"),
         ("--warmup-epochs", "0"),
@@ -145,6 +148,7 @@ def test_a_choice_is_respected(run, monkeypatch):
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
     choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]
     choices += ["--crop-padding 0", "--no-flip", "--lr 0.01", "--batch-size 4", "--validation 8"]
+    choices += ["--mixup 0.2", "--cutmix 1", "--erase 0.5", "--repeats 2"]
     for choice in choices:
         folder, _ = run(choice.replace(" ", ""), *choice.split())
         assert (arrays(folder / "last.npz")["param/head.weight"] != plain).any(), choice

@@ -1,4 +1,4 @@
-"""What the user sets is what the steps of a run are made of: orders, crops, flips, rates, smoothing."""
+"""What the user sets is what the steps of a run are made of: orders, crops, mixing, rates, smoothing."""
 
 import json
 
@@ -8,6 +8,7 @@ import pytest
 from tests.tiny_runs import numbers, tiny
 from tinyvit import train
 from tinyvit.data import make_batch
+from tinyvit.data.augmentation.operations import NAMES
 from tinyvit.engine import ReferenceEngine
 from tinyvit.objectives import loss_and_grads
 from tinyvit.training import tasks
@@ -54,6 +55,18 @@ def test_crops_move_up_to_the_padding(plans):
         assert (np.min(shifts), np.max(shifts)) == (-padding, padding)
 
 
+def test_images_are_augmented_as_asked_for(plans):
+    def drawn(*flags):
+        return np.concatenate([plan.operations for plan in plans("--epochs", "1", *flags)])
+
+    assert drawn().shape == (32, 0)
+    assert drawn("--augment", "autoaugment").shape == (32, 2)
+    asked = drawn("--augment", "randaugment", "--augment-ops", "3", "--augment-magnitude", "15")
+    assert asked.shape == (32, 3)
+    rotated = asked["kind"] == NAMES.index("rotate")
+    assert set(asked["amount"][rotated]) <= {-15.0, 15.0} and rotated.any()
+
+
 def test_every_epoch_takes_every_image_once_in_an_order_of_its_own(plans):
     steps = plans("--epochs", "5")
     epochs = [np.concatenate([plan.indices for plan in steps[i : i + EPOCH]]) for i in range(0, 20, EPOCH)]
@@ -66,6 +79,18 @@ def test_every_step_of_every_epoch_augments_in_its_own_way(plans):
     steps = plans("--epochs", "5", "--crop-padding", "7")
     assert len({plan.down.tobytes() + plan.right.tobytes() for plan in steps}) == 5 * EPOCH
     assert [plan.step for plan in steps] == list(range(1, 21))
+
+
+def test_images_are_mixed_erased_and_repeated_as_was_asked_for(plans):
+    assert all(plan.mixing is plan.erasing is None for plan in plans("--epochs", "1"))
+    steps = plans("--epochs", "5", "--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "4")
+    pasted = np.concatenate([plan.mixing.pasted for plan in steps])
+    erased = np.concatenate([plan.erasing.area > 0 for plan in steps])
+    for coins in (pasted, erased):  # of 160 tosses, 4 standard deviations are 16%
+        assert 0.34 < coins.mean() < 0.66
+    assert all(np.unique(plan.indices, return_counts=True)[1].tolist() == [4, 4] for plan in steps)
+    assert not any(plan.mixing.pasted.any() for plan in plans("--epochs", "1", "--mixup", "1"))
+    assert all(plan.mixing.pasted.all() for plan in plans("--epochs", "1", "--cutmix", "1"))
 
 
 def test_another_seed_has_another_order_and_other_crops_and_noise(plans):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
+from tinyvit.data.augmentation import POLICIES, make_policy
 from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import (
     Dataset,
@@ -18,7 +19,7 @@ from tinyvit.data.dataset import (
 from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
-from tinyvit.data.plan import BatchPlan, epoch_order, make_batch, plan_batch
+from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -26,6 +27,7 @@ from tinyvit.files.download import Report
 __all__ = [
     "DATASETS",
     "FITS",
+    "POLICIES",
     "BatchPlan",
     "Dataset",
     "ImageSet",
@@ -36,9 +38,11 @@ __all__ = [
     "epoch_order",
     "hold_out",
     "image_side",
+    "indices_of_batch",
     "keep_classes",
     "load_dataset",
     "make_batch",
+    "make_policy",
     "normalise",
     "one_of_each",
     "plan_batch",

@@ -8,14 +8,20 @@ another device therefore all make the same random choices.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.augment import crop_and_flip, draw_augmentation, to_input
+from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+from tinyvit.data.augmentation import Policy, apply_operations, unchanged
+from tinyvit.data.erasing import Erasing, draw_erasing, erase
+from tinyvit.data.mixing import Mixing, draw_mixing, mix_images, mix_labels
 from tinyvit.ops import Noise
+from tinyvit.ops.resize import resize_images
 
-_PURPOSES = {"order": 1, "augmentation": 2}
+_PURPOSES = {"order": 1, "augmentation": 2, "operations": 3, "mixing": 5, "erasing": 6}
+_PER_IMAGE = ("indices", "down", "right", "flip", "operations", "mixing", "erasing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +29,11 @@ class BatchPlan:
     """Which images a batch takes, and what is done to each.
 
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
-    how far the window of each is moved in pixels, and whether the image is mirrored. first is the index of
-    the plan's first image in the whole batch: 0, unless the plan is part of another one.
+    how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
+    what is then done to it, one after another (see data.augmentation). mixing and erasing are those of each
+    image, or None. first is the index of the plan's first image in the whole batch: 0, unless the plan is
+    part of another one. If images are mixed, after is the plan of the one image that comes after the last: in
+    the whole batch, its first.
     """
 
     seed: int
@@ -33,7 +42,11 @@ class BatchPlan:
     down: np.ndarray
     right: np.ndarray
     flip: np.ndarray
+    operations: np.ndarray
+    mixing: Mixing | None = None
+    erasing: Erasing | None = None
     first: int = 0
+    after: BatchPlan | None = None
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -48,36 +61,111 @@ class BatchPlan:
         return Noise(self.seed, self.step, self.first)
 
     def _part(self, piece: slice) -> BatchPlan:
-        cut = {name: getattr(self, name)[piece] for name in ("indices", "down", "right", "flip")}
+        part = self._cut(piece)
+        if self.after is None:
+            return part
+        follows = slice(piece.stop, piece.stop + 1)
+        return replace(part, after=self.after if piece.stop == len(self) else self._alone(follows))
+
+    def _alone(self, piece: slice) -> BatchPlan:
+        """Images of the plan that are not mixed with others."""
+        return replace(self._cut(piece), mixing=None, after=None)
+
+    def _cut(self, piece: slice) -> BatchPlan:
+        cut = {name: _cut(getattr(self, name), piece) for name in _PER_IMAGE}
         return replace(self, first=self.first + int(piece.start), **cut)
 
 
-def epoch_order(seed: int, epoch: int, count: int) -> np.ndarray:
-    """The order (count,) in which an epoch, counted from 0, goes through the images of a training set."""
-    return _draws(seed, "order", epoch).permutation(count)
+def _cut(values: Any, piece: slice) -> Any:
+    """A piece of an array, of each array of a named tuple, or of nothing."""
+    if isinstance(values, tuple):
+        return type(values)(*(each[piece] for each in values))
+    return None if values is None else values[piece]
 
 
-def plan_batch(seed: int, step: int, indices: np.ndarray, padding: int = 0, flip: bool = False) -> BatchPlan:
+def epoch_order(seed: int, epoch: int, count: int, repeats: int = 1) -> np.ndarray:
+    """The order (count,) in which an epoch, counted from 0, goes through the images of a training set.
+
+    With repeats, each image comes so many times in a row (repeated augmentation, Hoffer et al. 2020). An
+    epoch is as long as without, so it takes only some of the images.
+    """
+    order = _draws(seed, "order", epoch).permutation(count)
+    return order[: -(-count // repeats)].repeat(repeats)[:count]
+
+
+def indices_of_batch(order: np.ndarray, number: int, size: int, repeats: int = 1) -> np.ndarray:
+    """The indices (B,) of the images of batch `number`, counted from 0, of an epoch in this order.
+
+    The repetitions of an image are dealt out over the batch, since neighbours are those that may be mixed.
+    """
+    indices = order[number * size : (number + 1) * size]
+    return np.concatenate([indices[k::repeats] for k in range(repeats)])
+
+
+def plan_batch(
+    seed: int,
+    step: int,
+    indices: np.ndarray,
+    padding: int = 0,
+    flip: bool = False,
+    *,
+    policy: Policy = unchanged,
+    mixup: float = 0.0,
+    cutmix: float = 0.0,
+    erase: float = 0.0,
+) -> BatchPlan:
     """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
-    padding is how far, in pixels, a window may move; flip mirrors half of the images at random.
+    padding is how far, in pixels, a window may move; flip mirrors half of the images at random. policy
+    draws the operations: see data.augmentation.make_policy. mixup and cutmix are as in draw_mixing; erase is
+    the probability that a rectangle of an image is erased.
     """
-    down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), len(indices), padding)
-    return BatchPlan(seed, step, indices, down, right, mirrored & flip)
+    count = len(indices)
+    down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), count, padding)
+    operations = policy(_draws(seed, "operations", step), count)
+    plan = BatchPlan(seed, step, indices, down, right, mirrored & flip, operations)
+    if erase:
+        plan = replace(plan, erasing=draw_erasing(_draws(seed, "erasing", step), count, erase))
+    if mixup or cutmix:
+        mixing = draw_mixing(_draws(seed, "mixing", step), count, mixup, cutmix)
+        plan = replace(plan, mixing=mixing, after=plan._alone(slice(0, 1)))
+    return plan
 
 
 def make_batch(
-    images: Array, labels: Array, plan: BatchPlan, dtype: np.dtype, size: tuple[int, int]
+    images: Array,
+    labels: Array,
+    plan: BatchPlan,
+    dtype: np.dtype,
+    size: tuple[int, int],
+    classes: int | None = None,
 ) -> tuple[Array, Array]:
     """The batch that a plan describes, on the device of the training set.
 
     images uint8 (n, H, W, 3) and labels (n,) are the training set; size is the (height, width) of the model's
-    images. Returns normalised images (B, height, width, 3) and labels (B,).
+    images, and classes, without which images cannot be mixed, how many classes there are. Returns normalised
+    images (B, height, width, 3) and targets: labels (B,) or, of mixed images, distributions (B, classes).
     """
     asarray = array_module(images).asarray
-    chosen = asarray(plan.indices)
-    pixels = crop_and_flip(images, chosen, asarray(plan.down), asarray(plan.right), asarray(plan.flip))
-    return to_input(pixels, dtype, size), labels[chosen]
+    x, targets = _pixels(images, plan, dtype), labels[asarray(plan.indices)]
+    if plan.mixing is not None and plan.after is not None:
+        if classes is None:
+            raise ValueError("the plan mixes images: expected the number of classes")
+        x = mix_images(x, _pixels(images, plan.after, dtype), plan.mixing)
+        shares = asarray(plan.mixing.shares(*images.shape[1:3]).astype(dtype))
+        targets = mix_labels(targets, labels[asarray(plan.after.indices)], shares, classes)
+    return resize_images(x, size), targets
+
+
+def _pixels(images: Array, plan: BatchPlan, dtype: np.dtype) -> Array:
+    """The images that a plan describes, normalised and erased, not yet mixed."""
+    asarray = array_module(images).asarray
+    chosen = (plan.indices, plan.down, plan.right, plan.flip)
+    pixels = apply_operations(crop_and_flip(images, *map(asarray, chosen)), plan.operations)
+    x = normalise(pixels, dtype)
+    if plan.erasing is not None:
+        erase(x, plan.erasing)
+    return x
 
 
 def _draws(seed: int, purpose: str, number: int) -> np.random.Generator:

@@ -10,7 +10,7 @@ threads gives the same bits every time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -24,6 +24,8 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
+from tinyvit.optim import Muon
+from tinyvit.optim.muon import Work
 
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 1_500_000
@@ -55,6 +57,8 @@ class CpuEngine(ReferenceEngine):
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
         self._other_grads: list[Params] = []
+        if training and isinstance(training.optimizer, Muon):
+            training.optimizer.spread_with(self._on_all_threads)
         keep_freed_memory()
 
     def loss_and_grads(
@@ -98,6 +102,11 @@ class CpuEngine(ReferenceEngine):
     def features(self, images: np.ndarray) -> np.ndarray:
         """See ReferenceEngine.features."""
         return self._spread(model.features, images)
+
+    def _on_all_threads(self, work: Work, pieces: Iterable) -> None:
+        """work(piece) for all pieces, each on one thread."""
+        with blas_threads(1):
+            list(self._pool.map(work, pieces))
 
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""

@@ -11,7 +11,7 @@ from tinyvit.data import BatchPlan, make_batch
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Optimizer, clip_norm
+from tinyvit.optim import Average, Optimizer, clip_norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,8 @@ class Training:
 
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
-    a batch is split into, computed one after another to save memory.
+    a batch is split into, computed one after another to save memory. average, if given, is updated too.
+    operations says whether the plans have any for the images (see data.augmentation).
     """
 
     images: Array
@@ -28,6 +29,8 @@ class Training:
     optimizer: Optimizer
     clip: float = math.inf
     accumulate: int = 1
+    average: Average | None = None
+    operations: bool = False
 
 
 class ReferenceEngine:
@@ -73,13 +76,14 @@ class ReferenceEngine:
         self.grads.flat.fill(0)
         loss = 0.0
         for part in plan.parts(t.accumulate):
-            images, labels = make_batch(
-                t.images, t.labels, part, self.params.flat.dtype, self.config.image_size
-            )
+            config, dtype = self.config, self.params.flat.dtype
+            images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            loss = loss + self.loss_and_grads(images, labels, part.noise(), share)
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share)
         norm = clip_norm(self.grads, t.clip)
         t.optimizer.step(self.grads, lr, plan.step)
+        if t.average:
+            t.average.update(plan.step)
         return loss, norm
 
     def loss_and_grads(

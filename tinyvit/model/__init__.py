@@ -2,7 +2,7 @@
 
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.initialise import initialise
+from tinyvit.model.initialise import INITS, initialise
 from tinyvit.model.layout import Row, layout, rows_of
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
@@ -10,6 +10,7 @@ from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is
 from tinyvit.model.vit import Cache, attention_by_block, attention_maps, backward, features, forward, infer
 
 __all__ = [
+    "INITS",
     "OFFICIAL",
     "RESNETS",
     "SIZES",

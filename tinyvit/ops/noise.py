@@ -34,8 +34,13 @@ class Noise:
         images = xp.arange(self.first, self.first + shape[0], dtype=np.uint32)
         keys = _mix(_mix(images ^ key[0]) ^ key[1])  # (B,)  one key for each image
         numbers = xp.arange(int(np.prod(shape[1:])), dtype=np.uint32)
-        bits = _mix(_mix(numbers ^ keys[:, None]) + keys[:, None])  # (B, numbers of an image)
-        return ((bits >> 8).astype(np.float32) * 2.0**-24).reshape(shape)
+        return hashed(keys[:, None], numbers).reshape(shape)
+
+
+def hashed(keys: Array, numbers: Array) -> Array:
+    """Uniform numbers in [0, 1), float32: a hash of each key and number, both uint32, broadcast together."""
+    bits = _mix(_mix(numbers ^ keys) + keys)
+    return (bits >> 8).astype(np.float32) * 2.0**-24
 
 
 def draw_key(seed: int, step: int, draw: int) -> np.ndarray:

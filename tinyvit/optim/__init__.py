@@ -1,20 +1,22 @@
-"""Optimisers, gradient clipping and learning-rate schedules, all on the flat parameter buffer."""
+"""Optimisers, clipping, learning-rate schedules and averaging, all on the flat parameter buffer."""
 
 from tinyvit.model.params import Params
 from tinyvit.optim.adam import Adam, AdamW
+from tinyvit.optim.average import Average, averaged
 from tinyvit.optim.clip import clip_norm
+from tinyvit.optim.muon import Muon
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
 
-Optimizer = SGD | Adam  # anything with step(grads, lr, step) and state
-OPTIMIZERS = ("adamw", "adam", "sgd")
+Optimizer = SGD | Adam | Muon  # anything with step(grads, lr, step) and state
+OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
 
 
 def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> Optimizer:
-    """The optimiser called 'adamw', 'adam' or 'sgd'; SGD has no weight decay (paper, Table 4)."""
+    """The optimiser called 'adamw', 'adam', 'sgd' or 'muon'; SGD has no weight decay (paper, Table 4)."""
     if name == "sgd":
         return SGD(params, momentum)
-    return {"adam": Adam, "adamw": AdamW}[name](params, weight_decay=weight_decay)
+    return {"adam": Adam, "adamw": AdamW, "muon": Muon}[name](params, weight_decay=weight_decay)
 
 
 __all__ = [
@@ -23,7 +25,10 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Average",
+    "Muon",
     "Optimizer",
+    "averaged",
     "clip_norm",
     "learning_rate",
     "make_optimizer",

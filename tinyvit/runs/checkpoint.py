@@ -4,8 +4,11 @@ config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
 settings            JSON: the settings of the run; empty in a file that does not belong to one
 classes             JSON: names of the classes; empty in a run, whose config.json has them
-param/NAME          every parameter
-optimizer/NAME      every array of the optimiser's state, flat; none in best.npz, which is never resumed
+param/NAME          every parameter or, with --ema, its running average
+training/weights    with --ema, the parameters themselves, flat
+optimizer/NAME      every array of the optimiser's state, flat
+
+best.npz, which is never resumed, has neither of the last two.
 """
 
 from __future__ import annotations
@@ -28,13 +31,17 @@ _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and 
 
 @dataclass
 class Checkpoint:
-    """A model and, for resuming its training, the optimiser's state and the progress made."""
+    """A model and, for resuming its training, the optimiser's state and the progress made.
+
+    If params are a running average, weights (flat) are what training goes on with.
+    """
 
     config: ViTConfig
     params: Params
     optimizer: dict[str, Array] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    weights: Array | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -49,6 +56,8 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     }
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
+    if checkpoint.weights is not None:
+        arrays["training/weights"] = to_numpy(checkpoint.weights)
     write_atomically(path, lambda file: np.savez(file, **arrays))
 
 
@@ -79,7 +88,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
             "Use last.npz or best.npz from a run folder."
         ) from error
     params, optimizer = _read_params(path, config, arrays), _section(arrays, "optimizer/")
-    return Checkpoint(config, params, optimizer, progress, classes, settings)
+    weights = arrays.get("training/weights")
+    return Checkpoint(config, params, optimizer, progress, classes, weights, settings)
 
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:

@@ -10,10 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS
 from tinyvit.model.config import PLACES, POSITIONS, places_of
+from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
@@ -28,10 +30,17 @@ class Settings:
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. layers, width, mlp_width and heads
-    replace those of the model's name. position and position_at are the kind and the place of the position
-    embedding (see ViTConfig); if the place is None, it becomes the usual one.
+    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
+    what else is done to an image; augment_ops and augment_magnitude are the number of operations and their
+    strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of each method
+    (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is erased; repeats
+    is how often each image comes in a batch. accumulate is the number of parts that a batch is split into,
+    computed one after another to save memory. ema is the decay of a running average of the weights, which is
+    evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace those of the
+    model's name. position and position_at are the kind and the place of the position embedding (see
+    ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model are
+    drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
+    training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -40,6 +49,8 @@ class Settings:
 
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
+
+    recipe is the name of the recipe that was followed, if any; see recipes.named.
 
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
@@ -58,6 +69,8 @@ class Settings:
     pool: str = "token"
     position: str = "1d"
     position_at: str | None = None
+    init: str = "official"
+    whiten: bool = False
     epochs: int = 10
     steps: int | None = None
     batch_size: int = 128
@@ -69,17 +82,26 @@ class Settings:
     warmup_steps: int | None = None
     decay: str = "cosine"
     clip: float = 1.0
+    ema: float = 0.0
     smoothing: float = 0.0
     dropout: float = 0.0
     drop_path: float = 0.0
     crop_padding: int = 0
     flip: bool = False
+    augment: str = "none"
+    augment_ops: int = 2
+    augment_magnitude: float = 10.0
+    mixup: float = 0.0
+    cutmix: float = 0.0
+    erase: float = 0.0
+    repeats: int = 1
     evaluate_every: int = 1
     weights: str | None = None
     resolution: int | None = None
     position_resize: str | None = None
     target: str | None = None
     corrupt: float = 0.5
+    recipe: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"
@@ -93,6 +115,12 @@ class Settings:
     def warmup(self, steps_per_epoch: int) -> int:
         """The number of updates during which the learning rate rises."""
         return round(self.warmup_epochs * steps_per_epoch) if self.warmup_steps is None else self.warmup_steps
+
+    def augmentation(self) -> dict[str, Any]:
+        """How the images of a batch are changed: the keyword arguments of data.plan_batch."""
+        policy = make_policy(self.augment, self.augment_ops, self.augment_magnitude)
+        mixes = {"mixup": self.mixup, "cutmix": self.cutmix, "erase": self.erase}
+        return {"padding": self.crop_padding, "flip": self.flip, "policy": policy} | mixes
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -178,7 +206,7 @@ _PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size", "accumulate", "evaluate_every")
-_COUNTS += ("threads",)
+_COUNTS += ("threads", "augment_ops", "repeats")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
@@ -187,17 +215,24 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("image_size", "resolution"), _PIXELS),
     "layers": (lambda value: 1 <= value <= MOST_LAYERS, f"a whole number from 1 to {MOST_LAYERS:,}"),
     "seed": (lambda value: 0 <= value <= LARGEST_SEED, "a whole number, 0 or more, and below 2^64"),
-    **dict.fromkeys(("weight_decay", "clip"), _AMOUNT),
+    **dict.fromkeys(("weight_decay", "clip", "mixup", "cutmix"), _AMOUNT),
     "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
-    **dict.fromkeys(("smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
+    "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "augment": _one_of(POLICIES),
+    "augment_magnitude": (
+        lambda value: 0 <= value <= MOST_MAGNITUDE,
+        f"a number from 0 to {MOST_MAGNITUDE:g}",
+    ),
     "optimizer": _one_of(OPTIMIZERS),
     "decay": _one_of(DECAYS),
     "precision": _one_of(PRECISIONS),
     "device": _one_of(("auto", "cpu", "gpu")),
     "position": _one_of(POSITIONS),
     "position_at": _one_of(PLACES),
+    "init": _one_of(INITS),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
 }

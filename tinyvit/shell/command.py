@@ -127,6 +127,13 @@ def rate(text: str) -> float:
     return _checked(text, float, lambda value: 0 <= value < 1, "a number of at least 0 and below 1")
 
 
+def up_to(most: float) -> Callable[[str], float]:
+    """A number in [0, most]."""
+    return lambda text: _checked(
+        text, float, lambda value: 0 <= value <= most, f"a number from 0 to {most:g}"
+    )
+
+
 def fraction(text: str) -> float:
     """A number in (0, 1]."""
     return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")

@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tinyvit.model import RESNETS, SIZES, usual_name
+from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.augmentation_flags import add_augmentation_flags
 from tinyvit.shell.command import (
     duration_in_epochs,
     fraction,
@@ -27,7 +28,8 @@ from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that were given, and the other arguments of training.session.train."""
     chosen = vars(args)
-    return chosen, {name: chosen.pop(name, None) for name in ("out", "resume", "config", "data_url")}
+    others = ("out", "resume", "config", "data_url", "show_augmentation")
+    return chosen, {name: chosen.pop(name, None) for name in others}
 
 
 def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
@@ -57,6 +59,7 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         action=argparse.BooleanOptionalAction,
         help="mirror each image at random, with probability 1/2",
     )
+    add_augmentation_flags(data)
 
 
 def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
@@ -88,6 +91,18 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         help="where positions are added: once, in every block with a table for each, or in every block with "
         "one shared table (default: stem; for relative, blocks)",
     )
+    model.add_argument(
+        "--init",
+        choices=INITS,
+        help="first values: those of the official code; or mimetic, with which attention looks at close and "
+        f"similar patches from the start (default: {Settings.init})",
+    )
+    model.add_argument(
+        "--whiten",
+        action=argparse.BooleanOptionalAction,
+        help="start from a patch embedding that sees fine detail as well as brightness, computed from the "
+        "training images",
+    )
     for flag, kind, what in (
         ("--layers", layer_count, "number of blocks"),
         ("--width", positive_int, "width of the tokens"),
@@ -117,7 +132,8 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     fit.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=f"optimiser to use (default: {Settings.optimizer}; for finetune, sgd)",
+        help="optimiser to use; muon is for the matrices inside the blocks, with adamw for all else "
+        f"(default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
         "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
@@ -152,6 +168,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=natural_float,
         metavar="X",
         help=f"clip gradients to this norm; 0 means no limit (default: {Settings.clip:g})",
+    )
+    fit.add_argument(
+        "--ema",
+        type=rate,
+        metavar="R",
+        help="evaluate and keep a running average of the weights, of which each update replaces a share of "
+        f"1 - R; usual is 0.999, and 0 means none (default: {Settings.ema:g})",
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")

@@ -10,23 +10,43 @@ from tinyvit.backend import Device
 from tinyvit.engine import available_cores
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
+from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.training.recipes import FINE_TUNING, PRE_TRAINING, RESNET, fitted_fine_tuning, recipe
+from tinyvit.training.recipes import (
+    FINE_TUNING,
+    PRE_TRAINING,
+    RESNET,
+    fitted_fine_tuning,
+    recipe,
+    settings_of,
+)
 from tinyvit.training.same_settings import settings_of_run
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
-_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width")
+_MODEL = ("model", "pool", "position", "position_at", "layers", "width", "mlp_width", "init", "whiten")
+_OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
+# What a user chooses instead of another setting, which a recipe may give.
+_INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
 FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
-    """The user's choices, completed from the run to be repeated if there is one, or from the recipe."""
-    dataset = chosen.get("dataset", repeated.dataset if repeated else "shapes")
-    usual = FINE_TUNING if "weights" in chosen else recipe(dataset, device.is_gpu)
+    """The user's choices, completed from the run to be repeated if there is one, or from a recipe.
+
+    The recipe is the one that the user names or, by default, that of the data set.
+    """
+    if repeated and "recipe" in chosen:
+        raise UserError("--config repeats a run with that run's settings: omit --recipe, or --config.")
+    origin = named_recipe(chosen["recipe"]).settings if "recipe" in chosen else repeated
+    dataset = chosen.get("dataset", origin.dataset if origin else "shapes")
+    if "weights" in chosen:
+        usual = FINE_TUNING
+    else:
+        usual = settings_of(chosen["recipe"]) if "recipe" in chosen else recipe(dataset, device.is_gpu)
     if is_resnet(chosen.get("model")):
         usual = usual | RESNET
     if "target" in chosen:
@@ -36,11 +56,25 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
+        usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
         settings = Settings(**({"dataset": dataset} | usual | chosen))
+        settings = settings if "recipe" in chosen else _of_its_own(settings)
     if settings.target and settings.weights:
         raise UserError(
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
+        )
+    if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
+        raise UserError(
+            f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
+            f"{settings.augment}: omit it, or give --augment randaugment."
+        )
+    if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
+        settings = replace(settings, recipe=None)
+    if settings.target and (settings.mixup or settings.cutmix):
+        raise UserError(
+            "mixing images mixes their labels, and learning without labels has none: expected --mixup 0 and "
+            "--cutmix 0."
         )
     given = [name for name in _MODEL if name in chosen]
     if repeated and repeated.weights and "weights" not in chosen and given:
@@ -53,18 +87,24 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     return settings
 
 
+def _of_its_own(settings: Settings) -> Settings:
+    """Settings that follow a recipe by default no longer bear its name once the user has changed them."""
+    changed = settings.recipe and named_recipe(settings.recipe).differences(settings)
+    return replace(settings, recipe=None) if changed else settings
+
+
 def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:
     """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
 
     Positions of another kind are at their usual place. A ViT in place of a ResNet, or a ResNet in place of a
     ViT, has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor
-    of weights.
+    of weights, which have been trained and so need no first values either.
     """
     anew = {"position_at": None} if "position" in chosen else {}
     if repeated.weights:
         return anew
     if "weights" in chosen:
-        return anew | dict.fromkeys(SHAPE)
+        return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):
         return anew
     instead = {name: usual.get(name, getattr(Settings, name)) for name in RESNET}

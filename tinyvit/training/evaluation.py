@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -41,12 +42,22 @@ class Evaluation:
         ]
 
 
-def evaluate(engine: ReferenceEngine, images: ImageSet) -> Evaluation:
-    """The results of an engine's model on a set of images, computed in batches."""
-    logits = in_batches(engine.logits, engine.config, engine.params, images.images)
+def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:
+    """The results of an engine's model on a set of images, computed in batches.
+
+    With flip, the logits are the mean of those of each image and of its mirror image.
+    """
+    compute = partial(_logits_of_both, engine) if flip else engine.logits
+    logits = in_batches(compute, engine.config, engine.params, images.images)
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
+
+
+def _logits_of_both(engine: ReferenceEngine, images: Array) -> Array:
+    """The mean of the logits of images (B, H, W, 3) and of their mirror images: (B, C)."""
+    mirrored = array_module(images).ascontiguousarray(images[:, :, ::-1])
+    return (engine.logits(images) + engine.logits(mirrored)) / 2
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.data import ImageSet, epoch_order, plan_batch
+from tinyvit.data import ImageSet, epoch_order, indices_of_batch, make_policy, plan_batch
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import learning_rate, make_optimizer
+from tinyvit.optim import Average, learning_rate, make_optimizer
 from tinyvit.runs.settings import what_is_expected
 from tinyvit.training.divergence import without_overflow_warnings
 
@@ -39,9 +39,17 @@ def fit(
     warmup_epochs: float = 1.0,
     decay: str = "cosine",
     clip: float = 1.0,
+    ema: float = 0.0,
     smoothing: float = 0.0,
     crop_padding: int = 0,
     flip: bool = False,
+    augment: str = "none",
+    augment_ops: int = 2,
+    augment_magnitude: float = 10.0,
+    mixup: float = 0.0,
+    cutmix: float = 0.0,
+    erase: float = 0.0,
+    repeats: int = 1,
     seed: int = 0,
     threads: int | None = None,
     precision: str = "auto",
@@ -49,9 +57,10 @@ def fit(
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
-    The settings are those of the train command. A smaller last batch of an epoch is trained on too.
-    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images,
-    a label is out of range, a setting cannot have its value, or training diverges.
+    The settings are those of the train command; with ema, the parameters end as their running average. A
+    smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
+    from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
+    or training diverges.
     """
     check_settings(
         epochs=epochs,
@@ -62,9 +71,17 @@ def fit(
         warmup_epochs=warmup_epochs,
         decay=decay,
         clip=clip,
+        ema=ema,
         smoothing=smoothing,
         crop_padding=crop_padding,
         flip=flip,
+        augment=augment,
+        augment_ops=augment_ops,
+        augment_magnitude=augment_magnitude,
+        mixup=mixup,
+        cutmix=cutmix,
+        erase=erase,
+        repeats=repeats,
         seed=seed,
         threads=threads,
         precision=precision,
@@ -81,25 +98,32 @@ def fit(
         raise UserError(
             f"crop_padding is {crop_padding}, expected less than the sides of images of {H} x {W}."
         )
+    if repeats > batch_size:
+        raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
     xp = array_module(params.flat)
     training = Training(
         xp.asarray(images),
         xp.asarray(labels),
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
+        average=Average(params, ema) if ema else None,
+        operations=augment != "none",
     )
+    policy = make_policy(augment, augment_ops, augment_magnitude)
+    changes = {"padding": crop_padding, "flip": flip, "policy": policy}
+    changes |= {"mixup": mixup, "cutmix": cutmix, "erase": erase}
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
     total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
     step, means = 0, []
     for epoch in range(epochs):
-        order, loss_sum = epoch_order(seed, epoch, count), 0.0
+        order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0
         with without_overflow_warnings():
             for k in range(steps):
                 step += 1
-                indices = order[k * batch_size : (k + 1) * batch_size]
-                plan = plan_batch(seed, step, indices, crop_padding, flip)
+                indices = indices_of_batch(order, k, batch_size, repeats)
+                plan = plan_batch(seed, step, indices, **changes)
                 loss, _ = engine.step(plan, learning_rate(step, total, lr, warmup, decay))
                 loss_sum = loss_sum + loss * len(indices)
         means.append(float(loss_sum) / count)
@@ -108,6 +132,8 @@ def fit(
             raise UserError(f"training has diverged in epoch {epoch + 1}: try a lower lr than {lr:g}.")
         if report:
             report(epoch + 1, means[-1])
+    if training.average:
+        params.flat[...] = training.average.flat
     return means
 
 

@@ -13,9 +13,9 @@ import math
 import time
 from pathlib import Path
 
-from tinyvit.data import Dataset, ImageSet, epoch_order, plan_batch
+from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
-from tinyvit.optim import learning_rate
+from tinyvit.optim import averaged, learning_rate
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -26,7 +26,7 @@ from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_
 from tinyvit.training.meter import Meter
 from tinyvit.training.save_clock import SaveClock
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
-from tinyvit.training.state import State, restored
+from tinyvit.training.state import State, live_arrays, restored, to_save
 from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
@@ -47,6 +47,7 @@ class Trainer:
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
+        self.augmentation = settings.augmentation()
         self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
@@ -79,14 +80,14 @@ class Trainer:
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
-        order = epoch_order(s.seed, epoch, len(self.dataset.train))
+        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
         for k in range(first, count):
             started, step = time.perf_counter(), state.step + 1
-            indices = order[k * s.batch_size : (k + 1) * s.batch_size]
-            plan = plan_batch(s.seed, step, indices, s.crop_padding, s.flip)
+            indices = indices_of_batch(order, k, s.batch_size, s.repeats)
+            plan = plan_batch(s.seed, step, indices, **self.augmentation)
             due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
             state.step, stopping = step, bool(stop)
             if due or k + 1 == count or stopping:
@@ -139,20 +140,20 @@ class Trainer:
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
     def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
-        result = self.task.evaluate(self.engine, images)
+        with averaged(self.engine.training.average):
+            result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
 
     def _check_finite(self) -> None:
         """Raise UserError if the current state must not be saved."""
-        arrays = (self.engine.params.flat, *self.engine.training.optimizer.state.values())
+        arrays = live_arrays(self.engine).values()
         self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
 
     def _write(self, path: Path, resumable: bool = True) -> None:
         """Write a checkpoint of the current state, which has been checked."""
-        config, params, training = self.engine.config, self.engine.params, self.engine.training
-        optimizer = training.optimizer.state if resumable else {}
-        checkpoint = Checkpoint(config, params, optimizer, vars(self.state), settings=self.recorded)
+        checkpoint = to_save(self.engine, self.state, resumable)
+        checkpoint.settings = self.recorded
         with self.save_clock.writing():
             save_checkpoint(path, checkpoint)
         self.run.only_start = False

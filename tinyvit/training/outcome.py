@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from tinyvit.analysis.filled_patches import filled_patches
+from tinyvit.optim import averaged
 from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.shell.figures import duration
 from tinyvit.training.loop import Trainer
@@ -51,7 +52,8 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     try:
         shown = trainer.dataset.test.images[:SHOWN]
         what = settings.target, settings.corrupt, settings.seed
-        versions = filled_patches(engine.config, engine.params, shown, *what)
+        with averaged(engine.training.average):
+            versions = filled_patches(engine.config, engine.params, shown, *what)
         draw_patches(
             versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
         )

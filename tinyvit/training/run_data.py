@@ -85,6 +85,11 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
             f"a batch of {settings.batch_size:,} images cannot be computed in {settings.accumulate:,} parts: "
             "give a smaller --accumulate."
         )
+    if settings.repeats > settings.batch_size:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot hold an image {settings.repeats:,} times: "
+            "give a smaller --repeats or a larger --batch-size."
+        )
     if settings.crop_padding >= min(H, W):
         raise UserError(
             f"crops cannot move by {settings.crop_padding:,} pixels on images of {H} x {W}: give a "

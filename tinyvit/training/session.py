@@ -14,12 +14,14 @@ from tinyvit.data import Dataset
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, is_resnet, usual_name
-from tinyvit.optim import make_optimizer
+from tinyvit.optim import Average, make_optimizer
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
+from tinyvit.training.announcement import announce
+from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
     fitted_to_data,
@@ -34,7 +36,7 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_classes, check_fit, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, starting_model
+from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
 
 
@@ -44,6 +46,7 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
 ) -> int:
@@ -53,10 +56,15 @@ def train(
     progress shows what is done, on standard output if it is not given.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
-    the recipe for the data set, or from the run that is resumed. resume is a run folder, or True for the
-    folder `out` if given and the latest run otherwise.
+    the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
+    folder, or True for the folder `out` if given and the latest run otherwise.
+
+    With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
+    would be shown them.
     """
     progress = progress or Progress()
+    if resume and show_augmentation:
+        raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
@@ -64,6 +72,11 @@ def train(
     repeated = Settings.load(config) if config else None
     device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
+    if show_augmentation:
+        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress)
+        draw_augmentation_of(settings, dataset, show_augmentation)
+        progress.outcome(f"wrote {show_augmentation}; nothing was trained")
+        return 0
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
         return _fit(trainer, device, deadline, progress)
@@ -88,26 +101,33 @@ def _new_trainer(
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights"}
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         length = _length(settings)
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
         )
-    weights = None
-    if settings.weights:
-        report = progress.download(settings.weights)
-        weights = load_any(settings.weights, report, settings.heads)
-        settings = fitted_to_model(settings, weights.config)
-    starting_model(settings, 1, weights)  # so that a mistake is found before anything is downloaded
-    dataset = load_data(settings, data_url, progress)
-    settings = fitted_to_data(settings, len(dataset.train), fixed)
-    model = starting_model(settings, len(dataset.classes), weights)
+    settings, dataset, weights = _prepared(settings, fixed, data_url, progress)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
         run.mark_start()
     return trainer
+
+
+def _prepared(
+    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress
+) -> tuple[Settings, Dataset, Model | None]:
+    """The settings of a new run, fitted to its data and weights; these data; and these weights, if any."""
+    weights = None
+    if settings.weights:
+        report = progress.download(settings.weights)
+        weights = load_any(settings.weights, report, settings.heads)
+        settings = fitted_to_model(settings, weights.config)
+    check_start(settings, weights)  # before anything is downloaded
+    dataset = load_data(settings, data_url, progress)
+    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
 def _resume(
@@ -156,7 +176,7 @@ def _resumed_trainer(
     elif settings.weights:
         weights = load_any(settings.weights, None, settings.heads)
         progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
-    model = starting_model(settings, len(dataset.classes), weights)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress)
     trainer.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
     if checkpoint:
@@ -184,6 +204,8 @@ def _trainer(
         make_optimizer(settings.optimizer, params, settings.weight_decay),
         settings.clip or math.inf,
         settings.accumulate,
+        Average(params, settings.ema) if settings.ema else None,
+        operations=settings.augment != "none",
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
@@ -205,6 +227,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.note)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
         trainer.save()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from tinyvit.data import image_side
 from tinyvit.errors import UserError
 from tinyvit.model import Model, ViTConfig, initialise, is_resnet, preset
+from tinyvit.model.mimetic import check_mimetic
+from tinyvit.model.whitening import check_whitening
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
+from tinyvit.training.whitened import whiten_for
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 
@@ -33,16 +38,44 @@ def fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
     )
 
 
-def starting_model(settings: Settings, classes: int, weights: Model | None) -> Model:
+def check_start(settings: Settings, weights: Model | None) -> None:
+    """Raise UserError if there can be no starting model with these settings, whatever the data are."""
+    if weights is not None:
+        if settings.whiten or settings.init != "official":
+            raise UserError(
+                "the weights to start from have been trained, and first values would overwrite them: omit "
+                "--init and --whiten."
+            )
+        _from_weights(settings, 1, weights)
+        return
+    config = _fresh_config(settings, 1)
+    if settings.init == "mimetic":
+        check_mimetic(config)
+    if settings.whiten:
+        check_whitening(config)
+
+
+def starting_model(settings: Settings, classes: int, weights: Model | None, images: np.ndarray) -> Model:
     """A fresh model or, given the model of settings.weights, that model with a new head of zeros.
 
-    A model that is to learn without labels predicts patches, however many classes there are.
+    A model that is to learn without labels predicts patches, however many classes there are. images are those
+    to train on, uint8 (n, H, W, 3), for first values that depend on them.
     """
-    if weights is None:
-        config = fresh_config(settings, image_side(settings.dataset, settings.image_size), classes)
-        if settings.target:
-            config = pretraining_config(config, settings.target, settings.corrupt)
-        return Model(config, initialise(config, settings.seed))
+    if weights is not None:
+        return _from_weights(settings, classes, weights)
+    config = _fresh_config(settings, classes)
+    params = initialise(config, settings.seed, init=settings.init)
+    if settings.whiten:
+        whiten_for(config, params, images, settings.seed)
+    return Model(config, params)
+
+
+def _fresh_config(settings: Settings, classes: int) -> ViTConfig:
+    config = fresh_config(settings, image_side(settings.dataset, settings.image_size), classes)
+    return pretraining_config(config, settings.target, settings.corrupt) if settings.target else config
+
+
+def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
     regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
     return replace(model, config=replace(model.config, **regularisation))

@@ -10,6 +10,7 @@ from typing import Any
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
+from tinyvit.model import Params
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.training.evaluation import rank
 
@@ -35,6 +36,20 @@ class State:
         return True
 
 
+def to_save(engine: ReferenceEngine, state: State, resumable: bool) -> Checkpoint:
+    """A checkpoint of the model, which is the average of the weights if there is one.
+
+    If it is to be resumable, it also holds whatever else training needs to go on.
+    """
+    config, params, training = engine.config, engine.params, engine.training
+    model = Params(training.average.flat, params.rows) if training.average else params
+    checkpoint = Checkpoint(config, model, progress=vars(state))
+    if resumable:
+        checkpoint.optimizer = training.optimizer.state
+        checkpoint.weights = params.flat if training.average else None
+    return checkpoint
+
+
 def restored(
     checkpoint: Checkpoint,
     path: Path,
@@ -48,7 +63,7 @@ def restored(
     If the run is now to be longer, a last epoch that was cut short counts as unfinished. Raises UserError if
     the checkpoint does not belong to this run.
     """
-    mine, saved = engine.training.optimizer.state, checkpoint.optimizer
+    mine, saved = live_arrays(engine), _saved_arrays(checkpoint)
     try:
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
@@ -70,10 +85,23 @@ def restored(
             "restore the run folder and its data, or start a new run."
         )
     asarray = array_module(engine.params.flat).asarray
-    engine.params.flat[...] = asarray(checkpoint.params.flat)
     for name, array in mine.items():
         array[...] = asarray(saved[name])
     return state
+
+
+def live_arrays(engine: ReferenceEngine) -> dict[str, Array]:
+    """All arrays that training changes: the weights, the optimiser's state and any average of the weights."""
+    training = engine.training
+    average = {"average": training.average.flat} if training.average else {}
+    return {"weights": engine.params.flat} | average | training.optimizer.state
+
+
+def _saved_arrays(checkpoint: Checkpoint) -> dict[str, Array]:
+    """The same arrays as a checkpoint has them."""
+    params, weights = checkpoint.params.flat, checkpoint.weights
+    own = {"weights": params} if weights is None else {"weights": weights, "average": params}
+    return own | checkpoint.optimizer
 
 
 def _judge_again(state: State, by_loss: bool) -> None:

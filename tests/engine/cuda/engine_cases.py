@@ -8,7 +8,7 @@ import numpy as np
 from tests.helpers import tiny_config
 from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
-from tinyvit.data import plan_batch
+from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
@@ -59,16 +59,30 @@ def worst_gradient(grads, expected):
     )
 
 
-def trained(make, config, params, xp, optimizer="adamw", clip=1.0, accumulate=1, steps=4, side=SIDE):
+def trained(
+    make,
+    config,
+    params,
+    xp,
+    optimizer="adamw",
+    clip=1.0,
+    accumulate=1,
+    steps=4,
+    side=SIDE,
+    augment="none",
+    **mixes,
+):
     """Losses and norms of some steps, the parameters, and the optimiser's state."""
     rng = np.random.default_rng(3)
     images = xp.asarray(rng.integers(0, 256, (20, side, side, 3), dtype=np.uint8))
     labels = xp.asarray(rng.integers(0, config.classes, 20))
     stepper = make_optimizer(optimizer, params, weight_decay=0.1)
-    engine = make(config, params, training=Training(images, labels, stepper, clip, accumulate))
+    training = Training(images, labels, stepper, clip, accumulate, operations=augment != "none")
+    engine, policy = make(config, params, training=training), make_policy(augment)
     found = []
     for step in range(1, steps + 1):
-        plan = plan_batch(3, step, rng.permutation(20)[:BATCH], padding=2, flip=True)
+        indices = rng.permutation(20)[:BATCH]
+        plan = plan_batch(3, step, indices, padding=2, flip=True, policy=policy, **mixes)
         found.append([float(number) for number in engine.step(plan, 0.002 * step)])
     state = {name: to_numpy(array) for name, array in stepper.state.items()}
     return np.array(found), to_numpy(params.flat), state

@@ -20,14 +20,26 @@ def values_of(*buffers):
 
 
 def make_patches():
-    """All images, none of them moved, so that each of their bytes is read."""
+    """All images, none of them moved or mixed, so that each of their bytes is read."""
     plan = np.zeros((4, B), int)
     plan[0], plan[3] = [2, 0, 1], [0, 1, 1]
     images = Buffer("images", (B, 8, 12, 3), "uint8")
     launch = patches.make_patches(
-        images, Buffer("plan", plan.shape, "int32"), Buffer("patches", (B * 6, 48), BF16), 4
+        images, Buffer("plan", plan.shape, "int32"), None, None, Buffer("patches", (B * 6, 48), BF16), 4
     )
     return launch, {"images": generator().integers(0, 256, images.shape), "plan": plan}
+
+
+def make_mixed_patches():
+    """Images that are blended with the next ones, as a whole, and of which nothing is erased."""
+    plan, mixing, erasing = np.zeros((4, B + 1), int), np.zeros((6, B), np.int32), np.zeros((5, B + 1), int)
+    plan[0], mixing[1], mixing[3] = np.arange(B + 1), 8, 12
+    mixing[4] = np.full(B, 0.25, np.float32).view(np.int32)
+    images = Buffer("images", (B + 1, 8, 12, 3), "uint8")
+    values = {"plan": plan, "erasing": erasing, "mixing": mixing}
+    tables = (Buffer(name, table.shape, "int32") for name, table in values.items())
+    launch = patches.make_patches(images, *tables, Buffer("patches", (B * 6, 48), BF16), 4)
+    return launch, values | {"images": generator().integers(0, 256, images.shape)}
 
 
 def patchify():
@@ -76,7 +88,7 @@ def loss():
     labels, losses = Buffer("labels", (20,), "int32"), Buffer("losses", (11,))
     plan_values = np.tile(generator().permutation(20)[:11], (4, 1))
     values = {"labels": generator().integers(0, C, 20), "plan": plan_values}
-    launch = cross_entropy.cross_entropy(z, bias, labels, plan, 0.1, 0.5, losses, dz, partials)
+    launch = cross_entropy.cross_entropy(z, bias, labels, plan, None, 0.1, 0.5, losses, dz, partials)
     return launch, values_of(z, bias) | values
 
 
@@ -122,7 +134,8 @@ def to_bf16():
 EXAMPLES = {
     example.__name__: example
     for example in (
-        *(make_patches, patchify, add_tokens, add_tokens_backward, mean_pool, mean_pool_backward),
+        *(make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
+        *(mean_pool, mean_pool_backward),
         *(bias_tanh, bias_tanh_backward, loss, add_losses, add_bias, squared_sums, clip, update, to_bf16),
     )
 }

@@ -19,6 +19,8 @@ def options(**numbers):
         Options,
         precision=st.sampled_from(["fp32", "bf16"]),
         noise=st.booleans(),
+        mixing=st.booleans(),
+        erasing=st.booleans(),
         soft=st.booleans(),
         fresh=st.booleans(),
         update=st.sampled_from([None, Update("adamw", clip=1.0), Update("sgd", (0.9, 0.0))]),

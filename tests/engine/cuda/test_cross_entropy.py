@@ -21,7 +21,7 @@ shapes = st.tuples(st.integers(1, 20), st.sampled_from([1, 2, 10, 33, 300]))  # 
 @given(
     shape=shapes,
     dtype=storage(),
-    kind=st.sampled_from(["labels", "planned labels", "probabilities"]),
+    kind=st.sampled_from(["labels", "planned labels", "mixed labels", "probabilities"]),
     smoothing=st.sampled_from([0.0, 0.1]),
     share=st.sampled_from([1.0, 0.25]),
     seed=seeds(),
@@ -30,12 +30,18 @@ def test_loss_and_gradient_are_those_of_the_reference(shape, dtype, kind, smooth
     rng = np.random.default_rng(seed)
     B, C = shape
     logits, bias = normal(rng, dtype, B, C) * 8, normal(rng, "float32", C)
-    given, plan = {"logits": logits, "bias": bias}, None
+    given, plan, mixing = {"logits": logits, "bias": bias}, None, None
     if kind == "probabilities":
         targets = rng.dirichlet(np.ones(C), B).astype(np.float32)
         given["targets"] = targets
     elif kind == "labels":
         given["targets"] = targets = rng.integers(0, C, B)
+    elif kind == "mixed labels":
+        given["targets"], plan = rng.integers(0, C, 30), Buffer("plan", (4, B + 1), "int32")
+        given["plan"], shares = rng.integers(0, 30, (4, B + 1)), rng.random(B, np.float32)
+        mixing, given["mixing"] = Buffer("mixing", (6, B), "int32"), np.tile(shares.view(np.int32), (6, 1))
+        own = np.eye(C)[given["targets"][given["plan"][0]]]  # (B + 1, C)
+        targets = (1 - shares[:, None]) * own[:-1] + shares[:, None] * own[1:]
     else:
         given["targets"], plan = rng.integers(0, C, 30), Buffer("plan", (4, B), "int32")
         given["plan"] = rng.integers(0, 30, (4, B))
@@ -46,6 +52,7 @@ def test_loss_and_gradient_are_those_of_the_reference(shape, dtype, kind, smooth
         Buffer("bias", (C,)),
         Buffer("targets", given["targets"].shape, "float32" if kind == "probabilities" else "int32"),
         plan,
+        mixing,
         smoothing,
         share,
         Buffer("losses", (B,)),
@@ -68,6 +75,7 @@ def test_large_logits_do_not_overflow():
         Buffer("bias", (2,)),
         Buffer("targets", (1,), "int32"),
         None,
+        None,
         0.0,
         1.0,
         Buffer("losses", (1,)),
@@ -83,7 +91,7 @@ def test_large_logits_do_not_overflow():
 def test_a_plan_does_not_choose_probabilities():
     b = Buffer("b", (2, 3))
     with pytest.raises(ValueError, match="probabilities"):
-        cross_entropy(b, b, b, Buffer("plan", (4, 2), "int32"), 0.0, 1.0, b, b, b)
+        cross_entropy(b, b, b, Buffer("plan", (4, 2), "int32"), None, 0.0, 1.0, b, b, b)
 
 
 @pytest.mark.parametrize("count", [1, 256, 700])

@@ -11,19 +11,31 @@ from tests.helpers import distance, tiny_config
 from tests.stand_in import DeviceArray
 from tinyvit.data import plan_batch
 from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.model import Params
 from tinyvit.optim import make_optimizer
+
+MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "clip", "accumulate"),
-    [("adamw", 0.5, 1), ("adam", math.inf, 3), ("sgd", 0.5, 2), ("sgd", math.inf, 1)],
+    ("optimizer", "clip", "accumulate", "mixes"),
+    [
+        ("adamw", 0.5, 1, {}),
+        ("adam", math.inf, 3, {}),
+        ("sgd", 0.5, 2, {}),
+        ("sgd", math.inf, 1, {}),
+        ("sgd", 0.5, 1, MIXES),
+        ("adamw", 0.5, 2, MIXES),
+        ("sgd", 0.5, 3, {"cutmix": 1.0}),
+        ("sgd", 0.5, 1, {"erase": 1.0}),
+    ],
 )
 def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
-    any_cuda, optimizer, clip, accumulate
+    any_cuda, optimizer, clip, accumulate, mixes
 ):
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": optimizer, "clip": clip, "accumulate": accumulate}
+    settings = {"optimizer": optimizer, "clip": clip, "accumulate": accumulate} | mixes
     right, weights, state = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, our_state = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
@@ -35,10 +47,26 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
         assert distance(our_state[name], state[name]) < 1e-4
 
 
-def test_steps_on_images_of_another_size_than_the_models(any_cuda):
+@pytest.mark.parametrize(("clip", "accumulate"), [(0.5, 1), (math.inf, 3)])
+def test_steps_with_muon_give_the_losses_norms_and_weights_of_the_reference(any_cuda, clip, accumulate):
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": "sgd", "side": 12, "steps": 2}
+    settings = {"optimizer": "muon", "clip": clip, "accumulate": accumulate}
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    moved, expected = (Params(flat - params.flat, params.rows) for flat in (ours, weights))
+    for row in params.rows:
+        if not row.name.endswith("qkv.bias"):  # that of the keys has no gradient but rounding
+            assert distance(moved[row.name], expected[row.name]) < 1e-3, row.name
+
+
+@pytest.mark.parametrize("mixes", [{}, MIXES])
+@pytest.mark.parametrize("others", [{"side": 12}, {"augment": "randaugment"}])
+def test_steps_on_images_of_another_size_than_the_models_and_on_augmented_ones(any_cuda, others, mixes):
+    config = CASES["everything"]
+    params = draw(config)[0]
+    settings = {"optimizer": "sgd", "steps": 2} | others | mixes
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
@@ -72,25 +100,29 @@ def test_the_environment_switches_graphs_off(cuda, monkeypatch):
     assert counts[0] == counts[1] == counts[2] > 10
 
 
-def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch):
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer):
     config, copies = CASES["everything"], []
     params = draw(config)[0].to(cuda.xp)
     rng = np.random.default_rng(0)
     images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
-    training = Training(images, cuda.xp.asarray(rng.integers(0, 5, 20)), make_optimizer("adamw", params), 1.0)
+    labels = cuda.xp.asarray(rng.integers(0, 5, 20))
+    training = Training(images, labels, make_optimizer(optimizer, params), 1.0)
     engine = CudaEngine(config, params, training=training, precision="bf16")
-    engine.step(plan_batch(0, 1, np.arange(BATCH)), 1e-3)  # plans, compiles and uploads what stays
+    plans = [plan_batch(0, step, np.arange(BATCH), **(MIXES if step % 2 else {})) for step in range(1, 43)]
+    for plan in plans[:2]:
+        engine.step(plan, 1e-3)  # plans, compiles and uploads what stays
 
     copy = DeviceArray.set
     monkeypatch.setattr(DeviceArray, "set", lambda *args: copies.append(args[1].nbytes) or copy(*args))
     monkeypatch.setattr(cuda.xp, "asarray", None)
     monkeypatch.setattr(cuda.xp, "array", None)
-    before, steps = DeviceArray.waits, 40  # more than the places that the host writes to
-    results = [engine.step(plan_batch(0, step, np.arange(BATCH)), 1e-3) for step in range(2, 2 + steps)]
+    before = DeviceArray.waits
+    results = [engine.step(plan, 1e-3) for plan in plans[2:]]  # more than the places that the host writes to
     assert DeviceArray.waits == before
-    assert len(copies) == steps and max(copies) < 2000
+    assert len(copies) == len(results) and max(copies) < 2000
     losses = [float(loss) for loss, _ in results]
-    assert len(set(losses)) == steps  # each has its own, whenever it is read
+    assert len(set(losses)) == len(results)  # each has its own, whenever it is read
 
 
 def test_a_step_takes_a_fraction_of_the_launches_of_the_plain_path(cuda):

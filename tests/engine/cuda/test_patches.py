@@ -5,11 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.cuda.cases import instances, storage
-from tests.engine.cuda.run import rounded, run
+from tests.engine.cuda.run import assert_agrees, rounded, run
 from tests.helpers import seeds
-from tinyvit.data import crop_and_flip, normalise
+from tinyvit.data import crop_and_flip, make_batch, normalise, plan_batch
 from tinyvit.engine.cuda.calls.patches import make_patches, patchify
 from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.engine.cuda.uploads import plan_tables
 from tinyvit.ops import patchify as cut
 
 KERNELS = instances("make_patches", "patchify")
@@ -29,6 +30,8 @@ def test_patches_of_a_batch_are_those_of_its_cropped_and_mirrored_images(grid, b
     launch = make_patches(
         Buffer("images", images.shape, "uint8"),
         Buffer("plan", (4, batch), "int32"),
+        None,
+        None,
         Buffer("patches", (batch * rows * columns, P * P * 3), dtype),
         P,
     )
@@ -37,6 +40,36 @@ def test_patches_of_a_batch_are_those_of_its_cropped_and_mirrored_images(grid, b
     expected, _ = cut(normalise(pixels, np.dtype("float32")), P)
     result = run(launch, given, KERNELS)["patches"]
     np.testing.assert_array_equal(result, rounded(expected, dtype).reshape(result.shape))
+
+
+@settings(max_examples=40)
+@given(
+    grid=grids,
+    batch=st.integers(1, 5),
+    dtype=storage(),
+    mixes=st.sampled_from([{"erase": 1.0}, {"mixup": 0.8}, {"cutmix": 1.0}, {"mixup": 1.0, "erase": 0.5}]),
+    seed=seeds(),
+)
+def test_patches_of_erased_and_mixed_images_are_those_of_the_reference(grid, batch, dtype, mixes, seed):
+    rng = np.random.default_rng(seed)
+    rows, columns, P = grid
+    H, W = rows * P, columns * P
+    images, labels = rng.integers(0, 256, (4, H, W, 3), np.uint8), np.zeros(4, int)
+    plan = plan_batch(seed, 1, rng.integers(0, 4, batch), min(H, W) - 1, True, **mixes)
+    tables = plan_tables(plan, H, W)
+    launch = make_patches(
+        Buffer("images", images.shape, "uint8"),
+        *(
+            Buffer(name, tables[name].shape, "int32") if name in tables else None
+            for name in ("plan", "erasing", "mixing")
+        ),
+        Buffer("patches", (batch * rows * columns, P * P * 3), dtype),
+        P,
+    )
+    pixels, _ = make_batch(images, labels, plan, np.dtype("float32"), (H, W), 1)
+    expected, _ = cut(pixels, P)
+    result = run(launch, {"images": images} | tables, KERNELS)["patches"]
+    assert_agrees(result, rounded(expected, dtype).reshape(result.shape), dtype)
 
 
 @settings(max_examples=40)
@@ -60,6 +93,8 @@ def test_an_image_of_the_data_set_counts_once_and_the_others_not():
     launch = make_patches(
         Buffer("images", (1000, 32, 32, 3), "uint8"),
         Buffer("plan", (4, 16), "int32"),
+        None,
+        None,
         Buffer("patches", (16 * 64, 48), "bfloat16"),
         4,
     )

@@ -21,14 +21,14 @@ from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors
-from tinyvit.engine.cuda.uploads import Uploads
+from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import SGD
+from tinyvit.optim import SGD, Muon, clip_norm
 from tinyvit.optim.adam import AdamW, corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
@@ -39,7 +39,8 @@ class CudaEngine(ReferenceEngine):
 
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
-    gradients are those before clipping.
+    gradients are those before clipping. Muon's updates, which are products for the most part, are not part of
+    the plan: it makes them from the gradients, clipped in place.
     """
 
     def __init__(
@@ -82,24 +83,31 @@ class CudaEngine(ReferenceEngine):
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """See ReferenceEngine.step."""
-        t, parts = self.training, plan.parts(self.training.accumulate)
+        t, config, parts = self.training, self.config, plan.parts(self.training.accumulate)
+        mixes, own = plan.mixing is not None, bool(self._dataset)  # own: the kernels make the batch
         for k, part in enumerate(parts):
             options = self._options(
                 noise=self._draws,
                 dataset=self._dataset,
+                mixing=own and mixes,
+                erasing=own and plan.erasing is not None,
+                soft=not own and mixes,
                 share=len(part) / len(plan),
                 fresh=k == 0,
                 update=self._update if k == len(parts) - 1 else None,
             )
             program = self._program(plan_step, len(part), options)
-            if not self._dataset:
-                size = self.config.image_size
-                self._give(program.plan, *make_batch(t.images, t.labels, part, np.dtype("float32"), size))
-            self._send(
-                program.plan, part.noise(), self._rates(lr, plan.step), part if self._dataset else None
-            )
+            tables = plan_tables(part, *config.image_size) if own else {}
+            if not own:
+                dtype = np.dtype("float32")
+                batch = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
+                self._give(program.plan, *batch)
+            self._send(program.plan, part.noise(), self._rates(lr, plan.step), tables)
             program.run()
-        return self._loss.copy().reshape(()), self._uploads.norm.copy()
+        norm = self._uploads.norm.copy() if self._update else self._update_outside(lr, plan.step)
+        if t.average:
+            t.average.update(plan.step)
+        return self._loss.copy().reshape(()), norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
@@ -114,7 +122,7 @@ class CudaEngine(ReferenceEngine):
         )
         program = self._program(plan_step, B, options)
         self._give(program.plan, images, targets)
-        self._send(program.plan, noise)
+        self._send(program.plan, noise, (), {})
         self._loss.fill(0)
         program.run()
         return self._loss.copy().reshape(())
@@ -142,10 +150,13 @@ class CudaEngine(ReferenceEngine):
         """Have the training set and the optimiser's state in memory."""
         xp, optimizer = self._memory.xp, training.optimizer
         keep = self._memory.keep
-        if training.images.shape[1:] == (*self.config.image_size, self.config.channels):
+        as_they_are = training.images.shape[1:] == (*self.config.image_size, self.config.channels)
+        if as_they_are and not training.operations:  # or make_batch must make every batch
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
+        if isinstance(optimizer, Muon):
+            return
         for name, array in optimizer.state.items():
             keep(name, array)
         if isinstance(optimizer, SGD):
@@ -154,6 +165,12 @@ class CudaEngine(ReferenceEngine):
             kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
             numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay
             self._update = Update(kind, *numbers, training.clip)
+
+    def _update_outside(self, lr: float, step: int) -> Array:
+        """Clip and update the parameters array by array; returns the norm of the gradient."""
+        norm = clip_norm(self.grads, self.training.clip)
+        self.training.optimizer.step(self.grads, lr, step)
+        return norm
 
     def _tell(self, note: str) -> None:
         self.note = note
@@ -200,12 +217,12 @@ class CudaEngine(ReferenceEngine):
         self,
         plan: Plan,
         noise: Noise | None,
-        controls: tuple[float, ...] = (),
-        part: BatchPlan | None = None,
+        controls: tuple[float, ...],
+        tables: dict[str, np.ndarray],
     ) -> None:
         """Upload what the plan needs to be told."""
         keys = noise_keys(noise.seed, noise.step, noise.first, plan.draws) if plan.draws else None
-        self._uploads.send(controls, keys, part)
+        self._uploads.send(controls, keys, tables)
 
     def _give(self, plan: Plan, images: Array, targets: Array | None = None) -> None:
         """Copy a batch to where the plan expects it."""
@@ -214,7 +231,9 @@ class CudaEngine(ReferenceEngine):
             self._memory.room(plan.arrays["targets"])[...] = targets
 
     def _rates(self, lr: float, step: int) -> tuple[float, ...]:
-        """The learning rate and the factors of Adam: see calls/optimizer.py."""
+        """The learning rate and the factors of Adam, if the plan needs them: see calls/optimizer.py."""
+        if not self._update:
+            return ()
         if self._update.kind == "sgd":
             return (lr,)
         return lr, *corrections(self._update.betas, lr, step)

@@ -13,7 +13,7 @@ from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
 from tinyvit.engine.reference import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
-from tinyvit.optim import SGD, Adam
+from tinyvit.optim import SGD, Adam, Muon
 from tinyvit.optim.adam import AdamW
 
 OLDEST = 75  # compute capability 7.5, Turing
@@ -69,7 +69,7 @@ def _learning(objective: Objective, training: Training | None) -> str:
         function, settings = objective.func, objective.keywords
     if function is not loss_and_grads or settings.keys() - {"smoothing"}:
         return "its kernels know no loss but cross-entropy"
-    if training and type(training.optimizer) not in (SGD, Adam, AdamW):
+    if training and type(training.optimizer) not in (SGD, Adam, AdamW, Muon):
         return f"its kernels do not include {type(training.optimizer).__name__}"
     return ""
 

@@ -15,6 +15,7 @@ def cross_entropy(
     bias: Buffer,
     targets: Buffer,
     plan: Buffer | None,
+    mixing: Buffer | None,
     smoothing: float,
     share: float,
     losses: Buffer,
@@ -24,15 +25,17 @@ def cross_entropy(
     """The loss of every row and the gradient of the logits, both times share / B.
 
     logits (B, C), without their bias (C,), and dlogits (B, C). targets are int32 labels, those of the whole
-    training set with a plan (4, B) that chooses among them, or (B,) without; or float32 probabilities (B, C),
-    without a plan. losses (B,) float32; partials float32 (P, C), for P = cross_entropy_partials(B), has the
-    column sums of dlogits.
+    training set with a plan (4, S) that chooses among them, or (B,) without; or float32 probabilities (B, C),
+    without a plan. plan and mixing are as in make_patches. losses (B,) float32; partials float32 (P, C), for
+    P = cross_entropy_partials(B), has the column sums of dlogits.
     """
     B, C = logits.shape
     soft = targets.dtype == "float32"
     if soft and plan is not None:
         raise ValueError("a plan chooses labels: it cannot choose rows of probabilities")
-    labels_read = B * 4 + (B * 4 if plan is not None else 0)
+    chosen = () if plan is None else (plan.view(0, B if mixing is None else B + 1),)
+    shares = () if mixing is None else (mixing.view(5 * B, B),)
+    labels_read = B * 4 + sum(table.nbytes for table in (*chosen, *shares))
     return Launch(
         file="cross_entropy",
         function=f"cross_entropy<{logits.c_type}>",
@@ -44,6 +47,7 @@ def cross_entropy(
             None if soft else targets,
             targets if soft else None,
             plan,
+            mixing,
             *map(np.float32, (1 - smoothing, smoothing / C, share / B)),
             losses,
             dlogits,
@@ -51,7 +55,7 @@ def cross_entropy(
             np.int32(B),
             np.int32(C),
         ),
-        reads=(logits, bias, targets, *(() if plan is None else (plan.view(0, B),))),
+        reads=(logits, bias, targets, *chosen, *shares),
         writes=(losses, dlogits, partials),
         moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials))
         + (targets.nbytes if soft else labels_read),

@@ -6,18 +6,24 @@
 
 constexpr int ROWS = 8;  // of a block: one for each of its warps
 
-// What a row is compared with: a label, or the probabilities of all classes; smoothed towards equal probabilities.
+// What a row is compared with: a label, two labels that share it (tinyvit/data/mixing.py, eq. 1), or the probabilities
+// of all classes; smoothed towards equal probabilities.
 struct Target {
-    int label;
+    int label, other;
+    float share;        // of the other label
     const float* soft;  // null if there is a label
     float sharp, even;  // 1 - smoothing, smoothing / C
 
-    __device__ float operator()(int c) const { return sharp * (soft ? soft[c] : c == label) + even; }
+    __device__ float operator()(int c) const {
+        const float hard = (1 - share) * (c == label) + share * (c == other);
+        return sharp * (soft ? soft[c] : hard) + even;
+    }
 };
 
 // logits (batch, C) without their bias; labels, or soft (batch, C); the other is null. With a plan, row b has the
-// label number plan[b], or else number b. scale is share / batch. Writes losses (batch,) and dlogits (batch, C), both
-// times scale, and the column sums of dlogits over this block's rows, row blockIdx.x of partials (P, C).
+// label number plan[b], or else number b; with mixing, label number plan[b + 1] has the share of it in row 5. scale is
+// share / batch. Writes losses (batch,) and dlogits (batch, C), both times scale, and the column sums of dlogits over
+// this block's rows, row blockIdx.x of partials (P, C).
 //
 // First each warp does one row: its maximum, the sum of its exponentials and its loss. Then the threads lie across the
 // columns: each goes down the block's rows, so that it has a column's sum without asking another thread.
@@ -25,7 +31,7 @@ struct Target {
 template <typename T>
 __global__ void __launch_bounds__(ROWS * WARP)
 cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, const int* labels, const float* soft,
-              const int* plan, float sharp, float even, float scale, float* losses, T* __restrict__ dlogits,
+              const int* plan, const int* mixing, float sharp, float even, float scale, float* losses, T* __restrict__ dlogits,
               float* partials, int batch, int C) {
     __shared__ float largest[ROWS], total[ROWS];
     __shared__ Target targets[ROWS];
@@ -35,7 +41,10 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
         const int b = first + warp;
         const T* row = logits + static_cast<size_t>(b) * C;
         const int label = soft ? 0 : labels[plan ? plan[b] : b];
-        const Target target = {label, soft ? soft + static_cast<size_t>(b) * C : nullptr, sharp, even};
+        const int other = mixing ? labels[plan[b + 1]] : label;
+        const float share = mixing ? __int_as_float(mixing[5 * batch + b]) : 0;
+        const float* probabilities = soft ? soft + static_cast<size_t>(b) * C : nullptr;
+        const Target target = {label, other, share, probabilities, sharp, even};
 
         float most = as_float(row[0]) + bias[0];
         for (int c = lane; c < C; c += WARP) most = fmaxf(most, as_float(row[c]) + bias[c]);

@@ -4,28 +4,69 @@
 // patch, channel). A thread makes V neighbouring numbers of a row and writes them at once. The batch itself never
 // exists as images: make_patches goes from the bytes of the data set straight to patches.
 
+#include "noise.cuh"
 #include "numbers.cuh"
 
 // The index, or its mirror image if it is less than 0 or more than size - 1: _reflect in tinyvit/data/augment.py.
 __device__ inline int reflect(int index, int size) { return size - 1 - abs(size - 1 - abs(index)); }
 
-// Chosen images of a data set in bytes, each seen through a window moved down and to the right, then mirrored if
-// `flip`; bytes 0 to 255 become -1 to 1. Mirrors crop_and_flip and normalise in tinyvit/data/augment.py.
+// A rectangle of pixels of one of `count` images: four rows of a table, top, bottom, left and right. Without a table it
+// is empty. Mirrors tinyvit/data/rectangles.py.
+struct Rectangle {
+    int top = 0, bottom = 0, left = 0, right = 0;
+
+    __device__ Rectangle(const int* table, int count, int b) {
+        if (table) top = table[b], bottom = table[count + b], left = table[2 * count + b], right = table[3 * count + b];
+    }
+
+    __device__ bool holds(int row, int column) const {
+        return top <= row && row < bottom && left <= column && column < right;
+    }
+};
+
+// One of the chosen images of a data set in bytes, seen through a window moved down and to the right, then mirrored if
+// `flip`; bytes 0 to 255 become -1 to 1, and noise takes the place of what is erased. Mirrors crop_and_flip and
+// normalise in tinyvit/data/augment.py, and tinyvit/data/erasing.py.
+struct Seen {
+    const unsigned char* image;
+    int height, width, down, right, flip;
+    Rectangle erased;
+    unsigned key;  // of the noise
+
+    // plan (4, planned): index of the image, down, right, flip; erasing (5, planned): a rectangle and the key, or null.
+    __device__ Seen(const unsigned char* images, const int* plan, const int* erasing, int planned, int b, int height,
+                    int width)
+        : image(images + static_cast<size_t>(plan[b]) * height * width * 3), height(height), width(width),
+          down(plan[planned + b]), right(plan[2 * planned + b]), flip(plan[3 * planned + b]),
+          erased(erasing, planned, b), key(erasing ? erasing[4 * planned + b] : 0) {}
+
+    __device__ float operator()(int row, int column, int channel) const {
+        if (erased.holds(row, column)) return uniform(key, (row * width + column) * 3 + channel) * 2 - 1;
+        const int y = reflect(row + down, height), x = reflect((flip ? width - 1 - column : column) + right, width);
+        return (image[(y * width + x) * 3 + channel] - 127.5f) / 127.5f;
+    }
+};
+
+// The patches of a batch of such images. With `mixing` (5, batch), each is mixed with the next one of the plan, which
+// has one more then: a rectangle, and the weight of the next image within it, a float. Mirrors tinyvit/data/mixing.py.
 //
-// plan (4, batch): index of the image, down, right, flip. Each image is read in single bytes, since a window can begin
-// anywhere; neighbouring threads read neighbouring bytes, so that each comes from memory once and then from the cache.
-// Bytes moved for each image: 3 H W in, 3 H W numbers of type T out.
+// Each image is read in single bytes, since a window can begin anywhere; neighbouring threads read neighbouring bytes,
+// so that each comes from memory once and then from the cache. Bytes moved for each image: 3 H W in, twice that if
+// images are mixed, and 3 H W numbers of type T out.
 template <typename T, int V>
 __global__ void __launch_bounds__(256)
-make_patches(const unsigned char* images, const int* plan, T* patches, int batch, int height, int width, int P) {
+make_patches(const unsigned char* images, const int* plan, const int* erasing, const int* mixing, T* patches, int batch,
+             int planned, int height, int width, int P) {
     const int row_width = P * P * 3;
     const int vectors = height * width * 3 / V;  // of one image
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= batch * vectors) return;
     const int b = thread / vectors;
     const int start = thread % vectors * V;  // in the patches of the image
-    const unsigned char* image = images + static_cast<size_t>(plan[b]) * height * width * 3;
-    const int down = plan[batch + b], right = plan[2 * batch + b], flip = plan[3 * batch + b];
+    const Seen own(images, plan, erasing, planned, b, height, width);
+    const Seen next(images, plan, erasing, planned, mixing ? b + 1 : b, height, width);
+    const Rectangle mixed(mixing, batch, b);
+    const float weight = mixing ? __int_as_float(mixing[4 * batch + b]) : 0;
 
     const int patch = start / row_width;
     const int top = patch / (width / P) * P, left = patch % (width / P) * P;
@@ -35,9 +76,11 @@ make_patches(const unsigned char* images, const int* plan, T* patches, int batch
     float numbers[V];
 #pragma unroll
     for (int i = 0; i < V; i++) {
-        const int column = flip ? width - 1 - left - q : left + q;
-        const int y = reflect(top + p + down, height), x = reflect(column + right, width);
-        numbers[i] = (image[(y * width + x) * 3 + channel] - 127.5f) / 127.5f;
+        const int row = top + p, column = left + q;
+        numbers[i] = own(row, column, channel);
+        if (mixed.holds(row, column)) {
+            numbers[i] = (1 - weight) * numbers[i] + weight * next(row, column, channel);
+        }
         if (++channel == 3) channel = 0, q++;
         if (q == P) q = 0, p++;
     }

@@ -58,11 +58,14 @@ def stem_backward(draft: Draft, dx: Buffer, cache: Stem) -> None:
 
 def _cut(draft: Draft, patches: Buffer) -> Launch:
     """The launch that makes the patches, of images of the data set or of given ones."""
-    config, B, dataset = draft.config, draft.batch, draft.options.dataset
-    if dataset:
-        images = draft.outside("images", *dataset, dtype="uint8")
-        plan = draft.outside("plan", 4, B, dtype="int32")
-        return make_patches(images, plan, patches, config.patch_size)
+    config, B, options = draft.config, draft.batch, draft.options
+    if options.dataset:
+        images = draft.outside("images", *options.dataset, dtype="uint8")
+        planned = B + options.mixing  # the image after the last, too
+        plan = draft.outside("plan", 4, planned, dtype="int32")
+        erasing = draft.outside("erasing", 5, planned, dtype="int32") if options.erasing else None
+        mixing = draft.outside("mixing", 6, B, dtype="int32") if options.mixing else None
+        return make_patches(images, plan, erasing, mixing, patches, config.patch_size)
     pixels = draft.outside("pixels", B, *config.image_size, config.channels)
     return patchify(pixels, patches, config.patch_size)
 

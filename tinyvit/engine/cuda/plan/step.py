@@ -67,6 +67,7 @@ def _loss(draft: Draft, logits: Buffer) -> Buffer:
         draft.parameters["head.bias"],
         targets,
         draft.arrays.get("plan"),
+        draft.arrays.get("mixing"),
         options.smoothing,
         options.share,
         losses,

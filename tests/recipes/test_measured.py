@@ -1,0 +1,79 @@
+"""What is said of a recipe's runs: in the list, on its own page, in the table."""
+
+import re
+
+import pytest
+
+from tests.tiny_runs import assert_one_line
+from tinyvit import recipe
+from tinyvit.recipes.measured import measurements
+from tinyvit.recipes.named import RECIPES, named_recipe
+
+
+def test_runs_that_can_be_compared_are_averaged(rewrite):
+    rewrite(
+        {"accuracy": 0.702, "seed": 0, "minutes": 16.0, "images_per_second": 1000.0},
+        {"accuracy": 0.708, "seed": 1, "minutes": 17.0, "images_per_second": 1400.0},
+        {"accuracy": 0.714, "seed": 2, "minutes": 18.0, "images_per_second": 1200.0},
+    )
+    (measured,) = measurements(named_recipe("cpu-quick"))
+    assert measured.sentence == (
+        "70.8 ± 0.6% (folder, drawn, 3 seeds) in 17:00 at 1,200 img/s on a processor, 2 cores"
+    )
+
+
+@pytest.mark.parametrize("other", [{"copy": "photographed"}, {"processor": "another"}, {"dataset": "shapes"}])
+def test_runs_that_cannot_be_compared_are_not(rewrite, other):
+    rewrite({"accuracy": 0.7}, {"accuracy": 0.8} | other)
+    one, two = measurements(named_recipe("cpu-quick"))
+    assert (one.accuracy, two.accuracy) == ("70.0", "80.0")
+
+
+def test_the_list_says_what_each_recipe_is_for_and_what_it_reached(go, rewrite):
+    rewrite({})
+    status, out, err = go(recipe)
+    assert (status, err) == (0, "")
+    for name in RECIPES:
+        assert re.search(rf"^  {name} +{re.escape(named_recipe(name).purpose)}$", out, re.MULTILINE)
+    line = "75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, 2 cores"
+    assert re.search(rf"cpu-quick +For tests\n +{re.escape(line)}\n", out)
+
+
+def test_one_recipe_is_shown_with_its_settings_and_runs(go, rewrite):
+    rewrite({}, {"seed": 7, "accuracy": 0.8})
+    status, out, err = go(recipe, "cpu-quick")
+    assert (status, err) == (0, "")
+    for line in ("  image size     8", "  model          nano/4", "They take seconds.", "--recipe cpu-quick"):
+        assert line in out
+    assert "  75.0%  folder, drawn, seed 0, 2026-11-22\n  80.0%  folder, drawn, seed 7, 2026-11-22\n" in out
+    rewrite()
+    assert "nobody has measured it yet" in go(recipe, "cpu-quick")[1]
+
+
+def test_an_unknown_name_is_answered_with_all_names_and_what_they_are_for(go, rewrite):
+    rewrite()
+    words = [f"{name} ({named_recipe(name).purpose})" for name in RECIPES]
+    assert_one_line(go(recipe, "cpu-slow"), "there is no recipe 'cpu-slow'", *words)
+
+
+def test_the_table_has_a_row_for_what_was_measured_and_no_other(go, rewrite):
+    rewrite({"seed": 3}, {"seed": 1, "accuracy": 0.77}, {"dataset": "cifar10", "copy": "official"})
+    status, out, err = go(recipe, "--markdown")
+    assert (status, err) == (0, "")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
+    mine, other = [row for row in rows if row[0] == "`cpu-quick`"]
+    assert mine == [
+        "`cpu-quick`",
+        "`python -m tinyvit.train --recipe cpu-quick`",
+        "1, 3",
+        "3",
+        "a processor, 2 cores",
+        "2:00 at 100 images/s",
+        "**76.0 ± 1.4 %**",
+        "folder, drawn",
+    ]
+    assert other[1] == "`python -m tinyvit.train --recipe cpu-quick --dataset cifar10`"
+    assert other[-2:] == ["**75.0 %**", "CIFAR-10, official"]
+    assert len({len(row) for row in rows}) == 1
+    unmeasured = {name for name in RECIPES if not named_recipe(name).reached}
+    assert not unmeasured & {row[0].strip("`") for row in rows}

@@ -1,0 +1,8 @@
+"""RandAugment and AutoAugment: operations drawn for each image, and carried out on whole batches."""
+
+from __future__ import annotations
+
+from tinyvit.data.augmentation.operations import apply_operations
+from tinyvit.data.augmentation.policies import MOST_MAGNITUDE, POLICIES, Policy, make_policy, unchanged
+
+__all__ = ["MOST_MAGNITUDE", "POLICIES", "Policy", "apply_operations", "make_policy", "unchanged"]

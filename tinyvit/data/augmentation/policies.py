@@ -1,0 +1,91 @@
+"""Which operations are done to an image: drawn at random, all for a batch at once.
+
+RandAugment (Cubuk et al. 2020, RandAugment: Practical automated data augmentation) draws every operation with
+the same probability and gives all of them the same strength. AutoAugment (Cubuk et al. 2019, AutoAugment:
+Learning Augmentation Policies from Data) draws one of 25 pairs that a search found for CIFAR-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from tinyvit.data.augmentation.operations import NAMES, OPERATION, operations_of
+
+POLICIES = ("none", "randaugment", "autoaugment")
+MOST_MAGNITUDE = 30.0  # at which an operation is as strong as it can be
+Policy = Callable[[np.random.Generator, int], np.ndarray]
+
+_LAST_LEVEL = 9  # of AutoAugment
+# The policy for CIFAR-10 (table 7): two operations, each with its probability and its level.
+_CIFAR = (
+    (("invert", 0.1, 0), ("contrast", 0.2, 6)),
+    (("rotate", 0.7, 2), ("translate_x", 0.3, 9)),
+    (("sharpness", 0.8, 1), ("sharpness", 0.9, 3)),
+    (("shear_y", 0.5, 8), ("translate_y", 0.7, 9)),
+    (("autocontrast", 0.5, 0), ("equalize", 0.9, 0)),
+    (("shear_y", 0.2, 7), ("posterize", 0.3, 7)),
+    (("colour", 0.4, 3), ("brightness", 0.6, 7)),
+    (("sharpness", 0.3, 9), ("brightness", 0.7, 9)),
+    (("equalize", 0.6, 0), ("equalize", 0.5, 0)),
+    (("contrast", 0.6, 7), ("sharpness", 0.6, 5)),
+    (("colour", 0.7, 7), ("translate_x", 0.5, 8)),
+    (("equalize", 0.3, 0), ("autocontrast", 0.4, 0)),
+    (("translate_y", 0.4, 3), ("sharpness", 0.2, 6)),
+    (("brightness", 0.9, 6), ("colour", 0.2, 8)),
+    (("solarize", 0.5, 2), ("invert", 0.0, 0)),
+    (("equalize", 0.2, 0), ("autocontrast", 0.6, 0)),
+    (("equalize", 0.2, 0), ("equalize", 0.6, 0)),
+    (("colour", 0.9, 9), ("equalize", 0.6, 0)),
+    (("autocontrast", 0.8, 0), ("solarize", 0.2, 8)),
+    (("brightness", 0.1, 3), ("colour", 0.7, 0)),
+    (("solarize", 0.4, 5), ("autocontrast", 0.9, 0)),
+    (("translate_y", 0.9, 9), ("translate_y", 0.7, 9)),
+    (("autocontrast", 0.9, 0), ("solarize", 0.8, 3)),
+    (("equalize", 0.8, 0), ("invert", 0.1, 0)),
+    (("translate_y", 0.7, 9), ("autocontrast", 0.9, 0)),
+)
+# The same as arrays (25, 2): places in NAMES, probabilities, levels.
+_CIFAR_ARRAYS = (
+    np.array([[NAMES.index(name) for name, _, _ in pair] for pair in _CIFAR]),
+    np.array([[probability for _, probability, _ in pair] for pair in _CIFAR]),
+    np.array([[level for _, _, level in pair] for pair in _CIFAR]),
+)
+
+
+def make_policy(name: str = "none", rounds: int = 2, magnitude: float = 10.0) -> Policy:
+    """The policy of this name, one of POLICIES: a function (rng, count) that draws operations (count, n).
+
+    rounds and magnitude are those of RandAugment. Raises ValueError for an unknown name.
+    """
+    if name == "randaugment":
+        return partial(randaugment, rounds=rounds, magnitude=magnitude)
+    if name not in POLICIES:
+        raise ValueError(f"unknown policy {name!r}, expected one of {', '.join(POLICIES)}")
+    return autoaugment if name == "autoaugment" else unchanged
+
+
+def unchanged(rng: np.random.Generator, count: int) -> np.ndarray:
+    """No operations at all: (count, 0)."""
+    return np.empty((count, 0), OPERATION)
+
+
+def randaugment(rng: np.random.Generator, count: int, rounds: int = 2, magnitude: float = 10.0) -> np.ndarray:
+    """Operations (count, rounds), each any but invert; magnitude is from 0 to MOST_MAGNITUDE."""
+    drawn = [kind for kind, name in enumerate(NAMES) if name != "invert"]
+    kinds = rng.choice(drawn, size=(count, rounds))
+    return operations_of(kinds, magnitude / MOST_MAGNITUDE, _signs(rng, kinds.shape))
+
+
+def autoaugment(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Operations (count, 2) of AutoAugment's policy for CIFAR-10; those that are skipped are identities."""
+    pairs = rng.integers(len(_CIFAR), size=count)
+    kinds, probabilities, levels = (part[pairs] for part in _CIFAR_ARRAYS)
+    kinds = np.where(rng.random(kinds.shape) < probabilities, kinds, NAMES.index("identity"))
+    return operations_of(kinds, levels / _LAST_LEVEL, _signs(rng, kinds.shape))
+
+
+def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.choice((-1, 1), size=shape)

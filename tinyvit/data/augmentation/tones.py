@@ -1,0 +1,101 @@
+"""Operations that change each byte without regard to its neighbours: a table of 256 bytes for each channel.
+
+The tables of all images are made first, and then looked up at once. Some of them depend on the image: those
+of contrast on its mean, of autocontrast on its darkest and brightest bytes, of equalize on how often each
+byte occurs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.data.augmentation.blends import blend, luminance
+
+
+def change_tones(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
+    """Images uint8 (m, H, W, 3) with other tones; names (m,) out of KINDS, amounts (m,): see operations."""
+    xp = array_module(images)
+    tables = xp.empty((len(images), 3, 256), dtype="uint8")
+    for name, table in _TABLES.items():
+        chosen = np.flatnonzero(names == name)
+        if len(chosen):
+            at = xp.asarray(chosen)
+            tables[at] = table(images[at], xp.asarray(amounts[chosen], dtype="float32")[:, None, None])
+    return tables.reshape(-1).take(_places(images))
+
+
+def _places(images: Array) -> Array:
+    """Where the tables of images (m, H, W, 3) would say what becomes of each byte, if they were one list."""
+    xp = array_module(images)
+    return images + 256 * xp.arange(3 * len(images)).reshape(-1, 1, 1, 3)
+
+
+def _bytes(images: Array) -> Array:
+    return array_module(images).arange(256, dtype="int16")
+
+
+# Each of these gives tables (m, 3, 256), or what can be broadcast to them, for images and amounts (m, 1, 1).
+
+
+def _brightness(images: Array, factor: Array) -> Array:
+    return blend(0, _bytes(images), factor)
+
+
+def _contrast(images: Array, factor: Array) -> Array:
+    grey = luminance(images)
+    pixels = grey[0].size
+    mean = (2 * grey.sum(axis=(1, 2), dtype="int64") + pixels) // (2 * pixels)  # the nearest whole number
+    return blend(mean.astype("int16")[:, None, None], _bytes(images), factor)
+
+
+def _posterize(images: Array, bits: Array) -> Array:
+    lost = 8 - bits.round().astype("int16")
+    return (_bytes(images) >> lost << lost).astype("uint8")
+
+
+def _solarize(images: Array, threshold: Array) -> Array:
+    v = _bytes(images)
+    return array_module(images).where(v < threshold, v, 255 - v).astype("uint8")
+
+
+def _invert(images: Array, amount: Array) -> Array:
+    return _solarize(images, amount * 0)
+
+
+def _autocontrast(images: Array, amount: Array) -> Array:
+    """Stretched so that the darkest byte of each channel becomes 0 and the brightest 255."""
+    xp, v = array_module(images), _bytes(images)
+    channels = xp.ascontiguousarray(images.transpose(0, 3, 1, 2)).reshape(len(images), 3, -1)
+    low, high = (find(axis=-1, keepdims=True).astype("float64") for find in (channels.min, channels.max))
+    scale = 255.0 / xp.maximum(high - low, 1)
+    stretched = xp.clip(v * scale + -low * scale, 0, 255)
+    return xp.where(high > low, stretched, v).astype("uint8")
+
+
+def _equalize(images: Array, amount: Array) -> Array:
+    """Spread so that all bytes become about equally frequent: a byte becomes its rank.
+
+    The rank is counted in steps of 1/255 of the pixels below the brightest. How many are below a byte is
+    where it would be inserted among them in order.
+    """
+    xp, (count, H, W) = array_module(images), images.shape[:3]
+    in_order = xp.sort(_places(images).reshape(-1).astype("int32"))
+    first = xp.arange(3 * count, dtype="int32")[:, None]  # the channels of the images, one after another
+    below = xp.searchsorted(in_order, (256 * first + _bytes(images)).reshape(-1)).reshape(-1, 256)
+    below = (below - first * H * W).reshape(count, 3, 256)
+    step = xp.where(below < H * W, below, 0).max(axis=-1, keepdims=True) // 255
+    ranks = xp.minimum((step // 2 + below) // xp.maximum(step, 1), 255)
+    return xp.where(step > 0, ranks, _bytes(images)).astype("uint8")
+
+
+_TABLES = {
+    "brightness": _brightness,
+    "contrast": _contrast,
+    "posterize": _posterize,
+    "solarize": _solarize,
+    "invert": _invert,
+    "autocontrast": _autocontrast,
+    "equalize": _equalize,
+}
+KINDS = tuple(_TABLES)

@@ -1,0 +1,94 @@
+"""Mixing each image with the next one of its batch, and their labels alike: mixup and CutMix.
+
+Mixup (Zhang et al. 2018) blends two images, and the targets t of their labels in the same proportion:
+
+    x = lam x_1 + (1 - lam) x_2        t = lam t_1 + (1 - lam) t_2                         (1)
+
+CutMix (Yun et al. 2019) pastes a rectangle of the second image into the first. Its sides are those of the
+image times sqrt(1 - lam), its centre is anywhere in the image, and what lies beyond the edge is cut off; so
+lam is then replaced with the share of the pixels that are still the first image's. In both, lam is drawn from
+the distribution Beta(alpha, alpha), here for every image anew.
+
+Both are one operation: within a rectangle, an image is the second one with a certain weight. For mixup the
+rectangle is the whole image and the weight is 1 - lam, for CutMix the weight is 1.
+
+Image i of a batch is mixed with image i + 1, and the last with the first. So a part of a batch needs one more
+image than it has, and no more.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.data.rectangles import Rectangles
+
+
+class Mixing(NamedTuple):
+    """How each of B images is mixed with the next one; (B,) each.
+
+    lam is drawn from the Beta distribution. pasted says whether a rectangle is pasted, or the images are
+    blended; row and column are the rectangle's centre, from 0 to 1 of the image's height and width.
+    """
+
+    lam: np.ndarray
+    pasted: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+
+    def regions(self, height: int, width: int) -> tuple[Rectangles, np.ndarray]:
+        """In images of that size: the rectangles that show the next image, and its weight there, (B,)."""
+        sides = np.sqrt(1 - self.lam)
+        top, bottom = self._ends(self.row, sides, height)
+        left, right = self._ends(self.column, sides, width)
+        return Rectangles(top, bottom, left, right), np.where(self.pasted, 1, 1 - self.lam)
+
+    def shares(self, height: int, width: int) -> np.ndarray:
+        """The share that the next image has of each image and of its label, (B,): 1 - lam of eq. 1."""
+        regions, weight = self.regions(height, width)
+        return weight * (regions.area / (height * width))
+
+    def _ends(self, centre: np.ndarray, side: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where the regions begin and end along an axis of so many pixels."""
+        middle, half = (centre * size).astype(int), (side * size).astype(int) // 2
+        first, last = (middle - half).clip(0, size), (middle + half).clip(0, size)
+        return np.where(self.pasted, first, 0), np.where(self.pasted, last, size)
+
+
+def draw_mixing(rng: np.random.Generator, count: int, mixup: float, cutmix: float) -> Mixing:
+    """A random mixing of `count` images; mixup and cutmix are the alpha of each method, or 0 without it.
+
+    With both, an image is blended or has a rectangle pasted with probability 1/2 each.
+    """
+    coin, row, column = rng.random((3, count))
+    pasted = coin < bool(cutmix) / (bool(mixup) + bool(cutmix))
+    alpha = np.where(pasted, cutmix, mixup)
+    return Mixing(rng.beta(alpha, alpha), pasted, row, column)
+
+
+def mix_images(images: Array, after: Array, mixing: Mixing) -> Array:
+    """Each image mixed with the next one. images (B, H, W, C); after (1, H, W, C) comes after the last."""
+    xp, (B, H, W, C) = array_module(images), images.shape
+    regions, weight = mixing.regions(H, W)
+    rows = (regions.rows(H) * weight[:, None]).astype(images.dtype)  # (B, H)
+    columns = regions.columns(W).repeat(C, axis=1).astype(images.dtype)  # (B, W*C)
+    second = xp.asarray(rows)[:, :, None] * xp.asarray(columns)[:, None, :]  # (B, H, W*C)  weight of x_2
+    x, x_after = images.reshape(B, H, W * C), after.reshape(1, H, W * C)
+    mixed = (1 - second) * x
+    second[:-1] *= x[1:]
+    second[-1:] *= x_after
+    mixed += second  #                                                                       eq. 1
+    return mixed.reshape(images.shape)
+
+
+def mix_labels(labels: Array, after: Array, shares: Array, classes: int) -> Array:
+    """The targets of mixed images, one distribution per row: (B, classes), in the dtype of the shares.
+
+    labels (B,) are the images' own, after (1,) comes after the last, shares (B,) are those of the next image.
+    """
+    xp = array_module(labels)
+    own = (xp.concatenate([labels, after])[:, None] == xp.arange(classes)).astype(shares.dtype)  # (B+1, C)
+    second = shares[:, None]  # (B, 1)
+    return (1 - second) * own[:-1] + second * own[1:]  #                                     eq. 1

@@ -1,0 +1,151 @@
+"""Muon (Jordan et al. 2024): momentum, made orthogonal, for the matrices inside the blocks.
+
+For a matrix w (A, B) with gradient g, at every step:
+
+    m <- mu m + (1 - mu) g                          running mean of the gradient           (1)
+    u = mu m + (1 - mu) g                           one step ahead of it (Nesterov)        (2)
+    w <- w - lr decay w                             decoupled decay, as in AdamW           (3)
+    w <- w - lr 0.2 sqrt(max(A, B)) orthogonalise(u)                                       (4)
+
+optim.orthogonal derives why the direction is orthogonalised: it is the steepest descent when a change of a
+matrix is measured by how far it moves a token. The length of u has no effect, only its direction.
+
+The factor in (4). An orthogonal matrix has min(A, B) singular values of 1, so its A B numbers have a sum of
+squares of min(A, B), and a root mean square of 1 / sqrt(max(A, B)). That of an update of AdamW is about
+0.2 lr. With the factor both are equal, and one learning rate and one weight decay serve all parameters (Liu
+et al. 2025, *Muon is scalable for LLM training*, section 2.2).
+
+All this is about linear maps from token to token. The embedding of the patches, the head, kernels of
+convolutions and all vectors are left to AdamW. q, k and v are three maps, side by side in one array.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import groupby
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.model.params import Params, places
+from tinyvit.optim.adam import AdamW, chunks
+from tinyvit.optim.orthogonal import orthogonalise
+
+_PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of them stay in a core's cache
+_RMS = 0.2  # of an update of AdamW, in learning rates
+
+Work = Callable[[object], None]
+Spread = Callable[[Work, Iterable], None]
+
+
+def one_after_another(work: Work, pieces: Iterable) -> None:
+    """work(piece) for all pieces."""
+    for piece in pieces:
+        work(piece)
+
+
+class Muon:
+    """Muon for the hidden matrices (see model.layout), and AdamW for all other parameters.
+
+    State: one number for each parameter of a hidden matrix, two for each other one.
+    """
+
+    def __init__(self, params: Params, momentum: float = 0.95, weight_decay: float = 0.0):
+        self.params = params
+        self._parts: dict[str, tuple[slice, AdamW | _Matrices]] = {}
+        rows, start = {row.name: row for row in params.rows}, 0
+        for hidden, names in groupby(places(params.rows), key=lambda name: rows[name].hidden):
+            table = tuple(rows[name] for name in names)
+            part = slice(start, start + sum(params[row.name].size for row in table))
+            own, start = Params(params.flat[part], table), part.stop
+            kind = _Matrices(own, momentum, weight_decay) if hidden else AdamW(own, weight_decay=weight_decay)
+            self._parts[f"{len(self._parts)}.{'muon' if hidden else 'adamw'}"] = part, kind
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
+        return {
+            f"{part}.{name}": array
+            for part, (_, optimizer) in self._parts.items()
+            for name, array in optimizer.state.items()
+        }
+
+    def spread_with(self, spread: Spread) -> None:
+        """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
+        for _, optimizer in self._parts.values():
+            if isinstance(optimizer, _Matrices):
+                optimizer.spread = spread
+
+    def step(self, grads: Params, lr: float, step: int) -> None:
+        """Update the parameters in place; step is counted from 1."""
+        for part, optimizer in self._parts.values():
+            optimizer.step(Params(grads.flat[part], optimizer.params.rows), lr, step)
+
+
+class _Piece(NamedTuple):
+    """Matrices of one shape, as views (A, B) of their weights and of their directions u."""
+
+    weights: list[Array]
+    directions: list[Array]
+
+
+class _Matrices:
+    """Muon for parameters that are all matrices, in pieces: on a GPU, one for all matrices of a shape."""
+
+    def __init__(self, params: Params, momentum: float, weight_decay: float):
+        self.params, self.momentum, self.weight_decay = params, momentum, weight_decay
+        self.spread = one_after_another
+        self.m = array_module(params.flat).zeros_like(params.flat)
+        self._directions = params.zeros_like()
+        self._pieces = list(_pieces(params, self._directions))
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """See Muon.state."""
+        return {"m": self.m}
+
+    def step(self, grads: Params, lr: float, step: int) -> None:
+        """See Muon.step; the number of the step is not used."""
+        for part in chunks(self.params):
+            w, m, u = self.params.flat[part], self.m[part], self._directions.flat[part]
+            g = (1 - self.momentum) * grads.flat[part]
+            m *= self.momentum
+            m += g  #                                                                        eq. 1
+            u[...] = m
+            u *= self.momentum
+            u += g  #                                                                        eq. 2
+            w *= 1 - lr * self.weight_decay  #                                               eq. 3
+        self.spread(partial(_move, lr), self._pieces)
+
+
+def _move(lr: float, piece: _Piece) -> None:
+    """Equation 4 for the matrices of a piece."""
+    update = orthogonalise(array_module(piece.directions[0]).stack(piece.directions))  # (n, A, B)
+    update *= lr * _RMS * sqrt(max(update.shape[1:]))
+    for weights, change in zip(piece.weights, update, strict=True):
+        weights -= change
+
+
+def _pieces(params: Params, directions: Params) -> Iterable[_Piece]:
+    """All matrices, those of one shape together; on a CPU, only as many as the cache holds."""
+    by_shape = defaultdict(list)
+    for row in params.rows:
+        both = (_matrices(array[row.name], len(row.official)) for array in (params, directions))
+        for weights, direction in zip(*both, strict=True):
+            by_shape[weights.shape].append((weights, direction))
+    for (A, B), found in by_shape.items():
+        fitting = max(1, _PIECE_BYTES // (A * B * params.flat.itemsize))
+        size = fitting if array_module(params.flat) is np else len(found)
+        for start in range(0, len(found), size):
+            yield _Piece(*map(list, zip(*found[start : start + size], strict=True)))
+
+
+def _matrices(array: Array, count: int) -> list[Array]:
+    """Views (A, B), A <= B, of the matrices that lie side by side in an array; `count` or, for 0, one."""
+    A, B = array.shape[0], array.shape[1] // max(1, count)
+    views = [array[:, start : start + B] for start in range(0, array.shape[1], B)]
+    return [view if A <= B else view.T for view in views]

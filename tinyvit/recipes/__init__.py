@@ -1,0 +1,1 @@
+"""Named recipes: settings to train with by name, and what they have reached."""

@@ -1,0 +1,45 @@
+"""What a run by a recipe may expect: an accuracy and a time, from runs that were seen before."""
+
+from __future__ import annotations
+
+from tinyvit.recipes.measured import Measured, measurements
+from tinyvit.recipes.named import RECIPES, Recipe, named_recipe
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import duration, img_per_second
+
+
+def expected(settings: Settings) -> list[str]:
+    """The lines that say what to expect of a run with these settings; none if it follows no recipe."""
+    recipe = _recipe_of(settings)
+    if recipe is None:
+        return []
+    if measured := _measured(recipe, settings):
+        return [f"recipe {recipe.name}: expect {each.sentence}" for each in measured]
+    if settings.dataset != recipe.settings.dataset:
+        made_for = f"recipe {recipe.name} was made for {recipe.settings.dataset}"
+        return [f"{made_for}: nobody has measured it on {settings.dataset} yet"]
+    if changed := recipe.differences(settings):
+        names = ", ".join(name.replace("_", " ") for name in changed)
+        return [f"recipe {recipe.name}, but for {names}: nobody has measured that"]
+    return [f"recipe {recipe.name}: nobody has measured it yet"]
+
+
+def at_this_speed(settings: Settings, images: int, rate: float) -> str:
+    """How long a whole run takes that trains on so many images (over all epochs) at `rate` images per second.
+
+    Where such a run was measured, its time for everything but training grows in proportion.
+    """
+    recipe = _recipe_of(settings)
+    measured = _measured(recipe, settings) if recipe else []
+    seconds = measured[0].seconds * measured[0].rate / rate if measured else images / rate
+    return f"at {img_per_second(rate)}, the speed seen here, the whole run takes about {duration(seconds)}"
+
+
+def _recipe_of(settings: Settings) -> Recipe | None:
+    """The recipe that the settings name; None if they name none, or one that this version does not have."""
+    return named_recipe(settings.recipe) if settings.recipe in RECIPES else None
+
+
+def _measured(recipe: Recipe, settings: Settings) -> list[Measured]:
+    """What the recipe has reached, if a run with these settings can be compared with that."""
+    return [] if recipe.differences(settings) else measurements(recipe, settings.dataset)

@@ -1,0 +1,81 @@
+"""Recipes by name. Each is a file NAME.json beside this one, a JSON object with three keys:
+
+about      what the recipe is for; its first sentence also stands in lists
+settings   what differs from the defaults of Settings
+reached    runs by this recipe that were seen to the end, each with the fields of Reached
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.runs.settings import Settings
+
+RECIPES = ("cpu-quick", "cpu-hour", "cpu-best", "gpu-quick", "gpu-100", "gpu-300")  # as they are listed
+FOLDER = Path(__file__).parent
+# Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
+_FREE = {"recipe", "dataset", "data_dir", "seed", "device", "precision", "threads", "accumulate"}
+_FREE |= {"evaluate_every"}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One run that followed a recipe to its end.
+
+    copy says which files of the data set were read, such as 'official' or 'JPEG copy'. accuracy is the share
+    of the test images that were classified correctly after the last epoch (0..1), passes the number of passes
+    through the training set, minutes the whole run with its evaluations. processor also says how many cores
+    were used, and date is the day it ended, such as '2026-11-22'.
+    """
+
+    dataset: str
+    copy: str
+    accuracy: float
+    seed: int
+    passes: float
+    processor: str
+    images_per_second: float
+    minutes: float
+    date: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The contents of a recipe's file; given is what it sets."""
+
+    name: str
+    about: str
+    given: dict[str, Any]
+    reached: tuple[Reached, ...]
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The complete settings. Raises UserError if the file gives a setting that does not exist."""
+        return Settings.from_dict({**self.given, "recipe": self.name}, FOLDER / f"{self.name}.json")
+
+    @property
+    def purpose(self) -> str:
+        """What it is for, in one sentence without a full stop."""
+        return self.about.partition(". ")[0].rstrip(".")
+
+    def differences(self, settings: Settings) -> list[str]:
+        """The names of the settings that make a run another experiment than this recipe's."""
+        mine = self.settings.as_dict()
+        return [
+            name for name, value in settings.as_dict().items() if name not in _FREE and value != mine[name]
+        ]
+
+
+def named_recipe(name: str) -> Recipe:
+    """The recipe of that name. Raises UserError if there is none."""
+    if name not in RECIPES:
+        known = "; ".join(f"{each} ({named_recipe(each).purpose})" for each in RECIPES)
+        raise UserError(f"there is no recipe {name!r}, expected one of: {known}.")
+    record = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    reached = tuple(Reached(**run) for run in record["reached"])
+    return Recipe(name, record["about"], record["settings"], reached)

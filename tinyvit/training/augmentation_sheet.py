@@ -1,0 +1,34 @@
+"""Some training images as the model would be shown them, drawn without training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.data import Dataset, make_batch, one_of_each, plan_batch
+from tinyvit.data.augmentation.operations import NAMES
+from tinyvit.pictures.augmentation import SHOWN, VERSIONS, draw_augmentation
+from tinyvit.runs.settings import Settings
+from tinyvit.training.run_data import check_fit
+
+
+def draw_augmentation_of(settings: Settings, dataset: Dataset, path: Path) -> None:
+    """Draw a sheet of training images, as they are and as steps with these settings would change them.
+
+    The images come from as many classes as possible. Each column is a batch of its own. Raises UserError if
+    the settings do not suit the data, or the picture cannot be written.
+    """
+    check_fit(settings, dataset)
+    data, classes = dataset.train, len(dataset.classes)
+    size, dtype = data.images.shape[1:3], np.dtype("float32")
+    chosen = one_of_each(data.labels, SHOWN)
+    columns, done = [data.images[chosen]], []
+    for step in range(1, VERSIONS + 1):
+        plan = plan_batch(settings.seed, step, chosen, **settings.augmentation())
+        x, _ = make_batch(data.images, data.labels, plan, dtype, size, classes)
+        columns.append((x * 127.5 + 127.5).round().clip(0, 255).astype(np.uint8))
+        done.append([[NAMES[kind].replace("_", " ") for kind in kinds] for kinds in plan.operations["kind"]])
+    names = [dataset.classes[label] for label in data.labels[chosen]]
+    title = f"{settings.dataset}: training images, and what the model would be shown"
+    draw_augmentation(np.stack(columns, axis=1), names, np.moveaxis(done, 0, 1).tolist(), path, title)
