@@ -151,4 +151,4 @@ def test_what_cannot_be_compared_is_one_line(go, trained, variant, tmp_path):
     damaged = variant("damaged")
     with open(damaged / "metrics.jsonl", "a", encoding="utf-8") as file:
         file.write('{"epoch": 9, "st')
-    assert_one_line(go(compare, trained, damaged), "line 9", "metrics.jsonl", "not the record of an epoch")
+    assert_one_line(go(compare, trained, damaged), "line 9", "metrics.jsonl", "is damaged")

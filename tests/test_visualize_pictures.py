@@ -147,7 +147,7 @@ def test_without_images_weights_show_what_needs_none(go, weights, pictures):
         (("--json", "--out", "a.png"), "omit --out"),
         (("--images", "0"), "'0' is not a whole number of at least 1"),
         (("--images", "-3"), "-3"),
-        (("--images", "4"), "is no run and has no test images"),
+        (("--images", "4"), "is not a run and has no test images"),
         (("--images", "4", "in"), "not both"),
         (("--images", "in", "4"), "not both"),
         (("--images", "nothing.png"), "could be read"),

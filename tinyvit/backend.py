@@ -45,8 +45,8 @@ def array_module(*arrays: Array) -> ModuleType:
     return cupy.get_array_module(*arrays) if cupy else np
 
 
-def select_device(wanted: str = "auto") -> Device:
-    """The device for 'auto', 'cpu' or 'gpu'.
+def select_device(wanted: str = "auto", number: int = 0) -> Device:
+    """The device for 'auto', 'cpu' or 'gpu'; of several GPUs the one with this number, which becomes current.
 
     Without a usable GPU, 'gpu' returns the CPU with a note that says what is wrong and how to fix it; 'auto'
     returns the CPU silently.
@@ -59,6 +59,8 @@ def select_device(wanted: str = "auto") -> Device:
     if cupy is None:
         note = f"no GPU can be used: {reason}. NumPy is used instead."
         return Device(np, "NumPy", note if wanted == "gpu" else "")
+    if number:
+        cupy.cuda.Device(number % cupy.cuda.runtime.getDeviceCount()).use()
     name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
     return Device(cupy, f"CuPy on {name}")
 

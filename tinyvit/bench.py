@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+from dataclasses import replace
 
-from tinyvit.benchmark import everything, on_cpu, on_gpu
+from tinyvit.benchmark import everything, on_cpu, on_gpu, on_ranks
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.flags import add_flags, check_flags
 from tinyvit.benchmark.gpu_table import gpu_table
+from tinyvit.benchmark.rings import ETHERNET, RANKS
 from tinyvit.benchmark.speed import table
 from tinyvit.benchmark.speed.cards import card_named
 from tinyvit.benchmark.speed.prediction import predict
-from tinyvit.engine import available_cores
+from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
+from tinyvit.parallel import start
 from tinyvit.shell.command import make_parser, run_command
 
 _EPILOG = """\
@@ -24,6 +27,8 @@ examples:
   python -m tinyvit.bench --predict H200 --model Ti/4 --batch-size 128 512 2048
   python -m tinyvit.bench --device gpu --model Ti/4 --batch-size 512 --vs torch --compile
   python -m tinyvit.bench --device gpu --all --out results
+  python -m tinyvit.bench --ranks --model Ti/4 --batch-size 64
+  mpiexec -n 2 python -m tinyvit.bench --ranks --model Ti/4 --batch-size 64
 """
 
 
@@ -35,6 +40,9 @@ def main(args: argparse.Namespace) -> int:
     case = _case(args)
     if args.predict is not None:
         _predict(args, case)
+        return 0
+    if args.ranks is not None:
+        _ranks(args, case)
         return 0
     torch = ()
     if args.vs:
@@ -56,17 +64,33 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _case(args: argparse.Namespace) -> Case:
-    on_card = args.predict is not None or args.device == "gpu"
+    on_card, ranks = args.predict is not None or args.device == "gpu", start()
     case = Case(
         args.model,
         args.image_size,
         args.batch_size[0] if args.batch_size else 128,
         args.mode,
-        args.threads or available_cores(),
+        args.threads or cores_of_one(ranks.neighbours, ranks.local_rank),
         args.precision or ("bf16" if on_card else "fp32"),
     )
     assert case.config  # fails here, not in another process, if there is no such model
     return case
+
+
+def _ranks(args: argparse.Namespace, case: Case) -> None:
+    ranks, steps = start(), args.steps or 10
+    given = {
+        "latency": args.latency and 1e-6 * args.latency,
+        "bandwidth": args.bandwidth and 1e9 * args.bandwidth,
+    }
+    given = {name: value for name, value in (given | {"spread": args.spread}).items() if value is not None}
+    network = replace(ETHERNET, **given)
+    if ranks.size > 1:
+        result = on_ranks.measure(case, ranks, network if given else None, steps)
+    else:
+        result = on_ranks.predict(case, args.ranks or RANKS, network, steps)
+    if ranks.is_first:
+        print(json.dumps(result, indent=2) if args.json else on_ranks.table(result))
 
 
 def _predict(args: argparse.Namespace, case: Case) -> None:

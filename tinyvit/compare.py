@@ -89,26 +89,13 @@ def read_run(path: Path, name: str) -> Run:
     """A run's settings and records. Raises UserError if they cannot be read."""
     run = RunFolder.open(path)
     settings = run.settings().as_dict()
-    try:
-        text = run.metrics_path.read_text("utf-8")
-    except FileNotFoundError:  # it has not finished its first epoch
-        return Run(name, settings, [])
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"{run.metrics_path} cannot be read ({error}): restore it, or omit this run."
-        ) from error
-    records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict) or not {"epoch", "step"} <= record.keys():
+    records = run.metrics()  # none if it has not finished its first epoch
+    for number, record in enumerate(records, 1):
+        if not {"epoch", "step"} <= record.keys():
             raise UserError(
                 f"line {number} of {run.metrics_path} is not the record of an epoch: restore the file, or "
                 "omit this run."
             )
-        records.append(record)
     return Run(name, settings, records)
 
 

@@ -134,7 +134,7 @@ def _examples(
         return examples_in(model, args.images)
     if run is None:
         if number:
-            raise UserError(f"{args.model} is no run and has no test images: name files or folders.")
+            raise UserError(f"{args.model} is not a run and has no test images: name files or folders.")
         return None
     dataset = load_data_of_run(run, args.data_dir, Progress(sys.stderr if args.json else sys.stdout))
     return examples_of(dataset.test, number or max(USUAL[picture] for picture in looking))

@@ -30,7 +30,7 @@ def to_bf16():
         ((floats, halves.view(np.int16), count), "argument 1: .* has int16"),
         ((floats.astype(float), halves, count), "argument 0: .* a pointer to float32, .* has float64"),
         ((floats[::2], halves, count), "argument 0: the array has gaps"),
-        ((3, halves, count), "argument 0: the kernel expects a pointer, and 3 is no array"),
+        ((3, halves, count), "argument 0: the kernel expects a pointer, and 3 is not an array"),
     ],
 )
 def test_a_wrong_argument(to_bf16, args, message):

@@ -1,3 +1,4 @@
+import hashlib
 import pickle
 import tarfile
 
@@ -7,6 +8,7 @@ import pytest
 from tinyvit.data import cifar
 from tinyvit.data.cifar import SOURCES, load_cifar
 from tinyvit.errors import UserError
+from tinyvit.files import locks
 
 IMAGES = 6  # in each file, instead of 10,000
 
@@ -177,3 +179,43 @@ def test_a_label_out_of_range_is_named(tmp_path):
     records.tofile(tmp_path / "test_batch.bin")
     with pytest.raises(UserError, match=r"test_batch\.bin has the label 10, expected 0 to 9"):
         load_cifar("cifar10", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["3", None, float("nan"), 2**70, 10**5000, [3], True, b"1", 1.0, -(2**70), {}],
+    ids=lambda label: type(label).__name__,
+)
+def test_labels_that_are_no_small_whole_numbers_are_refused(tmp_path, label):
+    write_python("cifar10", tmp_path)
+    file = tmp_path / "data_batch_2"
+    batch = pickle.loads(file.read_bytes())
+    batch[b"labels"][2] = label
+    file.write_bytes(pickle.dumps(batch, protocol=4))
+    with pytest.raises(UserError, match="data_batch_2"):
+        load_cifar("cifar10", tmp_path)
+
+
+def test_files_that_are_not_the_official_ones_are_mentioned_once(tmp_path, monkeypatch):
+    write_binary("cifar10", tmp_path)
+    notes = []
+    load_cifar("cifar10", tmp_path, note=notes.append)
+    assert len(notes) == 1
+    assert "6 of 6 files" in notes[0]
+    for file in SOURCES["cifar10"].binary.train[1:] + SOURCES["cifar10"].binary.test:
+        monkeypatch.setitem(cifar.OFFICIAL, file, hashlib.md5((tmp_path / file).read_bytes()).hexdigest())
+    load_cifar("cifar10", tmp_path, note=notes.append)
+    assert "data_batch_1.bin" in notes[1]
+    first = tmp_path / "data_batch_1.bin"
+    monkeypatch.setitem(cifar.OFFICIAL, first.name, hashlib.md5(first.read_bytes()).hexdigest())
+    load_cifar("cifar10", tmp_path, note=notes.append)
+    assert len(notes) == 2
+
+
+@pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
+def test_what_was_left_by_a_killed_process_is_cleared_away_even_if_nothing_is_unpacked(tmp_path):
+    write_binary("cifar10", tmp_path)
+    left = tmp_path / ".cifar-10-binary.tar.gz.123-0123abcd.unpacking"
+    (left / "cifar-10-batches-bin").mkdir(parents=True)
+    load_cifar("cifar10", tmp_path)
+    assert not left.exists()

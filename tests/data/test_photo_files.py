@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageOps
+from PIL import EpsImagePlugin, Image, ImageFile, ImageOps
 
 from tests.data.scenes import BLUE, RED, scene, taken
 from tests.helpers import seeds
+from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
 from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
 from tinyvit.errors import UserError
@@ -229,7 +230,37 @@ def test_a_very_large_image_is_read_silently(tmp_path, monkeypatch, recwarn):
 
 
 def test_an_enormous_image_is_refused_and_the_limit_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    monkeypatch.setattr(decoding, "MOST_PIXELS", 2000)
     Image.new("RGB", (50, 41)).save(tmp_path / "a.png")
     with pytest.raises(UserError, match=r"a\.png has more than 2,000 pixels.*smaller size"):
         read_image(tmp_path / "a.png", 4)
+
+
+def test_a_program_in_place_of_a_photo_is_never_run(tmp_path, monkeypatch):
+    """Pillow gives an EPS file to Ghostscript, whatever its name is."""
+    Image.new("RGB", (20, 20)).save(tmp_path / "a.eps")
+    (tmp_path / "a.eps").rename(tmp_path / "a.png")
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *args, **keywords: pytest.fail("it was run"))
+    with pytest.raises(UserError, match=r"a\.png cannot be read as an image \(Pillow does not recognise"):
+        read_image(tmp_path / "a.png", 8)
+
+
+def test_a_progressive_photo_counts_in_full(tmp_path, monkeypatch):
+    """It is not decoded at a fraction of its size, but read in full and then reduced."""
+    monkeypatch.setattr(decoding, "MOST_PIXELS", 100_000)
+    for progressive in (False, True):
+        Image.new("RGB", (2400, 80)).save(tmp_path / f"{progressive}.jpg", progressive=progressive)
+    assert read_image(tmp_path / "False.jpg", 8).shape == (8, 8, 3)
+    with pytest.raises(UserError, match="more than 100,000 pixels"):
+        read_image(tmp_path / "True.jpg", 8)
+
+
+def test_a_photo_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+
+    def no_memory(self):
+        raise MemoryError
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", no_memory)
+    with pytest.raises(UserError, match=r"a\.png does not fit into memory"):
+        read_image(tmp_path / "a.png", 8)

@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
+from tinyvit.data import safe_pickle
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.errors import UserError
 
@@ -91,3 +92,39 @@ def test_a_pickle_cut_short_at_any_byte_says_so(tmp_path):
         file = write(tmp_path / "batch", content[:length])
         with pytest.raises(UserError, match="truncated or damaged"):
             load_pickle(file)
+
+
+PAIRS = b"\x80\x02}K\x01" + b"2\x86" * 60 + b"K\x01s."  # DUP and TUPLE2: a pair of pairs of pairs, as a key
+MEMOIZED_PAIRS = b"\x80\x02}K\x01" + b"".join(b"q%ch%c\x86" % (i, i) for i in range(60)) + b"K\x01s."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x80\x02}r\xff\xff\xff\x7f.",  # a memo of two thousand million entries: fine, if it is no list
+        b"\x80\x02B\xff\xff\xff\x7fabc.",
+        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7fabc.",
+        PAIRS,
+        MEMOIZED_PAIRS,
+        b"\x80\x02}U\x01a" + MEMOIZED_PAIRS[4:-4] + b"\x93.",  # as the name of a function
+        b"\x80\x02" + b"(" * 100 + b".",
+        b"\x80\x02}(K\x01K\x02K\x03u.",
+        b"\x80\x02K\x01K\x02a.",
+        b"\x80\x02K\x01)R.",
+        b"\x80\x02}}b.",
+        b"",
+    ],
+)
+def test_a_few_bytes_take_neither_gigabytes_nor_hours(tmp_path, content):
+    file = write(tmp_path / "batch", content)
+    try:
+        assert load_pickle(file) == {}
+    except UserError as error:
+        assert "batch" in str(error)
+
+
+def test_a_pickle_of_endless_instructions_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(safe_pickle, "MOST_INSTRUCTIONS", 100)
+    file = write(tmp_path / "batch", pickle.dumps({b"labels": list(range(200))}, protocol=4))
+    with pytest.raises(UserError, match="more instructions than a CIFAR batch has"):
+        load_pickle(file)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tinyvit.engine import cores
-from tinyvit.engine.cores import available_cores, available_memory
+from tinyvit.engine.cores import available_cores, available_memory, cores_of_one
 
 GIB = 1 << 30
 
@@ -127,3 +127,29 @@ def test_this_very_machine(monkeypatch):
     assert 1 <= available_cores() <= (os.cpu_count() or 1)
     memory = available_memory()
     assert memory is None or memory > 1 << 24
+
+
+@pytest.mark.parametrize(
+    ("processes", "quota", "expected"),
+    [
+        ([range(8)] * 2, "max 100000", [4, 4]),
+        ([range(8)] * 3, "max 100000", [2, 2, 2]),
+        ([[0], [1]], "max 100000", [1, 1]),  # each is bound to a core of its own
+        ([range(4), range(4, 8)], "max 100000", [4, 4]),
+        ([range(4), range(4), range(4, 8)], "max 100000", [2, 2, 4]),
+        ([[0]] * 3, "max 100000", [1, 1, 1]),
+        ([range(64)] * 2, "600000 100000", [3, 3]),  # they share a quota of six cores
+        ([range(64)], "150000 100000", [1]),
+    ],
+)
+def test_the_processes_of_a_machine_share_its_cores(tmp_path, processes, quota, expected):
+    root = system(tmp_path, "0::/\n", {"cpu.max": quota})
+    processes = [frozenset(cores) for cores in processes]
+    assert [cores_of_one(processes, which, root) for which in range(len(processes))] == expected
+
+
+def test_without_sets_of_cores_all_are_shared(monkeypatch):
+    monkeypatch.setattr("tinyvit.engine.cores.available_cores", lambda root: 8)
+    assert cores_of_one([None] * 2, 0) == 4
+    assert cores_of_one([None] * 9, 0) == 1
+    assert cores_of_one([], 0) == 8  # a process on its own

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tinyvit.errors import UserError
+from tinyvit.files import archive as archive_module
 from tinyvit.files import locks
 from tinyvit.files.archive import unpack
 
@@ -156,3 +157,43 @@ def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UserError, match=r"does not contain set/two\.bin"):
         unpack(archive, CONTENT.keys(), tmp_path / "out")
     assert everything_below(tmp_path / "out") == []
+
+
+def test_a_long_name_that_becomes_gigabytes_is_refused(tmp_path):
+    header = special("././@LongLink", tarfile.GNUTYPE_LONGNAME)
+    header.size = 50_000_000
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.GNU_FORMAT) as archive:
+        archive.addfile(header, io.BytesIO(b"x" * header.size))
+    with pytest.raises(UserError, match="far larger than expected"):
+        unpack(tmp_path / "a.tar.gz", CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
+
+
+def test_a_file_with_holes_of_a_terabyte_is_refused(tmp_path):
+    hole = special("set/one.bin", tarfile.GNUTYPE_SPARSE)
+    block = bytearray(hole.tobuf(tarfile.GNU_FORMAT))
+    block[483:495] = b"77777777777\0"  # its size with the holes
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    with gzip.open(tmp_path / "a.tar.gz", "wb") as file:
+        file.write(bytes(block) + bytes(1024))
+    with pytest.raises(UserError, match=r"a\.tar\.gz"):
+        unpack(tmp_path / "a.tar.gz", CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
+
+
+def test_an_archive_of_endless_members_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_module, "MOST_MEMBERS", 3)
+    archive = make_archive(tmp_path / "a.tar.gz", {f"{i}": b"" for i in range(4)} | CONTENT)
+    with pytest.raises(UserError, match="far larger than expected"):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+
+
+def test_names_nested_beyond_reason_are_refused(tmp_path):
+    """Each long name says that another follows; tarfile calls itself for each."""
+    header = special("././@LongLink", tarfile.GNUTYPE_LONGNAME)
+    header.size = 1
+    with gzip.open(tmp_path / "a.tar.gz", "wb") as file:
+        file.write((header.tobuf(tarfile.GNU_FORMAT) + bytes(512)) * 2000)
+    with pytest.raises(UserError, match=r"a\.tar\.gz"):
+        unpack(tmp_path / "a.tar.gz", CONTENT.keys(), tmp_path / "out")

@@ -1,5 +1,6 @@
 import io
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -161,3 +162,46 @@ def test_a_header_with_other_bytes_does_not_crash_the_reader(folder, changes):
 def test_any_shape_in_the_header_does_not_crash_the_reader(folder, descr, shape):
     text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {tuple(shape)}}}"
     read_or_complain(folder, npz(("a.npy", with_header(text, bytes(8)))))
+
+
+def test_arrays_that_vanish_from_a_damaged_directory_are_missed(tmp_path):
+    """A comment that swallows the entry of the last array: zipfile alone would list only the first."""
+    content = bytearray(GOOD)
+    first = content.index(b"PK\x01\x02")
+    second = content.index(b"PK\x01\x02", first + 4)
+    end = content.index(b"PK\x05\x06")
+    content[first + 32 : first + 34] = (end - second).to_bytes(2, "little")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.namelist() == ["a.npy"]
+    assert "contains 1 arrays, and states that it has 2" in complaint(read, tmp_path, bytes(content))
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
+    bomb = npz(("a.npy", npy(np.zeros(15_000_000))), compression=zipfile.ZIP_DEFLATED)
+    assert len(bomb) < 200_000
+    assert "its arrays have 120,000,128 bytes, expected no more than" in complaint(read, tmp_path, bomb)
+
+
+def test_a_member_that_unpacks_to_more_than_it_states_is_refused(tmp_path):
+    bomb = bytearray(npz(("a.npy", npy(np.zeros(3_000_000))), compression=zipfile.ZIP_DEFLATED))
+    for size_at in (22, bomb.index(b"PK\x01\x02") + 24):  # the unpacked size, in both places
+        bomb[size_at : size_at + 4] = (128).to_bytes(4, "little")
+    tracemalloc.start()
+    try:
+        assert "a.npy" in complaint(read, tmp_path, bytes(bomb))
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000  # of the 24 million that it unpacks to
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "array", [np.ones(2, "c8"), np.ones(2, "m8[s]"), np.ones(2, "M8[s]"), np.ones(2, "S3")]
+)
+def test_what_are_no_numbers_are_refused(tmp_path, array):
+    assert "expected numbers" in complaint(read, tmp_path, npz(("a.npy", npy(array))))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compression_that_numpy_never_uses_is_refused(tmp_path, compression):
+    content = npz(("a.npy", npy(ARRAYS["a"])), compression=compression)
+    assert "compressed in a way" in complaint(read, tmp_path, content)

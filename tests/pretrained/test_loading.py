@@ -1,5 +1,7 @@
 """What training, prediction and analysis can start from, and the size of images it then takes."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from tests.pretrained.checkpoints import complaint, random_model
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.errors import UserError
 from tinyvit.model import Model, ViTConfig, forward, initialise
+from tinyvit.pretrained import hugging_face
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.loading import (
@@ -218,3 +221,39 @@ def test_a_hybrid_for_grey_images_is_not_given_colours(tmp_path):
     config, params = random_model(image_size=16, patch_size=2, resnet=(), channels=1)
     save_official(tmp_path / "grey.npz", config, params)
     assert "cannot read colour photos" in complaint(load_any, str(tmp_path / "grey.npz"))
+
+
+def test_a_folder_for_hugging_face_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    config = tiny_config(gelu="exact", eps=1e-12)
+    params = initialise(config, 1)
+
+    class Killed(BaseException):
+        """Nothing catches it."""
+
+    def killed(path, write, previous=None):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hugging_face, "write_atomically", killed)  # of the descriptions, after the weights
+        with pytest.raises(Killed):
+            save_hugging_face(tmp_path / "model", config, params, "abcde")
+    assert list(tmp_path.iterdir()) == []
+    left = tmp_path / ".model.123-0123abcd.writing"  # by a process that was killed in earnest
+    left.mkdir()
+    (left / "model.safetensors").write_bytes(b"half")
+    save_hugging_face(tmp_path / "model", config, params, "abcde")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert len(list((tmp_path / "model").iterdir())) == 3
+    with pytest.raises(UserError, match="cannot create the folder"):
+        save_hugging_face(tmp_path / "model", config, params, "abcde")
+
+
+@pytest.mark.parametrize(
+    "stated", [{"image_size": [10**9, 10**9]}, {"num_attention_heads": 2**70}, {"num_attention_heads": -1}]
+)
+def test_sizes_that_are_not_those_of_the_weights_are_refused_and_the_file_is_named(tmp_path, stated):
+    config = tiny_config(gelu="exact", eps=1e-12)
+    save_hugging_face(tmp_path / "model", config, initialise(config, 1), "abcde")
+    path = tmp_path / "model" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | stated))
+    assert "model.safetensors" in complaint(load_any, str(tmp_path / "model"))

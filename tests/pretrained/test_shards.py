@@ -87,3 +87,10 @@ def test_an_invalid_index_is_one_clear_line(tmp_path, content):
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(content, encoding="latin-1")
     assert "does not say which file contains what" in complaint(read_shards, index)
+
+
+@pytest.mark.parametrize("file", [3, None, [], {}, ["a.safetensors"]])
+def test_a_place_that_is_no_name_is_refused(sharded, file):
+    index, _ = sharded
+    with_places(index, lambda places: places.update({"x": file}))
+    assert "is not the name of a .safetensors file" in complaint(read_shards, index)

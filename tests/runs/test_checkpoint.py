@@ -22,6 +22,7 @@ from tinyvit.errors import UserError
 from tinyvit.files import atomic as files
 from tinyvit.model import Params, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.runs.folder import RunFolder
 from tinyvit.training import loop
 
 
@@ -253,3 +254,112 @@ def test_nothing_is_unpickled(tmp_path):
     (tmp_path / "a.npz").write_bytes(buffer.getvalue())
     with pytest.raises(UserError, match="never loaded"):
         load_checkpoint(tmp_path / "a.npz")
+
+
+def edited(path, **changes):
+    """Write a checkpoint without a seal, as earlier versions did, some arrays changed or left out (None)."""
+    content = arrays(path) | changes
+    np.savez(path, **{name: array for name, array in content.items() if array is not None})
+    return path
+
+
+@pytest.fixture
+def saved(tmp_path):
+    save_checkpoint(tmp_path / "a.npz", example())
+    return tmp_path / "a.npz"
+
+
+def test_a_checkpoint_of_an_earlier_version_is_read(saved):
+    assert "sealed" in np.load(saved).files
+    assert load_checkpoint(edited(saved)).progress == {"step": 3, "best": 0.1}
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["param/norm.weight", "optimizer/m"])
+def test_numbers_that_are_not_finite_are_refused(saved, name, number):
+    array = arrays(saved)[name]
+    array.flat[3] = number
+    with pytest.raises(UserError, match=r"a\.npz is damaged: .* not a finite number"):
+        load_checkpoint(edited(saved, **{name: array}))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "?", "U4"])
+def test_parameters_that_are_not_floating_point_are_refused(saved, dtype):
+    array = arrays(saved)["param/norm.weight"].astype(dtype)
+    with pytest.raises(UserError, match=r"norm\.weight .* which is not floating point"):
+        load_checkpoint(edited(saved, **{"param/norm.weight": array}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config": np.array("[" * 100_000)},
+        {"config": np.ones(3)},
+        {"config": None},
+        {"progress": np.array("[]")},
+        {"progress": np.array('{"records": [3]}')},
+        {"progress": np.array('{"records": [{"epoch": "one", "step": 3}]}')},
+        {"classes": np.array("[3]")},
+    ],
+)
+def test_descriptions_that_are_none_are_refused(saved, changes):
+    with pytest.raises(UserError, match=r"a\.npz is not a checkpoint of tinyvit"):
+        load_checkpoint(edited(saved, **changes))
+
+
+def test_a_model_of_a_thousand_million_layers_is_refused_before_it_is_laid_out(saved):
+    config = json.loads(str(arrays(saved)["config"]))
+    for changes in ({"layers": 10**9}, {"resnet": [10**9], "patch_size": 1}):
+        with pytest.raises(UserError, match="its model description is missing or unreadable"):
+            load_checkpoint(edited(saved, config=np.array(json.dumps(config | changes))))
+
+
+def test_names_of_classes_cannot_command_the_terminal(saved):
+    found = load_checkpoint(edited(saved, classes=np.array(json.dumps(["a", "\x1b[2Jb"]))))
+    assert found.classes == ("a", r"\x1b[2Jb")
+
+
+def test_the_checkpoint_before_is_kept_and_offered_when_the_last_is_damaged(go, photos, tmp_path):
+    run = tmp_path / "run"
+    assert go(train, *tiny(photos, run))[0] == 0
+    assert json.loads(str(arrays(run / "previous.npz")["progress"]))["step"] == 8
+    whole = (run / "last.npz").read_bytes()
+    (run / "last.npz").write_bytes(whole[:5000] + b"?" + whole[5001:])
+    told = go(train, "--resume", run)
+    assert_one_line(told, run / "last.npz", "checksum", "previous.npz, after step 8, is whole", "delete")
+    (run / "last.npz").unlink()
+    (tmp_path / "whole.npz").write_bytes(whole)
+    assert go(train, "--resume", run)[0] == 0
+    assert_same_bits(run / "last.npz", tmp_path / "whole.npz")
+
+
+def test_a_checkpoint_before_that_is_damaged_too_is_not_offered(tmp_path):
+    run = RunFolder(tmp_path)
+    for step in (1, 2):
+        one = example()
+        one.progress["step"] = step
+        save_checkpoint(run.last_path, one, run.previous_path)
+    for path in (run.last_path, run.previous_path):
+        path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(UserError, match=r"last\.npz .* checksum") as caught:
+        run.load("last")
+    assert "previous" not in str(caught.value)
+
+
+@pytest.mark.parametrize("failing", [None, "link"])
+def test_each_checkpoint_is_found_again_as_the_previous_one(tmp_path, monkeypatch, failing):
+    """Also where a file cannot have two names, and after a crash that left both names to one file."""
+    if failing:
+        monkeypatch.setattr(files.os, failing, no_space)
+    last, previous = tmp_path / "last.npz", tmp_path / "previous.npz"
+    for step in range(4):
+        one = example()
+        one.progress["step"] = step
+        save_checkpoint(last, one, previous)
+        assert load_checkpoint(last).progress["step"] == step
+        if step:
+            assert load_checkpoint(previous).progress["step"] == step - 1
+        if step == 1 and not failing:
+            previous.unlink()
+            os.link(last, previous)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["last.npz", "previous.npz"]

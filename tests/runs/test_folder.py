@@ -101,7 +101,20 @@ def test_metrics_are_read_as_they_were_written(tmp_path):
     assert sorted(path.name for path in run.path.iterdir()) == ["config.json", "metrics.jsonl"]
 
 
-@pytest.mark.parametrize("line", ['{"epoch": 2, "tr', "", "[1, 2]", "\x00", "7"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"epoch": 2, "tr',
+        "",
+        "[1, 2]",
+        "\x00",
+        "7",
+        "[" * 5000,
+        '{"epoch": "2"}',
+        '{"test_loss": "low"}',
+        '{"lr": []}',
+    ],
+)
 def test_a_damaged_line_of_the_metrics_is_named(tmp_path, line):
     run = create(tmp_path / "run")
     run.metrics_path.write_text(f'{{"epoch": 1}}\n{line}\n{{"epoch": 3}}\n')

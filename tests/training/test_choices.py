@@ -1,11 +1,14 @@
 """What a repeated run passes on to a run with other choices."""
 
+from dataclasses import replace
+
 import pytest
 
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
+from tinyvit.parallel import Ranks
 from tinyvit.runs.settings import Settings
-from tinyvit.training.choices import new_settings
+from tinyvit.training.choices import new_settings, on_ranks
 
 
 def repeat(repeated, **chosen):
@@ -65,3 +68,22 @@ def test_a_run_from_weights_is_not_repeated_with_another_model(name):
     flag = name.replace("_", "-")
     with pytest.raises(UserError, match=f"weights runs/shapes-1, which have a model already: omit --{flag}"):
         repeat({"model": "shapes-1", "weights": "runs/shapes-1"}, **{name: "blocks"})
+
+
+def test_the_ranks_of_a_machine_share_its_cores(monkeypatch):
+    monkeypatch.setattr("tinyvit.engine.cores.available_cores", lambda root: 8)
+    cpu, two, four = select_device("cpu"), Ranks(), Ranks()
+    two.size, two.neighbours = 2, (frozenset(range(8)),) * 2
+    four.size, four.neighbours = 4, (frozenset(range(8)),) * 2  # on two machines
+    alone = new_settings({}, None, cpu)
+    assert (alone.ranks, alone.threads) == (1, 8)
+    for ranks in (two, four):
+        settings = new_settings({}, None, cpu, ranks)
+        assert (settings.ranks, settings.threads) == (ranks.size, 4)
+        assert new_settings({"threads": 3}, None, cpu, ranks).threads == 3
+        again = on_ranks(alone, {}, cpu, ranks)  # a run that one process began
+        assert (again.ranks, again.threads) == (ranks.size, 4)
+    assert on_ranks(settings, {}, cpu, four) == settings
+    assert (
+        on_ranks(replace(settings, threads=3), {}, cpu, four).threads == 3
+    )  # as many as before: the same bits

@@ -223,7 +223,9 @@ def test_a_repeated_run_computes_where_its_config_says_unless_the_user_says_othe
     command, alone, tmp_path, monkeypatch
 ):
     asked = []
-    monkeypatch.setattr(session, "select_device", lambda wanted: asked.append(wanted) or select_device("cpu"))
+    monkeypatch.setattr(
+        session, "select_device", lambda wanted, number: asked.append(wanted) or select_device("cpu")
+    )
     for number, flags in enumerate(((), ("--device", "auto"))):
         assert command("--config", alone / "config.json", "--out", tmp_path / str(number), *flags)[0] == 0
     assert asked == ["cpu", "auto"]

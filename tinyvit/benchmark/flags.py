@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
 from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
+from tinyvit.benchmark.rings import ETHERNET
 from tinyvit.benchmark.speed.cards import names
 from tinyvit.engine.cuda.plan.options import PRECISIONS
 from tinyvit.errors import UserError
-from tinyvit.shell.command import positive_int, thread_count
+from tinyvit.shell.command import natural_float, pixel_count, positive_float, positive_int, thread_count
 from tinyvit.shell.flags import add_json_flag
 
 _MEASURING = ("all", "vs", "compile", "engine", "threads", "steps", "breakdown")
@@ -21,6 +22,7 @@ def add_flags(p: argparse.ArgumentParser) -> None:
     _add_case_flags(p)
     _add_device_flags(p)
     _add_timing_flags(p)
+    _add_rank_flags(p)
     add_json_flag(p, "the figures as JSON")
 
 
@@ -43,17 +45,28 @@ def check_flags(args: argparse.Namespace) -> None:
         raise UserError("--precision needs --device gpu or --predict: on a CPU, all is computed in float32.")
     if args.breakdown and on_gpu:
         raise UserError("--breakdown is for the CPU: on a GPU, every kernel is timed anyway.")
+    _check_ranks(args, on_gpu or predicts or args.all or args.vs or args.breakdown or args.mode == "infer")
     engines = GPU_ENGINES if on_gpu else tuple(CPU_ENGINES)
     if args.engine and args.engine not in engines:
         where = "a GPU" if on_gpu else "a CPU"
         raise UserError(f"there is no engine {args.engine} for {where}: expected {' or '.join(engines)}.")
 
 
+def _check_ranks(args: argparse.Namespace, other: bool) -> None:
+    """Raise UserError for flags that do not go with --ranks, or go with nothing else."""
+    if args.ranks is None:
+        for flag in ("latency", "bandwidth", "spread"):
+            if getattr(args, flag) is not None:
+                raise UserError(f"--{flag} goes with --ranks only.")
+    elif other:
+        raise UserError("--ranks times training steps on the CPU, and nothing else: omit the other flags.")
+
+
 def _add_case_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
     p.add_argument(
         "--image-size",
-        type=positive_int,
+        type=pixel_count,
         default=32,
         metavar="N",
         help="give the model images of N x N pixels (default: 32)",
@@ -138,4 +151,36 @@ def _add_timing_flags(p: argparse.ArgumentParser) -> None:
         type=positive_int,
         metavar="N",
         help="on a CPU, also time each operation separately, on N images and one thread",
+    )
+
+
+def _add_rank_flags(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--ranks",
+        type=positive_int,
+        nargs="*",
+        metavar="R",
+        help="simulate training by R processes that sum their gradients around a ring, from the time of one; "
+        "under mpiexec, measure it instead and compare. --batch-size is that of each process (default: 2 to "
+        "1024)",
+    )
+    p.add_argument(
+        "--latency",
+        type=natural_float,
+        metavar="US",
+        help=f"with --ranks, time of a short message in microseconds (default: {1e6 * ETHERNET.latency:g}; "
+        "under mpiexec, as measured)",
+    )
+    p.add_argument(
+        "--bandwidth",
+        type=positive_float,
+        metavar="X",
+        help=f"with --ranks, GB/s from one process to the next (default: {ETHERNET.bandwidth / 1e9:g})",
+    )
+    p.add_argument(
+        "--spread",
+        type=natural_float,
+        metavar="R",
+        help="with --ranks, standard deviation of all times as a part of their mean "
+        f"(default: {ETHERNET.spread:g})",
     )

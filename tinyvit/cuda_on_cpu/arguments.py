@@ -66,7 +66,7 @@ def _array(parameter: Parameter, arg: Any, number: int) -> Array:
     elif hasattr(getattr(arg, "data", None), "ptr"):
         address = arg.data.ptr
     else:
-        raise TypeError(f"the kernel expects a pointer, and {arg!r} is no array")
+        raise TypeError(f"the kernel expects a pointer, and {arg!r} is not an array")
     expected, given = _wanted(parameter.pointee_kind, parameter.pointee_size), np.dtype(arg.dtype)
     if not _fits(parameter.pointee_kind.decode(), parameter.pointee_size, given):
         raise TypeError(f"the kernel expects a pointer to {expected}, and the array has {given}")

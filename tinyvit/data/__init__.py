@@ -85,8 +85,9 @@ def load_dataset(
     that has no test images of its own.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
-    a folder is read; note(line) receives the number of its images and classes. Raises UserError for an
-    unknown name, or if anything is wrong with the files.
+    a folder is read; note(line) receives the number of its images and classes, or that CIFAR's
+    files are not the official ones. Raises UserError for an unknown name, or if anything is wrong with the
+    files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
@@ -105,4 +106,4 @@ def load_dataset(
         return load_folder(Path(data_dir), side, seed, decoding, note)
     if name == "shapes":
         return make_shapes(seed=seed)
-    return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report)
+    return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report, note)

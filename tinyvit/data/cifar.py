@@ -7,20 +7,24 @@ green, then the blue. The Python layout holds the same data in pickled dictionar
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from tinyvit.data.cifar_checksums import OFFICIAL
 from tinyvit.data.dataset import Dataset, ImageSet
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.errors import UserError
-from tinyvit.files.archive import unpack
+from tinyvit.files.archive import clear_unpacking, unpack
 from tinyvit.files.download import REDOWNLOAD, Report, download
+from tinyvit.files.reading import open_regular
 
 PIXELS = 3 * 32 * 32
 Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # returns a file's pixels and labels
+Note = Callable[[str], None]  # a line to show to the user
 
 
 @dataclass(frozen=True)
@@ -97,17 +101,25 @@ CIFAR100 = Source(
 SOURCES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
 
 
-def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report | None = None) -> Dataset:
+def load_cifar(
+    name: str,
+    data_dir: Path,
+    url: str | None = None,
+    report: Report | None = None,
+    note: Note | None = None,
+) -> Dataset:
     """'cifar10' or 'cifar100' (its fine labels): 50,000 training and 10,000 test images (n, 32, 32, 3).
 
     The files are looked for in data_dir and in the archive's folder below it. If they are not there, an
     official archive in data_dir is unpacked. If there is none, the binary archive is downloaded into data_dir
-    from url (default: the authors' page).
+    from url (default: the authors' page). note receives a line if the files are not the official ones: a
+    conversion or another compression may be meant, and so may not.
 
     Raises UserError if a file is truncated or is not what its name says, or if the download fails.
     """
     source = SOURCES[name]
     folder, layout = _find(source, data_dir)
+    clear_unpacking(data_dir / layout.archive, data_dir)  # what a process that was killed has left
     if folder is None:
         archive = data_dir / layout.archive
         if not archive.exists():
@@ -116,6 +128,8 @@ def load_cifar(name: str, data_dir: Path, url: str | None = None, report: Report
         folder = data_dir / layout.folder
     read = _read_binary if layout is source.binary else _read_python
     train, test = (_read_set(source, read, folder, files) for files in (layout.train, layout.test))
+    if note:
+        _compare_with_official(folder, layout.train + layout.test, note)
     return Dataset(name, source.classes, train, test)
 
 
@@ -143,6 +157,25 @@ def _read_set(source: Source, read: Reader, folder: Path, files: tuple[str, ...]
     return ImageSet(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels)
 
 
+def _compare_with_official(folder: Path, files: tuple[str, ...], note: Note) -> None:
+    """Say so if files differ from the official ones, where the checksums of these are known."""
+    odd = [file for file in files if file in OFFICIAL and _md5(folder / file) != OFFICIAL[file]]
+    if odd:
+        which = odd[0] if len(odd) == 1 else f"{len(odd)} of {len(files)} files"
+        note(
+            f"{folder}: {which} not as published (by MD5), which is fine for a conversion or a copy in "
+            "another format; otherwise, download the data again"
+        )
+
+
+def _md5(path: Path) -> str:
+    digest = hashlib.md5(usedforsecurity=False)
+    with open_regular(path) as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Pixels uint8 (n, 3072) and labels int64 (n,) of one binary file."""
     record = source.label_bytes + PIXELS
@@ -150,7 +183,8 @@ def _read_binary(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     if found != expected:
         wrong = "the file is truncated" if found < expected else "the file is too long"
         raise UserError(f"{path} has {found:,} bytes, expected {expected:,}: {wrong}. {REDOWNLOAD}")
-    records = np.fromfile(path, dtype=np.uint8).reshape(-1, record)
+    with open_regular(path) as file:
+        records = np.fromfile(file, dtype=np.uint8).reshape(-1, record)
     labels = records[:, source.label_bytes - 1].astype(np.int64)
     return records[:, source.label_bytes :], _checked_labels(source, path, labels)
 
@@ -160,11 +194,17 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     batch = load_pickle(path)
     pixels, labels = batch.get(b"data"), batch.get(source.label_key)
     expected = source.images_per_file[path.name]
-    if np.shape(pixels) != (expected, PIXELS) or np.shape(labels) != (expected,):
+    shape = pixels.shape if isinstance(pixels, np.ndarray) else ()
+    counts = (len(labels),) if isinstance(labels, list) else getattr(labels, "shape", ())
+    if shape != (expected, PIXELS) or counts != (expected,):
         raise UserError(
-            f"{path} contains arrays of shape {np.shape(pixels)} and {np.shape(labels)}, expected "
-            f"{(expected, PIXELS)} pixels and {(expected,)} labels: it is not the file that its name "
-            f"says. {REDOWNLOAD}"
+            f"{path} contains arrays of shape {shape} and {counts}, expected {(expected, PIXELS)} pixels and "
+            f"{(expected,)} labels: it is not the file that its name says. {REDOWNLOAD}"
+        )
+    if isinstance(labels, list) and any(type(label) is not int or abs(label) > 2**31 for label in labels):
+        raise UserError(
+            f"{path} has a label that is not a small whole number, expected 0 to {len(source.classes) - 1}: "
+            f"the file is damaged. {REDOWNLOAD}"
         )
     return pixels, _checked_labels(source, path, np.array(labels, dtype=np.int64))
 

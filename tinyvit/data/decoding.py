@@ -10,18 +10,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from math import prod
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from tinyvit.data.image_files import readable_formats
 from tinyvit.errors import UserError
+from tinyvit.files.reading import open_regular
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 
 WHITE = (255, 255, 255)  # the background behind transparent pixels
 
+MOST_PIXELS = 1 << 26  # 8192 x 8192
+_LARGE, _ONE_LARGE = 1 << 24, Lock()  # only one image of more pixels is decoded at a time
 _JPEGS = ("JPEG", "MPO")  # MPO: a JPEG followed by further images, as some phones write it
 _ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; _UPRIGHT turns such an image upright
 _UPRIGHT = {
@@ -42,25 +48,31 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
 
     most_reduced(width, height), called with the size of the upright image, returns the largest factor, 1 or
     more, by which it may be reduced. A JPEG is then decoded at 1/2, 1/4 or 1/8 of its size within that limit;
-    all other images keep their size. Raises UserError if there is no such file, Pillow cannot decode it, or
-    it has more than twice PIL.Image.MAX_IMAGE_PIXELS pixels.
+    all other images keep their size. Raises UserError if there is no such file, it is not a regular file,
+    Pillow cannot decode it, or it would have more than MOST_PIXELS pixels. Decoding takes up to 2 GB of
+    memory, on all threads together: those with large images wait for each other.
     """
     try:
-        with Image.open(path) as image:
+        with open_regular(path) as file, Image.open(file, formats=readable_formats()) as image:
+            whole = image.size
             reduced = _reduce(image, most_reduced) if most_reduced else None
-            image.load()
-            orientation = _orientation(image)
-            upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
-            rgb = _on_white(_eight_bits(upright))
+            pixels = _pixels(image, whole)
+            if pixels > MOST_PIXELS:
+                raise Image.DecompressionBombError
+            with _ONE_LARGE if pixels > _LARGE else nullcontext():
+                image.load()
+                orientation = _orientation(image)
+                upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
+                rgb = _on_white(_eight_bits(upright))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist, expected an image file.") from error
     except Image.DecompressionBombError as error:
         raise UserError(
-            f"{path} has more than {2 * Image.MAX_IMAGE_PIXELS:,} pixels, the largest size that is read: "
-            "save it at a smaller size."
+            f"{path} has more than {MOST_PIXELS:,} pixels, the largest size that is read: save it at a "
+            "smaller size."
         ) from error
-    except MemoryError:
-        raise
+    except MemoryError as error:
+        raise UserError(f"{path} does not fit into memory: save it at a smaller size.") from error
     except Exception as error:  # Pillow's decoders raise all kinds of exceptions on damaged files
         raise UserError(
             f"{path} cannot be read as an image ({_reason(error)}); "
@@ -92,6 +104,11 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
     return drafted[1][2:] if drafted else None
 
 
+def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
+    """How many pixels have to be in memory to decode an image; of a progressive JPEG, the whole."""
+    return prod(whole if image.info.get("progressive") else image.size)
+
+
 def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:
     """The box that the image fills: everything except what rounding up the sides of a reduced image added."""
     width, height = reduced or image.size
@@ -113,8 +130,8 @@ def _orientation(image: Image.Image) -> int:
 def _eight_bits(image: Image.Image) -> Image.Image:
     """The same image with 8 bits per channel: Pillow itself would clip 16-bit greys at 255."""
     if image.mode.startswith("I"):
-        pixels = np.asarray(image).astype(np.float64)
-        return Image.fromarray((pixels / 257).round().clip(0, 255).astype(np.uint8))
+        pixels = np.asarray(image).astype(np.int32)
+        return Image.fromarray(((pixels.clip(0, 0xFFFF) + 128) // 257).astype(np.uint8))  # 0xFFFF is white
     if image.mode == "F":
         raise ValueError("its pixels are floating-point numbers of unknown range")
     return image

@@ -11,7 +11,7 @@ import numpy as np
 from tinyvit.data.dataset import Dataset, ImageSet
 from tinyvit.data.image_files import is_hidden, is_image_name, visible_files
 from tinyvit.data.photos import read_photos
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
 _TEST_NAMES = ("test", "val", "valid", "validation")
@@ -73,7 +73,7 @@ class _Counter:
 
 
 def _find_images(folder: Path) -> Classes:
-    classes = {entry.name: _image_files(entry) for entry in _visible(folder) if entry.is_dir()}
+    classes = {printable(entry.name): _image_files(entry) for entry in _visible(folder) if entry.is_dir()}
     if len(classes) < 2:
         found = f"only the class {next(iter(classes))!r}" if classes else "no folders"
         raise UserError(f"{folder} contains {found}, expected at least two class folders: {LAYOUT}.")

@@ -11,6 +11,9 @@ from PIL import Image
 
 # Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
+# A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and three that may hold an image
+# far larger than they state.
+_UNSAFE = {"EPS", "IPTC", "FITS", "ICO", "ICNS"}
 
 
 def is_image_name(path: Path) -> bool:
@@ -55,6 +58,13 @@ def _raise(error: OSError) -> None:
 
 
 @cache
+def readable_formats() -> tuple[str, ...]:
+    """The formats of images, as Pillow names them, that can be decoded without risk."""
+    Image.init()  # fills Image.OPEN
+    return tuple(kind for kind in Image.OPEN if kind not in _NO_DECODER | _UNSAFE)
+
+
+@cache
 def _extensions() -> frozenset[str]:
-    formats = Image.registered_extensions().items()  # also fills Image.OPEN, the formats that can be read
-    return frozenset(name for name, kind in formats if kind in Image.OPEN and kind not in _NO_DECODER)
+    formats = Image.registered_extensions().items()
+    return frozenset(name for name, kind in formats if kind in readable_formats())

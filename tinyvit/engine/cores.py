@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 
@@ -23,6 +23,22 @@ def available_cores(root: Path = Path("/")) -> int:
     for quota in _cpu_quotas(root):
         cores = min(cores, math.ceil(quota))
     return max(cores, 1)
+
+
+def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: Path = Path("/")) -> int:
+    """How many cores one of several processes on this machine may keep busy, if all are busy; at least 1.
+
+    processes are the cores that each may run on. A core that several may run on counts for each as a part of
+    one; a quota is shared by all. Without those sets, the cores of this process are shared by all. No
+    processes are one on its own.
+    """
+    if not processes:
+        return available_cores(root)
+    if None in processes:
+        return max(1, available_cores(root) // len(processes))
+    fair = sum(1 / sum(core in others for others in processes) for core in processes[which])
+    quota = min(_cpu_quotas(root), default=math.inf) / len(processes)
+    return max(1, math.floor(min(fair, quota) + 1e-9))
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
+from tinyvit.engine.exchange import own_parts, sum_and_clip
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Average, Optimizer, clip_norm
+from tinyvit.optim import Average, Optimizer
+from tinyvit.parallel import ALONE, Ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,8 @@ class Training:
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
     a batch is split into, computed one after another to save memory. average, if given, is updated too.
-    operations says whether the plans have any for the images (see data.augmentation).
+    operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
+    that share the images of each batch.
     """
 
     images: Array
@@ -31,6 +34,7 @@ class Training:
     accumulate: int = 1
     average: Average | None = None
     operations: bool = False
+    ranks: Ranks = ALONE
 
 
 class ReferenceEngine:
@@ -70,21 +74,22 @@ class ReferenceEngine:
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """One update; returns the mean loss of the batch before the update, and the norm of its gradient.
 
-        Both are arrays without axes, so that nothing has to wait for a GPU.
+        Both are arrays without axes, so that nothing has to wait for a GPU. Of several ranks, each computes a
+        part of the batch, and all return the same.
         """
         t = self.training
         self.grads.flat.fill(0)
         loss = 0.0
-        for part in plan.parts(t.accumulate):
+        for part in own_parts(plan, t):
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
             loss = loss + self.loss_and_grads(images, targets, part.noise(), share)
-        norm = clip_norm(self.grads, t.clip)
+        norm = sum_and_clip(self.grads, t)
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:
             t.average.update(plan.step)
-        return loss, norm
+        return t.ranks.sum(loss), norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0

@@ -13,12 +13,13 @@ from tinyvit.files.locks import Taken, lock
 from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], None], previous: Path | None = None) -> None:
     """Call write on a temporary file next to path, flush it to disk, then move it into place.
 
-    If anything fails, path is unchanged and the temporary file is deleted. Processes that write the same path
-    at the same time do not interfere: the last one to finish wins. Raises UserError if the disk is full or
-    the folder is missing or not writable.
+    write may also read what it has written. The file that is replaced, if any, is then found at previous, in
+    the same folder. If anything fails, path is unchanged and the temporary file is deleted. Processes that
+    write the same path at the same time do not interfere: the last one to finish wins. Raises UserError if
+    the disk is full or the folder is missing or not writable.
     """
     clear_abandoned(path, "writing")
     try:
@@ -30,6 +31,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
                 os.fsync(file.fileno())
                 if os.name == "nt":  # elsewhere it stays open, and so locked, until it has been moved
                     file.close()
+                if previous:
+                    _keep(path, previous)
                 os.replace(beside, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -45,6 +48,26 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
             "space, or choose another folder."
         ) from error
     flush_folder(path.parent)
+
+
+def _keep(path: Path, previous: Path) -> None:
+    """Give the file at path, if there is one, the other name as well, at no moment taking its own away.
+
+    Where a file cannot have two names (on some network drives), it is moved.
+    """
+    clear_abandoned(previous, "writing")
+    if not path.exists():
+        return
+    spare = temporary_path(previous, "writing")
+    try:
+        os.link(path, spare)
+    except OSError:
+        os.replace(path, previous)
+        return
+    try:
+        os.replace(spare, previous)
+    finally:
+        spare.unlink(missing_ok=True)  # os.replace leaves both names if they already are the same file's
 
 
 def flush_folder(folder: Path) -> None:
@@ -63,7 +86,7 @@ def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
     """A new, locked file next to path, with the permissions of any new file."""
     while True:
         beside = temporary_path(path, "writing")
-        file = open(beside, "xb")  # noqa: SIM115 - the caller closes it
+        file = open(beside, "x+b")  # noqa: SIM115 - the caller closes it
         with contextlib.suppress(Taken):
             if not lock(file.fileno()) or beside.exists():
                 return beside, file

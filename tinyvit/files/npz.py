@@ -5,57 +5,62 @@
     the rest     the numbers
 
 They are read member by member here, so that the claims of a header are checked before any memory is allocated
-for it, and so that nothing is ever unpickled.
+for it, and so that nothing is ever unpickled. Reading a file takes at most 20 times its size and 100 MB.
 """
 
 from __future__ import annotations
 
 import tokenize
+import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from tinyvit.errors import UserError
+from tinyvit.files.reading import open_regular
+from tinyvit.files.seal import check_seal
+
+_Members = dict[str, zipfile.ZipInfo]  # by the names of their arrays
 
 REMEDY = "Delete it and download it again."
+MOST_ARRAYS = 20_000
 _READ_HEADER = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+_KINDS = "fiubU"  # floating point, whole numbers, true or false, and text, which describes a checkpoint
+_END = b"PK\x05\x06"  # of a zip: this, 6 bytes, the number of members, 10 bytes, the length of a comment
+_END_SIZE, _LONGEST_COMMENT = 22, 0xFFFF
 # The exceptions that zipfile, zlib and numpy raise for a damaged file.
-_DAMAGE = (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, OverflowError)
+_DAMAGE = (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError, ArithmeticError, MemoryError)
 _DAMAGE += (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 
 
 def names_in_npz(path: Path) -> list[str]:
     """The names of a file's arrays. Raises UserError if it is not an .npz file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return [name.removesuffix(".npy") for name in archive.namelist()]
-    except _DAMAGE as error:
-        raise _unusable(path, error) from error
+    with _opened(path, REMEDY) as (_, _, members):
+        return list(members)
 
 
 def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
     """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, becomes float32.
 
-    Raises UserError if the file is damaged, does not contain what it claims, or contains Python objects;
-    remedy is the last sentence of its message.
+    Raises UserError if the file is damaged, does not contain what it claims, differs from its checksum (see
+    files.seal), or contains anything but numbers and text; remedy is the last sentence of its message.
     """
-    arrays: dict[str, np.ndarray] = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                name = member.filename.removesuffix(".npy")
-                if name in arrays:
-                    raise ValueError(f"{name!r} is in it twice")
-                arrays[name] = _array(archive, member)
-    except _DAMAGE as error:
-        raise _unusable(path, error, remedy) from error
-    return arrays
+    with _opened(path, remedy) as (file, archive, members):
+        check_seal(file, members)
+        most = 100_000_000 + 20 * path.stat().st_size
+        held = sum(member.file_size for member in members.values())
+        if held > most:
+            raise ValueError(f"its arrays have {held:,} bytes, expected no more than {most:,}")
+        return {name: _array(archive, member) for name, member in members.items()}
 
 
 def from_bfloat16(halves: np.ndarray) -> np.ndarray:
@@ -63,28 +68,76 @@ def from_bfloat16(halves: np.ndarray) -> np.ndarray:
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
-def _unusable(path: Path, error: Exception, remedy: str = REMEDY) -> UserError:
+@contextmanager
+def _opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, _Members]]:
+    """A file, the archive in it, and its members; whatever fails meanwhile is a UserError."""
+    try:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy's, about headers in an unusual form
+            yield file, archive, _members(archive, _claimed_count(file))
+    except _DAMAGE as error:
+        raise _unusable(path, error, remedy) from error
+
+
+def _members(archive: zipfile.ZipFile, claimed: int) -> _Members:
+    """The members by the names of their arrays. ValueError if they are not as many as the archive claims."""
+    found = archive.infolist()
+    if len(found) != claimed:
+        raise ValueError(f"it contains {len(found):,} arrays, and states that it has {claimed:,}")
+    if len(found) > MOST_ARRAYS:
+        raise ValueError(f"it contains {len(found):,} arrays, expected no more than {MOST_ARRAYS:,}")
+    members: _Members = {}
+    for member in found:
+        name = member.filename.removesuffix(".npy")
+        if name in members:
+            raise ValueError(f"{name!r} is in it twice")
+        members[name] = member
+    return members
+
+
+def _claimed_count(file: BinaryIO) -> int:
+    """How many members a zip archive states at its end: zipfile lists those it finds, without comparing."""
+    file.seek(0, 2)
+    file.seek(-min(file.tell(), _END_SIZE + _LONGEST_COMMENT), 2)
+    tail = file.read()
+    end = len(tail) - _END_SIZE  # where it is if there is no comment
+    if not (tail.startswith(_END, end) and tail.endswith(b"\0\0")):
+        end = tail.rfind(_END)
+    return int.from_bytes(tail[end + 10 : end + 12], "little")
+
+
+def _unusable(path: Path, error: Exception, remedy: str) -> UserError:
     if isinstance(error, OSError) and error.errno:
         return UserError(f"cannot read {path}: {error.strerror}.")
     why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
+    if isinstance(error, MemoryError):
+        why = "it does not fit into memory"
     return UserError(f"{path} is not a usable .npz file: {why}. {remedy}")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     name = member.filename
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name!r} is compressed in a way that NumPy never uses")
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         if version not in _READ_HEADER:
             raise ValueError(f"{name!r} has version {version}, expected (1, 0) or (2, 0)")
         shape, is_fortran, dtype = _READ_HEADER[version](file)
+        is_bfloat16 = dtype == np.dtype("V2")
         if dtype.hasobject:
             raise ValueError(f"{name!r} contains pickled Python objects, which are never loaded")
+        if dtype.kind not in _KINDS and not is_bfloat16:
+            raise ValueError(f"{name!r} has dtype {dtype}, expected numbers")
         needed, held = prod(shape) * dtype.itemsize, member.file_size - file.tell()
-        if needed != held:
+        if needed != held or min(shape, default=0) < 0:
             raise ValueError(
                 f"{name!r} of shape {shape} and dtype {dtype} needs {needed:,} bytes, has {held:,}"
             )
-        flat = np.frombuffer(file.read(), dtype)
-    if dtype == np.dtype("V2"):
+        content = file.read(held)  # no more than that is unpacked; at its end, the CRC is compared
+        if len(content) != held or file.read(1):
+            raise ValueError(f"{name!r} has {len(content):,} bytes, expected {held:,}")
+    flat = np.frombuffer(content, dtype)
+    if is_bfloat16:
         flat = from_bfloat16(flat.view(np.uint16))
     return flat.reshape(shape, order="F" if is_fortran else "C")

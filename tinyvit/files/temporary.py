@@ -12,9 +12,11 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tinyvit.files.locks import Taken, lock, lock_folder
+from tinyvit.files.reading import open_regular
 
 _DEAD_AFTER = 3600  # seconds
 
@@ -34,9 +36,29 @@ def clear_abandoned(target: Path, purpose: str) -> None:
                     _delete_if_abandoned(path)
 
 
+@contextlib.contextmanager
+def temporary_folder(target: Path, purpose: str) -> Iterator[Path]:
+    """A new, locked folder next to target, deleted at the end with everything in it, unless it was moved."""
+    clear_abandoned(target, purpose)
+    while True:
+        beside = temporary_path(target, purpose)
+        beside.mkdir()
+        with contextlib.suppress(Taken, FileNotFoundError):
+            descriptor = lock_folder(beside)
+            break
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
 def _delete_if_abandoned(path: Path) -> None:
     """Delete a file or folder. Raises Taken if it is in use, OSError if it is gone or not deletable."""
-    if path.is_dir():
+    if path.is_symlink():  # none of ours: whatever it leads to is somebody else's
+        path.unlink()
+    elif path.is_dir():
         descriptor = lock_folder(path)
         try:
             if descriptor is not None or _is_old(path):
@@ -45,7 +67,7 @@ def _delete_if_abandoned(path: Path) -> None:
             if descriptor is not None:
                 os.close(descriptor)
     else:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if lock(file.fileno()):
                 path.unlink()
                 return

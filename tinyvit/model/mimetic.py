@@ -63,7 +63,7 @@ def make_mimetic(config: ViTConfig, params: Params, rng: np.random.Generator) ->
     """Overwrite the matrices of attention, and the learned positions, with mimetic first values.
 
     The parameters are in main memory. A class token lies nowhere in the image, so its position stays as it
-    is; so do relative positions, which are no vectors of tokens. Raises UserError as check_mimetic does. A
+    is; so do relative positions, which are not vectors of tokens. Raises UserError as check_mimetic does. A
     singular value decomposition for each head takes its time in large models: two minutes for B/16 on a core.
     """
     check_mimetic(config)

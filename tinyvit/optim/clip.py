@@ -8,18 +8,20 @@ The direction is unchanged, but a single bad batch cannot move the parameters fa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 
 
-def clip_norm(grads: Params, largest: float) -> Array:
+def clip_norm(grads: Params, largest: float, total: Callable[[Array], Array] = lambda part: part) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
-    Returns the norm before scaling, an array without axes, so that nothing has to wait for a GPU.
+    If grads are a part of all gradients, total(squares of the part) are the squares of all. Returns the norm
+    before scaling, an array without axes, so that nothing has to wait for a GPU.
     """
     xp = array_module(grads.flat)
-    norm = xp.sqrt(grads.flat @ grads.flat)
+    norm = xp.sqrt(total(grads.flat @ grads.flat))
     if largest < math.inf:
         grads.flat *= xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #         eq. 1
     return norm

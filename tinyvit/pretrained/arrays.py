@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from math import isqrt
+from collections import Counter
+from math import isqrt, prod
+from typing import Any
 
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.model import Params, ViTConfig, layout
 
 
 class NamedArrays:
@@ -19,6 +21,11 @@ class NamedArrays:
 
     def __contains__(self, name: str) -> bool:
         return name in self._left
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers all arrays have that are not yet taken."""
+        return sum(array.size for array in self._left.values())
 
     def shape(self, name: str, axes: int) -> tuple[int, ...]:
         """The shape of an array not yet taken. Raises UserError if it is missing or has other axes."""
@@ -81,12 +88,36 @@ def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.nd
     """Arrays under their new names. Raises UserError if two arrays have the same name."""
     arrays = dict(pairs)
     if len(arrays) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise UserError(
             f"{source} contains {_printable(twice)} twice, in different spellings: remove the wrong one."
         )
     return arrays
+
+
+def described_config(source: str, fields: dict[str, Any]) -> ViTConfig:
+    """ViTConfig(**fields), with the source named in its UserError."""
+    try:
+        return ViTConfig(**fields)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise UserError(f"{source}, with the config.json beside it, describes no model: {error}") from error
+
+
+def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:
+    """Zeros for all parameters of a model, to be filled from a table.
+
+    Raises UserError, before memory is taken for them, if the table has far fewer numbers than that. (If only
+    an array is missing, that is found, and named, when the table is asked for it.)
+    """
+    rows = layout(config)
+    needed = sum(prod(row.shape) for row in rows)
+    if needed > 4 * table.numbers + 1_000_000:
+        raise UserError(
+            f"{table.source} contains {table.numbers:,} numbers, but a model of its shape, for images of "
+            f"{' x '.join(map(str, config.image_size))} pixels, has {needed:,}: download it again, with the "
+            "config.json beside it."
+        )
+    return Params.zeros(rows, dtype)
 
 
 def square_image_size(

@@ -6,12 +6,12 @@ sides of an image that is not square, or which tokens are pooled. Nor do they co
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
+from tinyvit.files.reading import read_json
 from tinyvit.pretrained.architectures import described_architecture
 
 # The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).
@@ -39,7 +39,7 @@ _VISIBLE = frozenset(
 )  # fmt: skip
 _READ = frozenset(("num_heads", "act_layer", "global_pool"))
 # The exceptions that reading a malformed file may raise.
-UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def read_description(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = read_json(path)
         known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
     except UNREADABLE as error:
         raise UserError(
@@ -72,11 +72,11 @@ def read_description(path: Path) -> dict[str, Any]:
 def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
     """The names of `count` classes in the config.json of timm, Hugging Face or a run; None if it has none."""
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = read_json(path)
         names = stated.get("classes") or stated.get("label_names") or stated["id2label"]
         if len(names) != count:
             return None
-        return tuple(str(names[str(c) if isinstance(names, dict) else c]) for c in range(count))
+        return tuple(printable(str(names[str(c) if isinstance(names, dict) else c])) for c in range(count))
     except UNREADABLE:
         return None
 
@@ -84,7 +84,7 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
 def is_described_by_timm(path: Path) -> bool:
     """Whether this is a config.json written by timm."""
     try:
-        return "architecture" in json.loads(path.read_text(encoding="utf-8"))
+        return "architecture" in read_json(path)
     except UNREADABLE:
         return False
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import shutil
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
+from tinyvit.files.atomic import flush_folder, write_atomically
+from tinyvit.files.temporary import temporary_folder
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.preprocessing import FILTERS, PhotoFit
 from tinyvit.pretrained.safetensors import write_safetensors
@@ -33,20 +35,21 @@ def save_hugging_face(
             ".safetensors file."
         )
     try:
-        folder.mkdir(parents=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
+            write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
+            for name, content in (
+                ("config.json", _description(config, classes)),
+                ("preprocessor_config.json", _preprocessing(config, fit)),
+            ):
+                text = json.dumps(content, indent=2) + "\n"
+                write_atomically(beside / name, lambda file, text=text: file.write(text.encode()))
+            beside.rename(folder)
+        flush_folder(folder.parent)
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
-    try:
-        write_safetensors(folder / "model.safetensors", arrays, {"format": "pt"})
-        for name, content in (
-            ("config.json", _description(config, classes)),
-            ("preprocessor_config.json", _preprocessing(config, fit)),
-        ):
-            text = json.dumps(content, indent=2) + "\n"
-            write_atomically(folder / name, lambda file, text=text: file.write(text.encode()))
-    except BaseException:  # an incomplete folder is worse than none
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
 def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def load_any(
     converted to one for colour images that uses their grey values. Raises UserError if the source is none of
     these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
     """
-    model = _load(_weights_within(source), report, heads, checkpoint)
+    with np.errstate(all="ignore"):  # what overflows is found below
+        model = _load(_weights_within(source), report, heads, checkpoint)
     config = model.config
     if heads not in (None, config.heads):
         raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")

@@ -19,9 +19,16 @@ import re
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
-from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
+from tinyvit.pretrained.arrays import (
+    NamedArrays,
+    described_config,
+    empty_params,
+    renamed,
+    square_image_size,
+    take_positions,
+)
 from tinyvit.pretrained.one_table import with_one_table
 from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
 
@@ -35,6 +42,7 @@ _RENAMED = (
 _BLOCK = "Transformer/encoderblock_{}/"
 _ATTENTION = "MultiHeadDotProductAttention_1/"
 _POSITION = "Transformer/posembed_input/pos_embedding"
+_MOST_LAYERS = 1000  # stacked in one array
 _GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
 
 
@@ -63,20 +71,22 @@ def from_official(
     pixels = P * resnet_scale(resnet.get("resnet"))
     has_token, has_head = "cls" in table, "head/kernel" in table
     first = _BLOCK.format(0)
-    config = ViTConfig(
-        image_size=image_size or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
-        patch_size=P,
-        width=D,
-        mlp_width=table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
-        heads=table.shape(first + _ATTENTION + "query/kernel", 3)[1],
-        layers=table.count(r"Transformer/encoderblock_(\d+)/"),
-        classes=table.shape("head/kernel", 2)[1] if has_head else 1,
-        pool="token" if has_token else "mean",
-        pre_logits=table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
-        channels=channels,
+    fields = {
+        "image_size": image_size
+        or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
+        "patch_size": P,
+        "width": D,
+        "mlp_width": table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],
+        "heads": table.shape(first + _ATTENTION + "query/kernel", 3)[1],
+        "layers": table.count(r"Transformer/encoderblock_(\d+)/"),
+        "classes": table.shape("head/kernel", 2)[1] if has_head else 1,
+        "pool": "token" if has_token else "mean",
+        "pre_logits": table.shape("pre_logits/kernel", 2)[1] if "pre_logits/kernel" in table else 0,
+        "channels": channels,
         **resnet,
-    )
-    params = Params.zeros(layout(config), dtype)
+    }
+    config = described_config(source, fields)
+    params = empty_params(table, config, dtype)
     for row in params.rows:
         if row.name == "position":
             params[row.name] = take_positions(table, _POSITION, config)
@@ -146,7 +156,7 @@ def _usual_names(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.nda
         if re.search(_GROUP_NORM, name) and array.shape[:-1] == (1, 1, 1):  # as older files store it
             array = array.reshape(-1)
         stacked = re.fullmatch(r"Transformer/encoderblock/(.*)", name, re.DOTALL)
-        if stacked and array.size:
+        if stacked and array.ndim and 0 < len(array) <= _MOST_LAYERS:
             usual += [(_BLOCK.format(i) + stacked[1], layer) for i, layer in enumerate(array)]
         else:
             usual.append((name, array))

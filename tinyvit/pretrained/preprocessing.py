@@ -5,7 +5,6 @@ Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import floor
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.errors import UserError
+from tinyvit.files.reading import read_json
 from tinyvit.pretrained.description import UNREADABLE, height_and_width
 from tinyvit.pretrained.pixels import PixelScale
 
@@ -108,7 +108,7 @@ def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
         if not path.is_file():
             continue
         try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
+            stated = read_json(path)
             if name == "config.json":
                 stated = stated.get("pretrained_cfg") or {}
             stated = dict(stated.items())

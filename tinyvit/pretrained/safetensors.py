@@ -18,13 +18,15 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import from_bfloat16
+from tinyvit.files.reading import LARGEST_TEXT, open_regular, parse_json
 
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
 }  # fmt: skip
-_LARGEST_HEADER = 100_000_000  # bytes; the limit set by the format
+_LARGEST_HEADER = LARGEST_TEXT  # bytes; the format itself allows 100 million, real files need one million
+_MOST_AXES, _LONGEST_AXIS = 64, 1 << 128  # NumPy's limit, and one that keeps messages short
 
 
 def read_safetensors(path: Path) -> dict[str, np.ndarray]:
@@ -33,9 +35,12 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     Raises UserError if the file is not a safetensors file, is truncated, or does not contain what it claims.
     """
     try:
-        data = np.fromfile(path, dtype=np.uint8)
+        with open_regular(path) as file:
+            data = np.fromfile(file, dtype=np.uint8)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise _bad(path, "it does not fit into memory") from error
     header, body = _header(path, data)
     arrays, spans = {}, []
     for name, entry in header.items():
@@ -99,7 +104,8 @@ def write_safetensors(
 def _mapped(path: Path) -> np.ndarray:
     """The bytes of a file, memory-mapped, so that none of them is read yet."""
     try:
-        return np.memmap(path, np.uint8, mode="r")
+        with open_regular(path) as file:
+            return np.memmap(file, np.uint8, mode="r")
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
         raise _bad(path, str(error)) from error
 
@@ -115,8 +121,8 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
         )
     try:
         text = data[8 : 8 + length].tobytes().decode("utf-8")
-        header = json.loads(text, object_pairs_hook=_without_duplicates)
-    except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+        header = parse_json(text, object_pairs_hook=_without_duplicates)
+    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
         raise _bad(path, f"its header is unreadable: {error}") from error
     if not isinstance(header, dict):
         raise _bad(path, "its header is not a JSON object")
@@ -124,10 +130,11 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is in it twice")
+    table: dict[str, object] = {}
+    for name, value in pairs:
+        if name in table:
+            raise ValueError(f"{name!r} is in it twice")
+        table[name] = value
     return table
 
 
@@ -135,7 +142,9 @@ def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, t
     """The dtype, shape, start and end of an array, each checked."""
     try:
         dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
-        sizes_are_whole = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
+        sizes_are_whole = len(shape) <= _MOST_AXES and all(
+            type(n) is int and 0 <= n < _LONGEST_AXIS for n in (*shape, begin, end)
+        )
     except (TypeError, KeyError, ValueError):
         raise _bad(path, f"the description of {name!r} is not one of an array") from None
     if not sizes_are_whole:

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-import json
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
 from tinyvit.errors import UserError
+from tinyvit.files.reading import read_json
 from tinyvit.pretrained.safetensors import read_safetensors
 
 ENDING = ".safetensors.index.json"
@@ -22,10 +23,11 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
     Every file must be in the folder of the index and contain exactly the arrays that the index lists for it.
     Raises UserError if that is not so, if a file is damaged, or if the index is unreadable.
     """
-    file_of = read_index(index)
+    names_in: dict[str, set[str]] = defaultdict(set)
+    for name, file in read_index(index).items():
+        names_in[file].add(name)
     arrays: dict[str, np.ndarray] = {}
-    for file in sorted(set(file_of.values())):
-        expected = {name for name, listed in file_of.items() if listed == file}
+    for file, expected in sorted(names_in.items()):
         found = read_safetensors(index.with_name(file))
         if odd := sorted(expected ^ found.keys()):
             has = "lacks" if odd[0] in expected else "also contains"
@@ -37,17 +39,18 @@ def read_shards(index: Path) -> dict[str, np.ndarray]:
 def read_index(index: Path) -> dict[str, str]:
     """The file that contains each array, by the array's name. Raises UserError like read_shards."""
     try:
-        file_of = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+        file_of = read_json(index)["weight_map"]
         pairs = list(file_of.items())
     except OSError as error:
         raise UserError(f"cannot read {index}: {error.strerror or error}.") from error
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise _bad(
             index, f"it does not say which file contains what ({error})", "Download it again"
         ) from error
     for _, file in pairs:
         if not _is_plain_name(file):
             raise _bad(index, f"{file!r} is not the name of a .safetensors file beside it", "Do not trust it")
+    for file in sorted({file for _, file in pairs}):
         if not index.with_name(file).is_file():
             raise _bad(index, f"{file} is missing", "Download it too, into the same folder")
     return file_of

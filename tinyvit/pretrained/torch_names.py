@@ -22,9 +22,16 @@ from typing import Any
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
-from tinyvit.pretrained.arrays import NamedArrays, renamed, square_image_size, take_positions
+from tinyvit.pretrained.arrays import (
+    NamedArrays,
+    described_config,
+    empty_params,
+    renamed,
+    square_image_size,
+    take_positions,
+)
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
 from tinyvit.pretrained.one_table import with_one_table
 from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
@@ -124,9 +131,9 @@ def from_torch_names(
     }
     if not resnet:
         _check_whole_patches(inferred["image_size"], P, source)
-    config = ViTConfig(**(inferred | known))
+    config = described_config(source, inferred | known)
+    params = empty_params(table, config, dtype)
     _supply_missing_biases(table, names, config)
-    params = Params.zeros(layout(config), dtype)
     for name, shape in params.shapes.items():
         if name == "position":
             params[name] = take_positions(table, names.position, config)

@@ -2,27 +2,33 @@
 
 config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
+settings            JSON: the settings of the run; empty in a file that does not belong to one
 classes             JSON: names of the classes; empty in a run, whose config.json has them
 param/NAME          every parameter or, with --ema, its running average
 training/weights    with --ema, the parameters themselves, flat
 optimizer/NAME      every array of the optimiser's state, flat
+sealed              text: the file ends in a checksum of everything before it (see files.seal)
 
-best.npz, which is never resumed, has neither of the last two.
+best.npz, which is never resumed, has neither optimizer/NAME nor training/weights. Checkpoints of earlier
+versions, without a checksum, are read too.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from tinyvit.backend import Array, to_numpy
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import names_in_npz, read_npz
+from tinyvit.files.reading import parse_json
+from tinyvit.files.seal import SEALED, add_seal
 from tinyvit.model import Params, ViTConfig, layout
 
 _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
@@ -41,21 +47,32 @@ class Checkpoint:
     progress: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     weights: Array | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
-def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint atomically. Raises UserError if it cannot be written."""
+def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
+    """Write a checkpoint atomically; the one that it replaces, if any, is then found at previous.
+
+    Raises UserError if it cannot be written.
+    """
     params = Params(to_numpy(checkpoint.params.flat), checkpoint.params.rows)
     arrays = {
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
         "progress": np.array(json.dumps(checkpoint.progress)),
         "classes": np.array(json.dumps(list(checkpoint.classes))),
+        "settings": np.array(json.dumps(checkpoint.settings)),
+        SEALED: np.array("sha256"),
     }
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
     if checkpoint.weights is not None:
         arrays["training/weights"] = to_numpy(checkpoint.weights)
-    write_atomically(path, lambda file: np.savez(file, **arrays))
+
+    def write(file: BinaryIO) -> None:
+        np.savez(file, **arrays)
+        add_seal(file)
+
+    write_atomically(path, write, previous)
 
 
 def is_checkpoint(path: Path) -> bool:
@@ -75,29 +92,75 @@ def load_checkpoint(path: Path) -> Checkpoint:
         )
     arrays = read_npz(path, _REMEDY)
     try:
-        config = ViTConfig(**json.loads(str(arrays["config"])))
-        progress = json.loads(str(arrays["progress"]))
-        classes = tuple(json.loads(str(arrays.get("classes", "[]"))))
-    except (KeyError, TypeError, ValueError) as error:
+        config = ViTConfig(**_content(arrays, "config"))
+        progress = _checked_progress(_content(arrays, "progress"))
+        classes = _content(arrays, "classes") if "classes" in arrays else []
+        if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
+            raise ValueError("the names of its classes are not texts")
+        settings = _content(arrays, "settings") if "settings" in arrays else {}
+        if not isinstance(settings, dict):
+            raise ValueError("its settings are not those of a run")
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz from a run folder."
         ) from error
     params, optimizer = _read_params(path, config, arrays), _section(arrays, "optimizer/")
-    return Checkpoint(config, params, optimizer, progress, classes, arrays.get("training/weights"))
+    weights = arrays.get("training/weights")
+    _check_finite(
+        path, {"param": params.flat, **optimizer} | ({} if weights is None else {"weights": weights})
+    )
+    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)), weights, settings)
+
+
+def _content(arrays: dict[str, np.ndarray], name: str) -> Any:
+    """What a text in JSON says."""
+    if arrays[name].shape != () or arrays[name].dtype.kind != "U":
+        raise ValueError(f"{name} is not a text")
+    return parse_json(str(arrays[name]))
+
+
+def _checked_progress(progress: Any) -> dict[str, Any]:
+    """The progress; ValueError if its records are not those of epochs."""
+    records = progress.get("records", []) if isinstance(progress, dict) else None
+    if not isinstance(records, list) or not all(_is_record(record) for record in records):
+        raise ValueError("its progress is not that of a run")
+    return progress
+
+
+def _is_record(record: Any) -> bool:
+    return isinstance(record, dict) and all(type(record.get(name)) is int for name in ("epoch", "step"))
+
+
+def _check_finite(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Raise UserError if an array of a checkpoint contains anything but finite numbers."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U" or not np.isfinite(array).all():
+            raise UserError(f"{path} is damaged: {name} contains what is not a finite number. {_REMEDY}")
 
 
 def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -> Params:
     """The parameters, checked to have the shapes that the configuration requires."""
-    rows, found = layout(config), _section(arrays, "param/")
-    for name, shape in ((row.name, row.shape) for row in rows):
-        if name not in found or found[name].shape != shape:
-            has = f"shape {found[name].shape}" if name in found else "no such parameter"
-            raise UserError(
-                f"{path} does not match its own model: {name} should have shape {shape}, the file has {has}. "
-                "Use another checkpoint, or train again."
-            )
-    params = Params.zeros(rows, found["head.weight"].dtype)
+    found = _section(arrays, "param/")
+    if config.layers + sum(config.resnet or ()) > len(found):  # before a table of that length is made
+        raise UserError(
+            f"{path} does not match its own model: it describes {config.layers:,} layers, the file has "
+            f"{len(found):,} parameters. Use another checkpoint, or train again."
+        )
+    rows = layout(config)
+    for row in rows:
+        array = found.get(row.name)
+        if array is None or array.shape != row.shape:
+            has = "no such parameter" if array is None else f"shape {array.shape}"
+        elif array.dtype.kind != "f":
+            has = f"dtype {array.dtype}, which is not floating point"
+        else:
+            continue
+        raise UserError(
+            f"{path} does not match its own model: {row.name} should have shape {row.shape}, the file has "
+            f"{has}. Use another checkpoint, or train again."
+        )
+    params = Params.zeros(rows, np.result_type(*(found[row.name] for row in rows)))
     for name in params:
         params[name] = found[name]
     return params

@@ -3,6 +3,7 @@
 config.json     settings and model, and the versions of the software they were run with
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
+previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
 patches.png     patches that it was shown and predicted, if it learned without labels
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
 from collections.abc import Sequence
 from itertools import count
@@ -22,14 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.locks import Taken
+from tinyvit.files.reading import parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint
 from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
 from tinyvit.version import __version__
+
+# The numbers in a record of an epoch, if it has them.
+_FIGURES = {"lr", "grad_norm", "images_per_second", "seconds", "train_loss"}
+_FIGURES |= {"val_loss", "val_accuracy", "test_loss", "test_accuracy"}
 
 
 class RunFolder:
@@ -40,10 +47,16 @@ class RunFolder:
         self.config_path = self.path / "config.json"
         self.metrics_path = self.path / "metrics.jsonl"
         self.last_path = self.path / "last.npz"
+        self.previous_path = self.path / "previous.npz"
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
         self.patches_path = self.path / "patches.png"
         self._claim = Claim(self.path)
+        self.only_start = False  # whether the last checkpoint is that of a new run, before its first step
+
+    def __reduce__(self) -> tuple:
+        """A copy in another process has the same paths, but not the claim."""
+        return RunFolder, (self.path,)
 
     @classmethod
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
@@ -117,10 +130,19 @@ class RunFolder:
             ) from None
 
     def release(self) -> None:
-        """Unlock the folder; if it has no checkpoint, first delete only what this process created in it."""
-        if not (self.last_path.exists() or self.best_path.exists()):
+        """Unlock the folder; if nothing was trained, first delete only what this process created in it."""
+        if not self.has_trained():
             self._claim.delete_what_was_made()
         self._claim.unlock()
+
+    def mark_start(self) -> None:
+        """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
+        self.only_start = True
+        self._claim.add(self.last_path)
+
+    def has_trained(self) -> bool:
+        """Whether there is a checkpoint, other than that of the start."""
+        return not self.only_start and (self.last_path.exists() or self.best_path.exists())
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -144,7 +166,10 @@ class RunFolder:
 
     def classes(self) -> tuple[str, ...]:
         """The names of the classes, in the order of the logits; none if the run learns without labels."""
-        return tuple(self._config("classes", list))
+        names = self._config("classes", list)
+        if not all(isinstance(name, str) for name in names):
+            raise self._damaged("its classes are not names")
+        return tuple(map(printable, names))
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
@@ -154,7 +179,7 @@ class RunFolder:
                 f"there is no checkpoint {path}, but there is {other.name}: choose it with "
                 f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
             )
-        checkpoint, described = load_checkpoint(path), self.model()
+        checkpoint, described = self._load(path), self.model()
         named = 0 if described.predicts_patches else described.classes
         if checkpoint.config != described or named != len(self.classes()):
             raise UserError(
@@ -163,10 +188,35 @@ class RunFolder:
             )
         return checkpoint
 
+    def recover_last(self) -> None:
+        """Use the previous checkpoint if there is no last one: it was deleted, or was just being replaced."""
+        if self.previous_path.exists() and not self.last_path.exists():
+            os.replace(self.previous_path, self.last_path)
+
+    def _load(self, path: Path) -> Checkpoint:
+        """A checkpoint; if the last one is damaged, the error offers the one before it."""
+        try:
+            return load_checkpoint(path)
+        except UserError as error:
+            if path != self.last_path or not (offer := self._offer()):
+                raise
+            raise UserError(f"{error} {offer}") from error
+
+    def _offer(self) -> str:
+        """What to do to resume from the previous checkpoint; empty if there is none that is whole."""
+        try:
+            step = load_checkpoint(self.previous_path).progress.get("step", 0)
+        except UserError:
+            return ""
+        return (
+            f"The checkpoint before it, {self.previous_path.name}, after step {step}, is whole: to go on "
+            f"from there, delete {self.last_path} and use --resume again."
+        )
+
     def metrics(self) -> list[dict[str, Any]]:
         """The records of the finished epochs, if there are any yet. Raises UserError for a damaged line."""
         try:
-            lines = self.metrics_path.read_text("utf-8").splitlines()
+            lines = read_text(self.metrics_path).splitlines()
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
@@ -178,15 +228,22 @@ class RunFolder:
         text = "".join(json.dumps(record) + "\n" for record in records)
         write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
 
+    def lacking(self, epochs: int) -> str:
+        """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
+        if len(self.metrics()) < epochs:
+            return self.metrics_path.name
+        drawn = self.curves_path.stat().st_mtime_ns if self.curves_path.exists() else -1
+        return self.curves_path.name if drawn < self.metrics_path.stat().st_mtime_ns else ""
+
     def _record(self, number: int, line: str) -> dict[str, Any]:
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except ValueError:
             record = None
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or not all(_fits(name, value) for name, value in record.items()):
             raise UserError(
-                f"{self.metrics_path} is damaged: line {number} is not a JSON object. Restore the file, or "
-                "delete that line."
+                f"{self.metrics_path} is damaged: line {number} is not a JSON object with the numbers of an "
+                "epoch. Restore the file, or delete that line."
             )
         return record
 
@@ -194,16 +251,16 @@ class RunFolder:
         """The configuration of the model."""
         try:
             return ViTConfig(**self._config("model", dict))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, ArithmeticError) as error:
             raise self._damaged(error) from error
 
     def _config(self, key: str, kind: type) -> Any:
         try:
-            value = json.loads(self.config_path.read_text("utf-8"))[key]
+            value = read_json(self.config_path)[key]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(error) from error
         if not isinstance(value, kind):
-            raise self._damaged(f"{key} is {value!r}")
+            raise self._damaged(f"{key} is of type {type(value).__name__}")
         return value
 
     def _damaged(self, reason: object) -> UserError:
@@ -217,12 +274,20 @@ class RunFolder:
                 "with --out."
             )
         pictures = self.curves_path, self.patches_path
-        for path in (self.config_path, self.metrics_path, self.last_path, self.best_path, *pictures):
+        checkpoints = self.last_path, self.previous_path, self.best_path
+        for path in (self.config_path, self.metrics_path, *checkpoints, *pictures):
             if path.exists():
                 raise UserError(
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "
                     "folder with --out."
                 )
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether a record of an epoch may have this value under this name."""
+    if name in ("epoch", "step"):
+        return type(value) is int and value > 0
+    return name not in _FIGURES or value is None or type(value) in (int, float)
 
 
 def latest_run(root: Path = Path("runs")) -> Path:
@@ -236,7 +301,7 @@ def latest_run(root: Path = Path("runs")) -> Path:
 def _is_run(path: Path) -> bool:
     """Whether a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
     try:
-        config = json.loads((path / "config.json").read_text("utf-8"))
+        config = read_json(path / "config.json")
     except (OSError, ValueError):
         return False
     return isinstance(config, dict) and "settings" in config

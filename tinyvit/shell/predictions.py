@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 from tinyvit.shell.progress import Progress
 
 
@@ -47,7 +47,7 @@ class Predictions:
             self._print_json(path, classes=[self._as_record(c, probabilities[c]) for c in best])
         else:
             lines = [f"  {100 * probabilities[c]:5.1f}%  {self._classes[c]}" for c in best]
-            self._print("\n".join([str(path), *lines]))
+            self._print("\n".join([printable(str(path)), *lines]))
         return f"{self._classes[best[0]]} {100 * probabilities[best[0]]:.1f}%"
 
     def error(self, path: Path, error: UserError) -> None:

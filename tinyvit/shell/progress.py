@@ -9,6 +9,7 @@ Here is what the lines say; how they move, and fit the terminal, is in moving_li
 
 from __future__ import annotations
 
+import io
 import math
 import sys
 import time
@@ -50,6 +51,14 @@ COUNT_LAYOUTS = (
 )
 
 
+class _Nowhere(io.TextIOBase):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        """Forget a text."""
+        return len(text)
+
+
 class Progress:
     """Prints what a command is doing to a stream, standard output if none is given.
 
@@ -62,6 +71,11 @@ class Progress:
         self._line = MovingLine(sys.stdout if stream is None else stream, clock)
         self._of_speed: Callable[[float], str] | None = None
         self._first_step = math.inf  # when it was shown
+
+    @classmethod
+    def silent(cls) -> Progress:
+        """One that prints nothing, for a process that is not the one that speaks."""
+        return cls(_Nowhere())
 
     def header(self, *parts: str) -> None:
         """The opening line: tinyvit, then what is trained, on what, and where it is written."""

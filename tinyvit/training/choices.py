@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from tinyvit.backend import Device
-from tinyvit.engine import available_cores
+from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
+from tinyvit.parallel import ALONE, Ranks
 from tinyvit.recipes.named import named_recipe
+from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import (
@@ -21,6 +23,7 @@ from tinyvit.training.recipes import (
     recipe,
     settings_of,
 )
+from tinyvit.training.same_settings import settings_of_run
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
@@ -29,10 +32,12 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
 
 
-def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
+def new_settings(
+    chosen: dict[str, Any], repeated: Settings | None, device: Device, ranks: Ranks = ALONE
+) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from a recipe.
 
     The recipe is the one that the user names or, by default, that of the data set.
@@ -80,9 +85,18 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
             f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
             f"omit --{given[0].replace('_', '-')}, or --config."
         )
-    if not device.is_gpu and settings.threads is None:  # another number of threads would give other bits
-        settings = replace(settings, threads=available_cores())
-    return settings
+    return on_ranks(settings, chosen, device, ranks)
+
+
+def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device, ranks: Ranks) -> Settings:
+    """Settings for these ranks: unless the user chose them, another number of ranks has other threads."""
+    if ranks.size != settings.ranks and "threads" not in chosen:
+        settings = replace(settings, threads=None)
+    settings = replace(settings, ranks=ranks.size)
+    if device.is_gpu or settings.threads:
+        return settings
+    cores = cores_of_one(ranks.neighbours, ranks.local_rank)
+    return replace(settings, threads=cores)  # kept: another number of threads would give other bits
 
 
 def _of_its_own(settings: Settings) -> Settings:
@@ -149,11 +163,11 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
     return settings.steps / max(1, images // settings.batch_size)
 
 
-def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
+def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
-    settings = run.settings()
+    settings = settings_of_run(run, checkpoint, chosen)
     length = "steps" if settings.steps else "epochs"
-    free = {*_FREE_ON_RESUME, length}
+    free = {*FREE_ON_RESUME, length}
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +14,7 @@ from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.objectives import masked_patches
 from tinyvit.ops import Corruption, cross_entropy, softmax
+from tinyvit.parallel import ALONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +45,12 @@ class Evaluation:
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:
-    """The results of an engine's model on a set of images, computed in batches.
+    """The results of an engine's model on a set of images, computed in batches, shared by the ranks.
 
     With flip, the logits are the mean of those of each image and of its mirror image.
     """
     compute = partial(_logits_of_both, engine) if flip else engine.logits
-    logits = in_batches(compute, engine.config, engine.params, images.images)
+    logits = _shared(engine, compute, images)
     loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
     counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
@@ -82,9 +84,21 @@ def evaluate_patches(
     def compute(batch: Array, *rows: Array) -> Array:
         return masked_patches.losses_and_hits(config, params, batch, Corruption(*rows), target)
 
-    losses, hits = in_batches(compute, config, params, images.images, *corruption).T
+    losses, hits = _shared(engine, compute, images, *corruption).T
     accuracy = None if target == "pixels" else float(hits.mean(dtype=np.float64))
     return PatchEvaluation(float(losses.mean(dtype=np.float64)), accuracy)
+
+
+def _shared(
+    engine: ReferenceEngine, compute: Callable[..., Array], images: ImageSet, *others: Array
+) -> np.ndarray:
+    """As in_batches, each rank computing a part, unless there are fewer images than ranks. A collective."""
+    ranks = engine.training.ranks if engine.training else ALONE
+    alone = len(images) < ranks.size
+    own = slice(None) if alone else ranks.part(len(images))
+    parts = (rows[own] for rows in (images.images, *others))
+    rows = in_batches(compute, engine.config, engine.params, *parts)
+    return rows if alone else ranks.gather_rows(rows)
 
 
 def rank(accuracy: float | None, loss: float, by_loss: bool) -> tuple[float, ...]:

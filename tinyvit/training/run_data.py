@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.data.cifar import SOURCES, is_at_hand
 from tinyvit.errors import UserError
+from tinyvit.parallel import Ranks
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
@@ -72,6 +76,12 @@ def check_classes(run: RunFolder, dataset: Dataset) -> None:
         )
 
 
+def check_same_data(dataset: Dataset, ranks: Ranks) -> None:
+    """Raise UserError on all ranks if one of them has other data than the first. A collective."""
+    labels = zlib.crc32(np.ascontiguousarray(dataset.train.labels))
+    ranks.check_same((dataset.train.images.shape, labels, dataset.classes), "the training data")
+
+
 def check_fit(settings: Settings, dataset: Dataset) -> None:
     """Raise UserError if the settings do not suit the data."""
     count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
@@ -79,6 +89,16 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
         raise UserError(
             f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
             + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
+        )
+    if settings.shard_optimizer and settings.optimizer == "muon":
+        raise UserError(
+            "muon works on whole matrices, whose state cannot be cut into parts: omit --shard-optimizer, or "
+            "give --optimizer adamw."
+        )
+    if settings.ranks > settings.batch_size:
+        raise UserError(
+            f"a batch of {settings.batch_size:,} images cannot be shared by {settings.ranks:,} processes: "
+            "give a larger --batch-size, or start fewer."
         )
     if settings.accumulate > settings.batch_size:
         raise UserError(

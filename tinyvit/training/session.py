@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,6 +16,8 @@ from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Model, is_resnet, usual_name
 from tinyvit.optim import Average, make_optimizer
+from tinyvit.optim.sharded import Sharded
+from tinyvit.parallel import Ranks, start
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
@@ -23,9 +26,11 @@ from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
+    FREE_ON_RESUME,
     fitted_to_data,
     fitted_to_model,
     new_settings,
+    on_ranks,
     resumed_settings,
     settled,
     with_whole_epochs,
@@ -33,7 +38,7 @@ from tinyvit.training.choices import (
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
-from tinyvit.training.run_data import check_classes, check_fit, load_data
+from tinyvit.training.run_data import check_classes, check_fit, check_same_data, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
 from tinyvit.training.starting_point import SHAPE, check_start, starting_model
 from tinyvit.training.tasks import task_of
@@ -48,11 +53,13 @@ def train(
     show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
+    ranks: Ranks | None = None,
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME.
-    progress shows what is done, on standard output if it is not given.
+    progress shows what is done, on standard output if it is not given. ranks are the processes that train
+    together, those of this job if they are not given; only the first of them prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
@@ -61,23 +68,25 @@ def train(
     With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
     would be shown them.
     """
-    progress = progress or Progress()
+    ranks = start() if ranks is None else ranks
+    progress = (progress or Progress()) if ranks.is_first else Progress.silent()
     if resume and show_augmentation:
         raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
-        return _resume(RunFolder.open(_run_to_resume(out, resume)), chosen, data_url, deadline, progress)
-    repeated = Settings.load(config) if config else None
-    device = select_device(chosen.get("device") or (repeated.device if repeated else "auto"))
-    settings = new_settings(chosen, repeated, device)
+        run = ranks.first(_run_to_resume, out, resume)
+        return _resume(run, chosen, data_url, deadline, progress, ranks)
+    repeated = ranks.first(Settings.load, config) if config else None
+    device = _device(chosen.get("device") or (repeated.device if repeated else "auto"), ranks)
+    settings = new_settings(chosen, repeated, device, ranks)
     if show_augmentation:
-        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress)
-        draw_augmentation_of(settings, dataset, show_augmentation)
+        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress, ranks)
+        ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
-    with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
-        trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress)
+    with unwinding_signals(), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
+        trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress, ranks)
         return _fit(trainer, device, deadline, progress)
 
 
@@ -97,6 +106,7 @@ def _new_trainer(
     device: Device,
     data_url: str | None,
     progress: Progress,
+    ranks: Ranks,
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
@@ -105,52 +115,65 @@ def _new_trainer(
         progress.note(
             training_note(device, usual_name(settings.model), length) if from_recipe else device.note
         )
-    settings, dataset, weights = _prepared(settings, fixed, data_url, progress)
+    settings, dataset, weights = _prepared(settings, fixed, data_url, progress, ranks)
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress)
-    run.create(settings, model.config, () if settings.target else dataset.classes, model.params.count)
+    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
+    classes = () if settings.target else dataset.classes
+    ranks.first(run.create, settings, model.config, classes, model.params.count)
+    if settings.weights:  # which may have changed when the run is resumed
+        trainer.save()
+        run.mark_start()
     return trainer
 
 
 def _prepared(
-    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress
+    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress, ranks: Ranks
 ) -> tuple[Settings, Dataset, Model | None]:
     """The settings of a new run, fitted to its data and weights; these data; and these weights, if any."""
     weights = None
     if settings.weights:
         report = progress.download(settings.weights)
-        weights = load_any(settings.weights, report, settings.heads)
+        weights = ranks.in_turn(load_any, settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
-    dataset = load_data(settings, data_url, progress)
+    dataset = ranks.in_turn(load_data, settings, data_url, progress)
     return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
 def _resume(
-    run: RunFolder, chosen: dict[str, Any], data_url: str | None, deadline: float, progress: Progress
+    run: RunFolder,
+    chosen: dict[str, Any],
+    data_url: str | None,
+    deadline: float,
+    progress: Progress,
+    ranks: Ranks,
 ) -> int:
     """Continue a run, perhaps for longer than originally planned."""
-    run.lock()
+    ranks.first(run.lock)
     with unwinding_signals(), _released(run):
-        settings = resumed_settings(run, chosen)
-        checkpoint = run.load("last") if run.last_path.exists() else None
+        ranks.first(run.recover_last)
+        checkpoint = ranks.first(_last_checkpoint, run)
+        settings = ranks.first(resumed_settings, run, checkpoint, chosen)
         if checkpoint and _is_finished(checkpoint, settings):
+            if not ranks.is_first:
+                return 0
             records, changed = checkpoint.progress["records"], "nothing was changed"
-            if len(run.metrics()) < len(records):  # it was stopped between its last checkpoint and them
+            if lacking := run.lacking(len(records)):  # it was stopped after its last checkpoint
                 EpochFiles(run, settings, progress.note).write(
                     records, checkpoint.progress.get("best_epoch", 0)
                 )
-                changed = "metrics.jsonl, which lacked the last, is complete now"
+                changed = f"{lacking}, which lacked the last, is complete now"
             progress.outcome(
                 f"{run.path} is finished: all {_length(settings)} are done, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
                 f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
             )
             return 0
-        device = select_device(settings.device)
+        device = _device(settings.device, ranks)
         if device.note:
             progress.note(device.note)
-        trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress)
+        settings = on_ranks(settings, chosen, device, ranks)
+        trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress, ranks)
         return _fit(trainer, device, deadline, progress)
 
 
@@ -161,22 +184,27 @@ def _resumed_trainer(
     device: Device,
     data_url: str | None,
     progress: Progress,
+    ranks: Ranks,
 ) -> Trainer:
     """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
-    dataset, before = load_data(settings, data_url, progress), run.settings()
-    check_classes(run, dataset)
+    dataset, before = ranks.in_turn(load_data, settings, data_url, progress), ranks.first(run.settings)
+    ranks.first(check_classes, run, dataset)
     settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
-        weights = load_any(settings.weights, None, settings.heads)
+        weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
+        progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress)
+    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
+    trainer.saver.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
     if checkpoint:
         trainer.restore(checkpoint)
     if _length(settings) != _length(before):
-        run.extend(settings)
+        if checkpoint:
+            trainer.save()
+        ranks.first(run.extend, settings)
         progress.note(
             f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
             f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
@@ -185,19 +213,30 @@ def _resumed_trainer(
 
 
 def _trainer(
-    run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, progress: Progress
+    run: RunFolder,
+    settings: Settings,
+    dataset: Dataset,
+    model: Model,
+    device: Device,
+    progress: Progress,
+    ranks: Ranks,
 ) -> Trainer:
     """A trainer with its parameters, optimiser and training set on the device."""
     check_fit(settings, dataset)
+    check_same_data(dataset, ranks)
     params = model.params.to(device.xp)
+    ranks.all_gather(params.flat)  # so that all start from the same bits, whatever machine drew them
+    make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
+    shards = settings.shard_optimizer and ranks.size > 1
     training = Training(
         device.xp.asarray(dataset.train.images),
         device.xp.asarray(dataset.train.labels),
-        make_optimizer(settings.optimizer, params, settings.weight_decay),
+        Sharded(make, params, ranks) if shards else make(params),
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
         operations=settings.augment != "none",
+        ranks=ranks,
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
@@ -217,12 +256,15 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         )
         if engine.note:
             progress.note(engine.note)
+        if isinstance(engine.training.optimizer, Sharded):
+            progress.note(engine.training.optimizer.summary())
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
         announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
-        trainer.save()
+        if trainer.ranks.size == 1:  # otherwise the others are busy with the next step
+            trainer.save()
         raise
     except Interrupted as signal:
         progress.close()
@@ -233,22 +275,35 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         return 128 + signal.number
     finally:
         progress.close()
-    progress.outcome(*outcome(trainer))
+    if trainer.ranks.is_first:
+        progress.outcome(*outcome(trainer))
     return 0
 
 
 def _where(trainer: Trainer, device: Device) -> str:
     """What computes, and how."""
-    summary = trainer.engine.summary(trainer.settings.batch_size)
-    return f"{device.label}{',' if device.is_gpu else ' on'} {summary}"
+    summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.ranks.size
+    together = f"{ranks} processes, each " if ranks > 1 else ""
+    return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
 
 
-def _run_to_resume(out: Path | None, resume: Path | bool) -> Path:
+def _device(wanted: str, ranks: Ranks) -> Device:
+    """The device of this rank: of a machine's GPUs, each of its ranks takes another."""
+    device = select_device(wanted, ranks.local_rank)
+    ranks.check_same(device.is_gpu, "the devices, CPU or GPU,")
+    return device
+
+
+def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
     if not isinstance(resume, Path):
-        return out or latest_run()
+        return RunFolder.open(out or latest_run())
     if out and out != resume:
         raise UserError(f"--resume {resume} and --out {out} specify different runs: omit one of them.")
-    return resume
+    return RunFolder.open(resume)
+
+
+def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
+    return run.load("last") if run.last_path.exists() else None
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:

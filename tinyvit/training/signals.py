@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tinyvit.parallel import ALONE, Ranks
+
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
@@ -25,36 +27,52 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
         self.number = number
 
 
-class StopRequest:
-    """True once a signal has arrived, or time.monotonic() has reached the deadline."""
+_GO_ON = -1  # less than any reason to stop
 
-    def __init__(self, deadline: float = math.inf):
-        self.deadline = deadline
-        self.number = OUT_OF_TIME  # or that of the signal
+
+class StopRequest:
+    """True once a signal has arrived, or time.monotonic() has reached the deadline, at any of the ranks.
+
+    To look whether it is true is a collective of the ranks.
+    """
+
+    def __init__(self, deadline: float = math.inf, ranks: Ranks = ALONE):
+        self.deadline, self.ranks = deadline, ranks
+        self.arrived = _GO_ON  # the number of a signal to this process
+        self.number = OUT_OF_TIME  # once it is true: of a signal to any of them, or this
 
     def __bool__(self) -> bool:
-        return self.number != OUT_OF_TIME or time.monotonic() >= self.deadline
+        reason = self.arrived
+        if reason == _GO_ON and time.monotonic() >= self.deadline:
+            reason = OUT_OF_TIME
+        reason = self.ranks.max(reason)
+        self.number = max(reason, OUT_OF_TIME)
+        return reason != _GO_ON
 
 
 @contextlib.contextmanager
-def stop_signals(deadline: float = math.inf) -> Iterator[StopRequest]:
+def stop_signals(deadline: float = math.inf, ranks: Ranks = ALONE) -> Iterator[StopRequest]:
     """Within this context, the first stop signal makes the yielded request true; the second stops at once.
+
+    A signal to one rank stops all. Of several, SIGUSR1 stops them too: it is what mpiexec passes on.
 
     A SIGHUP that is ignored stays ignored, since that is how nohup keeps a program running. Only the main
     thread of a program may handle signals; in any other thread only the deadline counts.
     """
-    request = StopRequest(deadline)
+    request = StopRequest(deadline, ranks)
 
     def note(number: int, frame: Any) -> None:
-        if request.number != OUT_OF_TIME:
+        if request.arrived != _GO_ON:
             raise KeyboardInterrupt
-        request.number = number
+        request.arrived = number
+        if not ranks.is_first:
+            return
         with contextlib.suppress(OSError, ValueError, RuntimeError):  # standard error may be closed
             print(
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )
 
-    with _handled(_NAMES, note):
+    with _handled((*_NAMES, "SIGUSR1") if ranks.size > 1 else _NAMES, note):
         yield request
 
 

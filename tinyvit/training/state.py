@@ -11,6 +11,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.model import Params
+from tinyvit.optim.sharded import Sharded, whole_state
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.training.evaluation import rank
 
@@ -39,13 +40,14 @@ class State:
 def to_save(engine: ReferenceEngine, state: State, resumable: bool) -> Checkpoint:
     """A checkpoint of the model, which is the average of the weights if there is one.
 
-    If it is to be resumable, it also holds whatever else training needs to go on.
+    If it is to be resumable, it also holds whatever else training needs to go on. A collective: only that of
+    rank 0 is whole.
     """
     config, params, training = engine.config, engine.params, engine.training
     model = Params(training.average.flat, params.rows) if training.average else params
     checkpoint = Checkpoint(config, model, progress=vars(state))
     if resumable:
-        checkpoint.optimizer = training.optimizer.state
+        checkpoint.optimizer = whole_state(training.optimizer)
         checkpoint.weights = params.flat if training.average else None
     return checkpoint
 
@@ -63,7 +65,7 @@ def restored(
     If the run is now to be longer, a last epoch that was cut short counts as unfinished. Raises UserError if
     the checkpoint does not belong to this run.
     """
-    mine, saved = live_arrays(engine), _saved_arrays(checkpoint)
+    mine, saved = live_arrays(engine), _saved_arrays(checkpoint, engine)
     try:
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
@@ -77,7 +79,7 @@ def restored(
             and done <= state.step <= done + steps_per_epoch
             and (not state.records or state.records[-1]["step"] == done)
         )
-    except (TypeError, KeyError):
+    except (TypeError, LookupError, ValueError, AttributeError):
         fits = False
     if not fits:
         raise UserError(
@@ -97,11 +99,13 @@ def live_arrays(engine: ReferenceEngine) -> dict[str, Array]:
     return {"weights": engine.params.flat} | average | training.optimizer.state
 
 
-def _saved_arrays(checkpoint: Checkpoint) -> dict[str, Array]:
-    """The same arrays as a checkpoint has them."""
+def _saved_arrays(checkpoint: Checkpoint, engine: ReferenceEngine) -> dict[str, Array]:
+    """The same arrays as a checkpoint has them; of a shared state, the part of this rank."""
     params, weights = checkpoint.params.flat, checkpoint.weights
     own = {"weights": params} if weights is None else {"weights": weights, "average": params}
-    return own | checkpoint.optimizer
+    optimizer = engine.training.optimizer
+    shared = isinstance(optimizer, Sharded)
+    return own | (optimizer.own_state(checkpoint.optimizer) if shared else checkpoint.optimizer)
 
 
 def _judge_again(state: State, by_loss: bool) -> None:

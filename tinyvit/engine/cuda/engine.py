@@ -23,12 +23,13 @@ from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
+from tinyvit.engine.exchange import own_parts, sum_and_clip
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import SGD, Muon, clip_norm
+from tinyvit.optim import SGD, Muon
 from tinyvit.optim.adam import AdamW, corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
@@ -40,7 +41,8 @@ class CudaEngine(ReferenceEngine):
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
     gradients are those before clipping. Muon's updates, which are products for the most part, are not part of
-    the plan: it makes them from the gradients, clipped in place.
+    the plan: it makes them from the gradients, clipped in place. Nor are those of several ranks, whose
+    gradients are summed first.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class CudaEngine(ReferenceEngine):
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """See ReferenceEngine.step."""
-        t, config, parts = self.training, self.config, plan.parts(self.training.accumulate)
+        t, config, parts = self.training, self.config, own_parts(plan, self.training)
         mixes, own = plan.mixing is not None, bool(self._dataset)  # own: the kernels make the batch
         for k, part in enumerate(parts):
             options = self._options(
@@ -104,10 +106,11 @@ class CudaEngine(ReferenceEngine):
                 self._give(program.plan, *batch)
             self._send(program.plan, part.noise(), self._rates(lr, plan.step), tables)
             program.run()
+        loss = t.ranks.sum(self._loss.copy().reshape(()))
         norm = self._uploads.norm.copy() if self._update else self._update_outside(lr, plan.step)
         if t.average:
             t.average.update(plan.step)
-        return self._loss.copy().reshape(()), norm
+        return loss, norm
 
     def loss_and_grads(
         self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
@@ -155,7 +158,7 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
-        if isinstance(optimizer, Muon):
+        if training.ranks.size > 1 or isinstance(optimizer, Muon):
             return
         for name, array in optimizer.state.items():
             keep(name, array)
@@ -167,8 +170,8 @@ class CudaEngine(ReferenceEngine):
             self._update = Update(kind, *numbers, training.clip)
 
     def _update_outside(self, lr: float, step: int) -> Array:
-        """Clip and update the parameters array by array; returns the norm of the gradient."""
-        norm = clip_norm(self.grads, self.training.clip)
+        """Sum over ranks, clip and update the parameters array by array; returns the norm of the gradient."""
+        norm = sum_and_clip(self.grads, self.training)
         self.training.optimizer.step(self.grads, lr, step)
         return norm
 

@@ -69,7 +69,8 @@ def _learning(objective: Objective, training: Training | None) -> str:
         function, settings = objective.func, objective.keywords
     if function is not loss_and_grads or settings.keys() - {"smoothing"}:
         return "its kernels know no loss but cross-entropy"
-    if training and type(training.optimizer) not in (SGD, Adam, AdamW, Muon):
+    among_ranks = training and training.ranks.size > 1  # then the update is not the kernels'
+    if training and not among_ranks and type(training.optimizer) not in (SGD, Adam, AdamW, Muon):
         return f"its kernels do not include {type(training.optimizer).__name__}"
     return ""
 

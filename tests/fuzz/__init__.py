@@ -1,0 +1,1 @@
+"""Damaging files at random, and giving them to every reader."""

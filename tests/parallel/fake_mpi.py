@@ -1,0 +1,151 @@
+"""A stand-in for mpi4py.MPI whose ranks are threads: what MpiRanks calls, with MPI's rules checked.
+
+All ranks must call the same collective, with buffers of the same length and type, or none of them goes on.
+What mpi4py would pickle is pickled here too.
+"""
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from tinyvit.parallel.mpi import MpiRanks
+
+IN_PLACE, COMM_TYPE_SHARED, MAX = "in place", "shared", max
+PATIENCE = 60  # seconds until a rank that the others do not join gives up
+
+
+class Request:
+    """Carried out at once."""
+
+    @staticmethod
+    def Waitall(requests):  # noqa: N802
+        assert all(isinstance(request, Request) for request in requests)
+
+
+class World:
+    """What the ranks of a communicator share."""
+
+    def __init__(self, size):
+        self.size, self.barrier = size, threading.Barrier(size, timeout=PATIENCE)
+        self.slots, self.children, self.lock = [None] * size, {}, threading.Lock()
+        self.failed, self.aborted = 0, []
+
+    def exchange(self, rank, call, value):
+        """The values of all ranks, which must all have made the same call."""
+        self.slots[rank] = call, value
+        self.barrier.wait()
+        found = list(self.slots)
+        self.barrier.wait()
+        assert len({call for call, _ in found}) == 1, [call for call, _ in found]
+        return [value for _, value in found]
+
+    def child(self, name, size):
+        """A communicator made from this one, the same object for all its ranks."""
+        with self.lock:
+            return self.children.setdefault(name, World(size))
+
+
+class Comm:
+    """The communicator as one rank has it; machines[r] is the machine on which rank r runs."""
+
+    def __init__(self, world, rank, machines):
+        self._world, self._rank, self._machines = world, rank, machines
+        self._dups = 0
+
+    def Get_rank(self):  # noqa: N802
+        return self._rank
+
+    def Get_size(self):  # noqa: N802
+        return self._world.size
+
+    def Dup(self):  # noqa: N802
+        self._dups += 1
+        world = self._world.child(f"dup {self._dups}", self._world.size)
+        return Comm(world, self._rank, self._machines)
+
+    def Split_type(self, kind):  # noqa: N802
+        assert kind == COMM_TYPE_SHARED
+        mine = self._machines[self._rank]
+        ranks = [rank for rank, machine in enumerate(self._machines) if machine == mine]
+        return Comm(self._world.child(mine, len(ranks)), ranks.index(self._rank), [mine] * len(ranks))
+
+    def Iallreduce(self, send, buffer):  # noqa: N802
+        assert send is IN_PLACE
+        buffer[...] = sum(self._exchange("allreduce", buffer))
+        return Request()
+
+    def Ireduce(self, send, receive, root):  # noqa: N802
+        buffer = receive if send is IN_PLACE else send
+        assert (send is IN_PLACE) == (self._rank == root) and (receive is None) == (self._rank != root)
+        parts = self._exchange(f"reduce to {root}", buffer)
+        buffer[...] = sum(parts) if self._rank == root else np.nan  # who is not the root has nothing
+        return Request()
+
+    def Ibcast(self, buffer, root):  # noqa: N802
+        buffer[...] = self._exchange(f"bcast from {root}", buffer)[root]
+        return Request()
+
+    def Ibarrier(self):  # noqa: N802
+        with self._world.lock:
+            self._world.failed += 1
+        return self
+
+    def Test(self):  # noqa: N802
+        return self._world.failed >= self._world.size
+
+    def Abort(self, status):  # noqa: N802
+        self._world.aborted.append((self._rank, status))
+        self._world.barrier.abort()
+
+    def allreduce(self, value, op):
+        return op(self._pickled("allreduce of an object", value))
+
+    def bcast(self, value, root):
+        return self._pickled(f"bcast of an object from {root}", value)[root]
+
+    def allgather(self, value):
+        return self._pickled("allgather of an object", value)
+
+    def _exchange(self, call, buffer):
+        assert buffer.ndim == 1 and buffer.flags.c_contiguous
+        return self._world.exchange(self._rank, (call, buffer.size, buffer.dtype.str), buffer.copy())
+
+    def _pickled(self, call, value):
+        return [pickle.loads(v) for v in self._world.exchange(self._rank, call, pickle.dumps(value))]
+
+
+def together(size, function, machines=None):
+    """What function(ranks) returns on each of `size` ranks, in order; the first error that one raises."""
+    import tests.parallel.fake_mpi as mpi
+
+    world = World(size)
+
+    def run(rank):
+        try:
+            return function(MpiRanks(mpi, Comm(world, rank, machines or ["here"] * size)))
+        except BaseException:
+            for each in (world, *world.children.values()):
+                each.barrier.abort()  # the others need not wait
+            raise
+
+    with ThreadPoolExecutor(size) as pool:
+        futures = [pool.submit(run, rank) for rank in range(size)]
+    errors = [error for future in futures if (error := future.exception())]
+    for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+        raise error
+    return [future.result() for future in futures]
+
+
+def errors_of(size, function, machines=None):
+    """The messages of the errors that function(ranks) raises on each rank."""
+
+    def caught(ranks):
+        try:
+            function(ranks)
+        except Exception as error:
+            return str(error)
+        return None
+
+    return together(size, caught, machines)

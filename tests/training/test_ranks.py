@@ -1,0 +1,247 @@
+"""Several processes, here threads, train one model: the same losses as one, whatever part each has."""
+
+import io
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from tests.helpers import distance
+from tests.parallel.fake_mpi import errors_of, together
+from tests.tiny_runs import arrays, metrics, numbers
+from tinyvit.engine import ReferenceEngine
+from tinyvit.optim.sharded import Sharded
+from tinyvit.parallel import ALONE
+from tinyvit.shell.progress import Progress
+from tinyvit.training import evaluation, loop
+from tinyvit.training.session import train
+from tinyvit.training.signals import StopRequest
+
+NOISY = {"dropout": 0.1, "drop_path": 0.1, "crop_padding": 1, "flip": True}
+
+
+def chosen(photos, **more):
+    """The settings of a run of 3 epochs of 4 steps."""
+    usual = {"dataset": "folder", "data_dir": str(photos), "image_size": 8, "model": "nano/4", "epochs": 3}
+    return usual | {"batch_size": 8, "threads": 1, "device": "cpu", **NOISY} | more
+
+
+def trained(size, out, settings, printed=None, **more):
+    """The exit statuses of all ranks; `printed`, a list, gets what each of them printed."""
+
+    def work(ranks):
+        stream = io.StringIO()
+        status = train(dict(settings), out, ranks=ranks, progress=Progress(stream), **more)
+        if printed is not None:
+            printed.append((ranks.rank, stream.getvalue()))
+        return status
+
+    return [work(ALONE)] if size == 1 else together(size, work)
+
+
+def assert_nearly_the_same_run(run, expected):
+    """The same but for rounding, which Adam enlarges where a gradient is nothing but rounding."""
+    for mine, other in zip(metrics(run), metrics(expected), strict=True):
+        assert mine == pytest.approx(other, rel=1e-4)
+    for name in ("last.npz", "best.npz"):
+        mine, other = numbers(run / name), numbers(expected / name)
+        assert mine.keys() == other.keys()
+        for kind in ("param/", "optimizer/m", "optimizer/v", "weights"):
+            keys = [key for key in other if key.startswith(kind)]
+            if keys:
+                flat = [np.concatenate([found[key].ravel() for key in keys]) for found in (mine, other)]
+                assert distance(*flat) < 1e-3, kind
+
+
+@pytest.fixture(autouse=True)
+def without_pictures(monkeypatch):
+    """No run of these tests needs its curves."""
+    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+
+
+@pytest.fixture(scope="module")
+def alone(photos, tmp_path_factory):
+    """What one process makes of it."""
+    run = tmp_path_factory.mktemp("alone") / "run"
+    assert trained(1, run, chosen(photos)) == [0]
+    return run
+
+
+@pytest.mark.parametrize(
+    ("size", "more"),
+    [(2, {}), (3, {"shard_optimizer": True}), (4, {"accumulate": 2})],
+    ids=["two", "three, sharded", "four, in parts"],
+)
+def test_the_same_batches_give_the_losses_of_one_process(photos, alone, tmp_path, size, more):
+    printed = []
+    assert trained(size, tmp_path / "run", chosen(photos, **more), printed) == [0] * size
+    assert_nearly_the_same_run(tmp_path / "run", alone)
+    lines = dict(printed)
+    assert f"{size} processes, each NumPy on 1 thread" in lines[0]
+    assert lines[0].count("\nepoch ") == 3 and "done in" in lines[0]
+    assert not any(lines[rank] for rank in range(1, size))
+    assert ("optimiser's state is shared out" in lines[0]) == ("shard_optimizer" in more)
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert settings["ranks"] == size
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_sharded_optimiser_keeps_its_part_only_and_the_checkpoint_all(
+    photos, tmp_path, optimizer, monkeypatch
+):
+    kept, step = [], Sharded.step
+
+    def watched(self, grads, lr, number):
+        step(self, grads, lr, number)
+        kept.append(sum(array.size for array in self.state.values()))
+
+    monkeypatch.setattr(Sharded, "step", watched)
+    settings = chosen(photos, optimizer=optimizer, epochs=1, weight_decay=0.1, lr=0.01)
+    assert trained(1, tmp_path / "alone", settings) == [0]
+    assert trained(3, tmp_path / "run", settings | {"shard_optimizer": True}) == [0] * 3
+    assert_nearly_the_same_run(tmp_path / "run", tmp_path / "alone")
+    state = {name: a for name, a in arrays(tmp_path / "run" / "last.npz").items() if "optimizer/" in name}
+    whole = sum(array.size for array in state.values())
+    assert kept and all(abs(numbers - whole / 3) <= 2 for numbers in kept)
+    assert all(array.any() for array in state.values())
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (3, 1)])
+def test_a_run_is_resumed_by_another_number_of_processes(photos, alone, tmp_path, monkeypatch, sizes):
+    run, printed = tmp_path / "run", []
+    stop_after(5, monkeypatch, rank=sizes[0] - 1)
+    assert trained(sizes[0], run, chosen(photos, shard_optimizer=True), printed) == [130] * sizes[0]
+    assert "stopped after step 5, which is saved" in dict(printed)[0]
+    monkeypatch.undo()
+    again = {"threads": 1, "shard_optimizer": sizes[1] == 3}
+    printed.clear()
+    assert trained(sizes[1], run, again, printed, resume=run) == [0] * sizes[1]
+    assert "resumed after step 5 of 12" in dict(printed)[0]
+    assert_nearly_the_same_run(run, alone)
+    assert trained(2, run, {}, printed, resume=run) == [0, 0]
+    assert [text.startswith(f"{run} is finished") for _, text in sorted(printed[-2:])] == [True, False]
+
+
+def stop_after(step, monkeypatch, rank):
+    """The stop request of one rank gets Ctrl-C after this many steps."""
+    requests, take_step = {}, ReferenceEngine.step
+
+    class Noted(StopRequest):
+        def __init__(self, deadline, ranks):
+            super().__init__(deadline, ranks)
+            requests[ranks.rank] = self
+
+    def interrupted(self, plan, lr):
+        result = take_step(self, plan, lr)
+        if plan.step == step and self.training.ranks.rank == rank:
+            requests[rank].arrived = 2
+        return result
+
+    monkeypatch.setattr("tinyvit.training.signals.StopRequest", Noted)
+    monkeypatch.setattr(ReferenceEngine, "step", interrupted)
+
+
+def test_a_signal_to_one_rank_or_the_end_of_its_time_stops_all():
+    def look(ranks):
+        stop = StopRequest(time.monotonic() if ranks.rank == 2 else math.inf, ranks)
+        before = StopRequest(ranks=ranks)
+        reasons = [bool(before), bool(stop), stop.number]
+        if ranks.rank == 1:
+            stop.arrived = 15
+        return [*reasons, bool(stop), stop.number]
+
+    assert together(3, look) == [[False, True, 0, True, 15]] * 3
+
+
+def test_a_deadline_that_only_one_clock_has_reached_stops_all(photos, tmp_path):
+    def work(ranks):
+        deadline = time.monotonic() if ranks.rank == 1 else math.inf
+        return train(chosen(photos), tmp_path / "run", ranks=ranks, deadline=deadline)
+
+    assert together(2, work) == [128, 128]
+    assert (tmp_path / "run" / "last.npz").exists()
+
+
+def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeypatch):
+    """Each rank has its own clock, but a sharded state is put together by all."""
+    monkeypatch.setattr(loop, "SAVE_SECONDS", 1e9)
+    saves, save = [], loop.Trainer.save
+
+    def impatient(self):
+        if self.ranks.rank == 1 and self.state.step == 6:
+            self.saver.clock._saved = -1e10
+
+    def counted(self):
+        saves.append((self.ranks.rank, self.state.step))
+        save(self)
+
+    monkeypatch.setattr(loop.Trainer, "_say_news", impatient)
+    monkeypatch.setattr(loop.Trainer, "save", counted)
+    assert trained(2, tmp_path / "run", chosen(photos, shard_optimizer=True)) == [0, 0]
+    assert sorted(saves) == [(0, 6), (1, 6)]
+    assert_nearly_the_same_run(tmp_path / "run", alone)
+
+
+def test_evaluation_is_shared(photos, tmp_path, monkeypatch):
+    looked_at, logits = [], evaluation.in_batches
+
+    def counted(compute, config, params, images, *others):
+        looked_at.append(len(images))
+        return logits(compute, config, params, images, *others)
+
+    monkeypatch.setattr(evaluation, "in_batches", counted)
+    assert trained(3, tmp_path / "run", chosen(photos, epochs=1)) == [0] * 3
+    assert sorted(looked_at) == [2, 3, 3]
+
+
+def test_pretraining_and_fine_tuning(photos, tmp_path):
+    settings = chosen(photos, epochs=1, target="mean-colour")
+    for size in (1, 2):
+        assert trained(size, tmp_path / f"blind{size}", settings) == [0] * size
+    assert_nearly_the_same_run(tmp_path / "blind2", tmp_path / "blind1")
+    tuned = chosen(photos, weights=str(tmp_path / "blind1"), model="blind1", steps=3, optimizer="sgd")
+    for size in (1, 2):
+        assert trained(size, tmp_path / f"tuned{size}", tuned) == [0] * size
+    assert_nearly_the_same_run(tmp_path / "tuned2", tmp_path / "tuned1")
+
+
+def test_mistakes_are_those_of_all(photos, alone, tmp_path):
+    def train_into(out, **more):
+        return errors_of(2, lambda ranks: train(chosen(photos, **more), out, ranks=ranks))
+
+    taken = train_into(alone)
+    assert taken[0] == taken[1] and "already contains a run" in taken[0]
+    few = train_into(tmp_path / "few", batch_size=1)
+    assert few[0] == few[1] and "a batch of 1 images cannot be shared by 2 processes" in few[0]
+    nothing = train_into(tmp_path / "nothing", data_dir=str(tmp_path / "nowhere"))
+    assert nothing[0] == nothing[1] and "nowhere" in nothing[0]
+    assert not (tmp_path / "few").exists() and not (tmp_path / "nothing").exists()
+
+
+def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
+    def work(ranks):
+        train(chosen(photos, fraction=0.5 if ranks.rank else 1.0), tmp_path / "run", ranks=ranks)
+
+    found = errors_of(2, work)
+    assert found[0] == found[1] and "rank 1 on" in found[0] and "the training data are not" in found[0]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_mixed_images_the_average_of_the_weights_and_muon(photos, tmp_path, optimizer):
+    settings = chosen(photos, epochs=1, ema=0.9, optimizer=optimizer, mixup=0.5, cutmix=1.0, erase=0.3)
+    for size in (1, 2):
+        assert trained(size, tmp_path / f"run{size}", settings) == [0] * size
+    assert_nearly_the_same_run(tmp_path / "run2", tmp_path / "run1")
+
+
+def test_muon_is_not_shared_out(photos, tmp_path):
+    settings = chosen(photos, shard_optimizer=True, optimizer="muon")
+    found = errors_of(2, lambda ranks: train(settings, tmp_path / "run", ranks=ranks))
+    assert found[0] == found[1] and "omit --shard-optimizer, or give --optimizer adamw" in found[0]
+
+
+def test_divergence_is_noticed_by_all(photos, tmp_path):
+    found = errors_of(2, lambda ranks: train(chosen(photos, lr=1e9), tmp_path / "run", ranks=ranks))
+    assert found[0] == found[1] and "training has diverged" in found[0]

