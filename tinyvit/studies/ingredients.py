@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Comparison, Study, Variant
 
-# A run of so many updates: two passes over CIFAR-10, fifteen, or a hundred. For each seed the whole study takes
-# half an hour on two fast cores, some hours, or a GPU.
+# A run of so many updates: two passes over CIFAR-10, fifteen, or a hundred. For each seed the whole study
+# takes half an hour on two fast cores, some hours, or a GPU.
 _LENGTH: Mapping[str, Chosen] = {
     "small": {"steps": 1_500, "warmup_steps": 150},
     "medium": {"steps": 12_000, "warmup_steps": 800},

@@ -31,7 +31,7 @@ def main(study=None):
 
 def copy(study):
     """What was run, the accuracies of every variant, and which of them are compared."""
-    kept = {name: study[name] for name in ("command", "dataset", "size", "common")}
+    kept = {name: study[name] for name in ("dataset", "common")}
     variants = [variant for variant in study["variants"] if variant["runs"]]
     kept["accuracies"] = {
         variant["name"]: [run["accuracy"] for run in variant["runs"] if not run["diverged"]]
