@@ -8,6 +8,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tinyvit.shell.start import end_on_ctrl_c, is_starting_a_command
 from tinyvit.version import __version__
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tinyvit.front import Model, load, preset
 
 __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
+
+if is_starting_a_command():
+    end_on_ctrl_c()
 
 # Imported on first use, so that listing the commands does not load NumPy.
 _HOMES = {"Model": "front", "ViTClassifier": "estimator", "load": "front", "preset": "front"}

@@ -17,7 +17,8 @@ from typing import NoReturn
 
 import tinyvit
 from tinyvit.errors import UserError
-from tinyvit.shell.command import ending, run_command, summary
+from tinyvit.shell.command import run_command, summary
+from tinyvit.shell.ending import ending
 
 _USAGE = """\
 usage: {call} COMMAND [FLAGS]

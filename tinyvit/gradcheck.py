@@ -7,7 +7,7 @@ import time
 
 from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
 from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, natural_int, run_command
+from tinyvit.shell.command import make_parser, run_command, seed
 from tinyvit.shell.flags import add_device_flag, chosen_device
 
 
@@ -42,9 +42,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("gradcheck", __doc__)
     add_device_flag(p, "cpu")
-    p.add_argument(
-        "--seed", type=natural_int, default=0, metavar="N", help="seed of the random arrays (default: 0)"
-    )
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the random arrays (default: 0)")
     p.add_argument("--only", default="", metavar="TEXT", help="run only the checks whose names contain TEXT")
     return p
 

@@ -12,7 +12,7 @@ from tinyvit.front import load
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, positive_int, run_command
+from tinyvit.shell.command import make_parser, pixel_count, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
 
@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
         help="preset such as B/16, run folder, file of weights (.npz or .safetensors), or known name",
     )
     p.add_argument(
-        "--image-size", type=positive_int, metavar="N", help="describe the model for images of N x N pixels"
+        "--image-size", type=pixel_count, metavar="N", help="describe the model for images of N x N pixels"
     )
     p.add_argument(
         "--classes", type=positive_int, metavar="C", help="describe the model with a head for C classes"

@@ -1,11 +1,16 @@
+import contextlib
 import hashlib
 import os
+import re
+import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.tiny_runs import REPOSITORY
 from tinyvit.errors import UserError
 from tinyvit.files import download as module
 from tinyvit.files import locks
@@ -25,6 +30,8 @@ class Server(ThreadingHTTPServer):
     tells_length = True
     breaks_after = None  # bytes of a response
     holds_after = None  # bytes of a response, after which it waits for the event `go`
+    ends = True  # otherwise it goes on sending for as long as anybody reads
+    leads_to = None  # another address to which it sends everyone
     ranges: list  # the Range header of every request, None where there was none
 
 
@@ -34,6 +41,10 @@ class Handler(BaseHTTPRequestHandler):
         server.ranges.append(wanted)
         if self.path == "/missing":
             return self.send_error(404)
+        if server.leads_to:
+            self.send_response(302)
+            self.send_header("Location", server.leads_to)
+            return self.end_headers()
         start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and server.heeds_range else 0
         if start >= len(CONTENT):
             self.send_response(416)
@@ -45,6 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         if server.tells_length:
             self.send_header("Content-Length", str(len(CONTENT) - start))
         self.end_headers()
+        with contextlib.suppress(ConnectionError):  # the reader has seen enough
+            while not server.ends:
+                self.wfile.write(CONTENT)
         if server.holds_after is None:
             self.wfile.write(CONTENT[start:][: server.breaks_after])
         else:
@@ -161,6 +175,49 @@ def test_a_wrong_size_deletes_the_part_and_shows_both(server, target):
     assert list(target.parent.iterdir()) == []
 
 
+def test_a_server_that_never_ends_is_cut_off_at_the_expected_size(server, target, monkeypatch):
+    server.ends = server.tells_length = False
+    reports = []
+    with pytest.raises(
+        UserError, match=r"gave more than 1,024,000 bytes, expected 1,024,000: it is a differ"
+    ):
+        download(server.url, target, len(CONTENT), SHA256, lambda *numbers: reports.append(numbers))
+    assert max(reports)[0] == len(CONTENT) + 1
+    monkeypatch.setattr(module, "MOST", 2 * len(CONTENT))
+    with pytest.raises(UserError, match=r"it does not end, even after 2,048,000 bytes"):
+        download(server.url, target)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_no_more_is_read_than_expected_whatever_length_the_server_tells(server, target):
+    reports = []
+    with pytest.raises(UserError, match="gave more than 1,000 bytes, expected 1,000"):
+        download(server.url, target, 1000, SHA256, lambda *numbers: reports.append(numbers))
+    assert reports == [(1001, len(CONTENT))]
+
+
+@pytest.mark.parametrize("url", ["file:///dev/zero", "ftp://127.0.0.1/a", "data:,x", "//a", "/dev/zero"])
+def test_only_web_addresses_are_read(target, url):
+    message = re.escape(f"cannot download {url}: expected an address that begins with https:// or http://")
+    with pytest.raises(UserError, match=message):
+        download(url, target)
+    assert not target.parent.exists()
+
+
+def test_a_server_cannot_send_us_to_other_addresses(server, target, monkeypatch):
+    for server.leads_to in ("file:///etc/passwd", "ftp://127.0.0.1:1/a"):
+        with pytest.raises(UserError, match="cannot download http"):
+            download(server.url, target)
+    server.leads_to = None
+    download(server.url, target, len(CONTENT), SHA256)
+
+
+@pytest.mark.parametrize("port", ["9" * 20, "65536", "-1", "x"])
+def test_a_port_that_does_not_exist_is_a_users_mistake(target, port):
+    with pytest.raises(UserError, match=r"cannot download http://127\.0\.0\.1"):
+        download(f"http://127.0.0.1:{port}/file", target)
+
+
 def test_for_a_missing_page_the_error_says_how_else_to_get_the_file(server, target):
     url = server.url.replace("/file", "/missing")
     with pytest.raises(UserError, match=rf"{url}: the server answered 404 .*--data-dir.*--data-url"):
@@ -245,6 +302,24 @@ def test_a_second_download_resumes_what_the_first_did_not_finish(server, target,
     assert "lost after 512,000 of 1,024,000 bytes" in results[0]
     assert results[1:] == [True]
     assert server.ranges == [None, f"bytes={HALF}-"]
+
+
+@needs_locks
+def test_a_download_that_was_killed_is_resumed(server, target, quick):
+    server.holds_after = module.CHUNK
+    program = f"from tinyvit.files.download import *; download({server.url!r}, Path({str(target)!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    )
+    part = target.with_name("file.tar.gz.part")
+    wait_until(lambda: part.exists() and part.stat().st_size == module.CHUNK)
+    process.kill()
+    process.wait()
+    server.holds_after = None
+    server.go.set()
+    download(server.url, target, len(CONTENT), SHA256)
+    assert target.read_bytes() == CONTENT
+    assert server.ranges == [None, f"bytes={module.CHUNK}-"]
 
 
 @needs_locks

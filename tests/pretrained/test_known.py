@@ -2,12 +2,14 @@ import hashlib
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 from tests.pretrained.checkpoints import assert_same, complaint, random_model
+from tinyvit.files.cache import cache_folder
 from tinyvit.pretrained import known
-from tinyvit.pretrained.known import KNOWN, Known, cache_folder, find_weights
+from tinyvit.pretrained.known import KNOWN, Known, find_weights
 from tinyvit.pretrained.load import load_weights, save_official
 
 
@@ -96,3 +98,12 @@ def test_the_cache_is_in_the_home_folder_by_default(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     assert cache_folder() == tmp_path / "home" / ".cache" / "tinyvit"
+
+
+def test_a_user_without_a_home_folder_is_told_to_name_a_cache(monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("TINYVIT_CACHE", raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    assert "no home folder to keep downloads in: set TINYVIT_CACHE" in complaint(find_weights, "Ti_16-224")

@@ -310,7 +310,7 @@ def test_descriptions_that_are_none_are_refused(saved, changes):
 def test_a_model_of_a_thousand_million_layers_is_refused_before_it_is_laid_out(saved):
     config = json.loads(str(arrays(saved)["config"]))
     for changes in ({"layers": 10**9}, {"resnet": [10**9], "patch_size": 1}):
-        with pytest.raises(UserError, match="does not match its own model"):
+        with pytest.raises(UserError, match="its model description is missing or unreadable"):
             load_checkpoint(edited(saved, config=np.array(json.dumps(config | changes))))
 
 

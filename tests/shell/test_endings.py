@@ -2,14 +2,17 @@
 
 import argparse
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.shell.terminal import Clock, Stream, screen
-from tests.tiny_runs import REPOSITORY, spawn, tiny
+from tests.tiny_runs import REPOSITORY, assert_one_line, metrics, spawn, tiny
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.progress import Progress
@@ -42,6 +45,27 @@ def raising(error):
 )
 def test_what_the_machine_refuses_is_one_line(go, error, line):
     assert go(a_command(raising(error))) == (2, "", line)
+
+
+@pytest.mark.parametrize("shape", [(2**40, 2**40), (2**62, 2**3), (10**30,)])
+def test_an_array_too_large_for_any_computer_is_a_lack_of_memory(go, shape):
+    result = go(a_command(lambda args: np.zeros(shape)))
+    assert_one_line(result, "not enough memory: ", "Try a smaller --batch-size")
+
+
+def test_more_threads_than_the_system_allows_are_one_line(go):
+    result = go(a_command(raising(RuntimeError("can't start new thread"))))
+    assert_one_line(result, "the system does not allow so many threads: give a smaller --threads.")
+
+
+def test_words_too_long_to_be_read_are_cut_short(go):
+    path = "a" * 255
+    assert_one_line(go(a_command(raising(UserError(f"there is no file {path}.")))), f"no file {path}.\n")
+    assert go(a_command(raising(UserError(f"no file {'a' * 1000} here.")))) == (
+        *(2, ""),
+        f"tinyvit.command: error: no file {'a' * 100}... here.\n",
+    )
+    assert_one_line(go(a_command(print), "9" * 5000), "unrecognized arguments: 999")
 
 
 def test_ctrl_c_never_shows_a_traceback(go):
@@ -145,3 +169,71 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(photos, tmp_path):
     assert process.wait(timeout=60) == 0
     assert process.stderr.read() == ""
     process.stderr.close()
+
+
+# Streams that are closed from the start, and Ctrl-C before anything has begun.
+
+closing = pytest.mark.skipif(os.name == "nt", reason="there is no shell that closes streams")
+
+
+@closing
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("flags", "status"), [("", 0), ("--help", 0), ("--mistake", 2)])
+def test_a_stream_that_is_closed_from_the_start_adds_no_error(closed, flags, status):
+    body = "print('a'); assert open('/dev/null').fileno() > 2"
+    words = [sys.executable, "-c", PROGRAM.format(body=body), *flags.split()]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    result = subprocess.run(
+        f"exec {shlex.join(words)} {closed}",
+        shell=True,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == status
+    assert bool(result.stdout) == (status == 0 and closed == "2>&-")
+    assert result.stderr.count("\n") == (status == 2 and closed == ">&-")
+
+
+@closing
+def test_training_without_a_standard_output_writes_nothing_into_its_files(photos, tmp_path):
+    """The first file to be opened must not get the number of standard output."""
+    words = " ".join(tiny(photos, tmp_path / "run", "--epochs", "1"))
+    command = f"exec {sys.executable} -m tinyvit.train {words} >&- 2>&-"
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    assert subprocess.run(command, shell=True, env=environment, timeout=60).returncode == 0
+    assert len(metrics(tmp_path / "run")) == 1
+
+
+@pytest.mark.parametrize("name", [".train", ".info", ""])
+def test_ctrl_c_during_the_imports_shows_no_traceback(tmp_path, name):
+    """A module that every command needs presses it, in place of NumPy."""
+    (tmp_path / "numpy.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(REPOSITORY)))}
+    words = [sys.executable, "-m", f"tinyvit{name}", *(["train"] if not name else [])]
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in result.stderr
+    if name and os.name != "nt":
+        assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+    else:
+        assert (result.returncode, result.stderr) == (130, "\ntinyvit: interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no nohup")
+def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
+    program = "import signal, tinyvit.shell.start as s; s.end_on_ctrl_c(); s.catch_ctrl_c(); "
+    program += "assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN; signal.raise_signal(signal.SIGINT)"
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    command = f"trap '' INT; exec {sys.executable} -c '{program}'"
+    assert subprocess.run(command, shell=True, env=environment, timeout=60).returncode == 0
+
+
+def test_a_program_that_imports_the_library_keeps_its_own_ctrl_c(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import signal, tinyvit\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(REPOSITORY)))}
+    for words in (["-m", "mine"], ["-c", "import mine", "-m"], ["-c", "import mine", "tinyvit.train"]):
+        assert subprocess.run([sys.executable, *words], env=environment, timeout=60).returncode == 0

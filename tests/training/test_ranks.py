@@ -171,7 +171,7 @@ def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeyp
 
     def impatient(self):
         if self.ranks.rank == 1 and self.state.step == 6:
-            self.saved = -1e10
+            self.saver.clock._saved = -1e10
 
     def counted(self):
         saves.append((self.ranks.rank, self.state.step))

@@ -308,7 +308,7 @@ def test_a_checkpoint_of_another_optimiser_is_refused(command, photos, tmp_path,
         stop_at(6, command, monkeypatch, *tiny(photos, tmp_path / name, "--optimizer", name))
     (tmp_path / "sgd" / "last.npz").replace(tmp_path / "adam" / "last.npz")
     result = command("--resume", tmp_path / "adam")
-    assert_one_line(result, "does not match this run's model, optimiser", "restore")
+    assert_one_line(result, "has 'adam' for the setting optimizer", "was made with 'sgd'")
 
 
 def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypatch):

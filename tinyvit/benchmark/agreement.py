@@ -20,7 +20,7 @@ from tinyvit.engine import CudaEngine, ReferenceEngine
 from tinyvit.engine.cuda.support import supports
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.ops import Noise
-from tinyvit.shell.command import ending
+from tinyvit.shell.ending import ending
 
 # Largest distance of the loss and of all gradients together, relative to their size.
 TOLERANCE = {"fp32": 1e-4, "tf32": 1e-2, "bf16": 2e-2}

@@ -11,7 +11,7 @@ from tinyvit.benchmark.rings import ETHERNET
 from tinyvit.benchmark.speed.cards import names
 from tinyvit.engine.cuda.plan.options import PRECISIONS
 from tinyvit.errors import UserError
-from tinyvit.shell.command import natural_float, positive_float, positive_int, thread_count
+from tinyvit.shell.command import natural_float, pixel_count, positive_float, positive_int, thread_count
 from tinyvit.shell.flags import add_json_flag
 
 _MEASURING = ("all", "vs", "compile", "engine", "threads", "steps", "breakdown")
@@ -66,7 +66,7 @@ def _add_case_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
     p.add_argument(
         "--image-size",
-        type=positive_int,
+        type=pixel_count,
         default=32,
         metavar="N",
         help="give the model images of N x N pixels (default: 32)",

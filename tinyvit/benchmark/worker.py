@@ -3,7 +3,8 @@
     python -m tinyvit.benchmark.worker SIDE VARIANT CASE_AS_JSON
 
 reads a number of steps per line from standard input, and answers each with one line of JSON: how long every
-step took in seconds, and the peak memory of the process in bytes. Both sides of a comparison are separate
+step took in seconds, and the peak memory of the process in bytes; or, if there was not enough memory, what it
+lacks, after which it ends. Both sides of a comparison are separate
 processes, so that neither is affected by the other's threads, memory or settings.
 
 SIDE is a module SIDE_side.py of this package with a function make_step. A side on a GPU also has its own
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from tinyvit.benchmark.case import Case
+from tinyvit.shell.ending import is_lack_of_memory
 
 
 class Worker:
@@ -45,8 +47,13 @@ class Worker:
             self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the {self.name} process ended with status {self._process.wait()}")
+            status = self._process.wait()
+            if status == -9:  # this is how Linux ends a process that has used up the memory
+                raise MemoryError(f"the {self.name} process was killed")
+            raise RuntimeError(f"the {self.name} process ended with status {status}")
         answer = json.loads(line)
+        if "lacks" in answer:
+            raise MemoryError(answer["lacks"])
         return answer["seconds"], answer["peak_bytes"]
 
     def close(self) -> None:
@@ -84,10 +91,15 @@ def main(arguments: Sequence[str]) -> None:
     peak = getattr(module, "peak_bytes", peak_bytes)
     answers = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):  # whatever a library prints is not an answer
-        step = module.make_step(Case(**json.loads(case)), variant)
-        for line in sys.stdin:
-            seconds = timed(step, int(line))
-            print(json.dumps({"seconds": seconds, "peak_bytes": peak()}), file=answers, flush=True)
+        try:
+            step = module.make_step(Case(**json.loads(case)), variant)
+            for line in sys.stdin:
+                seconds = timed(step, int(line))
+                print(json.dumps({"seconds": seconds, "peak_bytes": peak()}), file=answers, flush=True)
+        except (MemoryError, ValueError) as error:
+            if not is_lack_of_memory(error):
+                raise
+            print(json.dumps({"lacks": str(error)}), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tinyvit.cuda_on_cpu.source import gather
+from tinyvit.files import cache
 
 HERE = Path(__file__).parent
 COMMON = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w"]
@@ -48,7 +49,7 @@ def compiler() -> list[str]:
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept: cuda_on_cpu in $TINYVIT_CACHE, or in ~/.cache/tinyvit."""
-    return Path(os.environ.get("TINYVIT_CACHE") or Path.home() / ".cache" / "tinyvit") / "cuda_on_cpu"
+    return cache.cache_folder() / "cuda_on_cpu"
 
 
 def build(

@@ -8,6 +8,7 @@ import http.client
 import os
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ Report = Callable[[int, int | None], None]  # bytes so far, and in total if know
 TIMEOUT = 30  # seconds without a single byte
 CHUNK = 1 << 18  # bytes between reports
 PATIENCE = 4 * TIMEOUT  # seconds without a single byte from another process that downloads the same file
+MOST = 8 << 30  # bytes of a file whose size is not known
 POLL = 0.5  # seconds between checks on that process
 REDOWNLOAD = "Delete it and run the command again to download it, or point --data-dir at a complete copy."
 OTHERWISE = (
@@ -42,29 +44,31 @@ def download(
     """Download url into the file target, whose folder is created if necessary.
 
     The bytes are collected in a file with '.part' appended to target's name, and a partial download is
-    resumed if the server supports that. At the end the size in bytes and the checksum ('sha256:...' or
-    'md5:...' in hexadecimal) are verified, and the file is moved into place. report(done, total) is called at
-    intervals; total is None if the server does not state it. If another process is already downloading the
-    same file, this one waits for that download and uses it.
+    resumed if the server supports that. No more is read than the expected size in bytes or, if that is not
+    known, MOST. At the end the size and the checksum ('sha256:...' or 'md5:...' in hexadecimal) are verified,
+    and the file is moved into place. report(done, total) is called at intervals; total is None if the server
+    does not state it. If another process is already downloading the same file, this one waits for that
+    download and uses it.
 
-    Raises UserError if the network fails (the part is kept for the next attempt), if the content is not as
-    expected (the part is deleted), or if the other process makes no progress. otherwise is the last sentence
-    of the message, which says how else to get the file.
+    Raises UserError if the address is not one of http or https, if the network fails (the part is kept for
+    the next attempt), if the content is not as expected (the part is deleted), or if the other process makes
+    no progress. otherwise is the last sentence of the message, which says how else to get the file.
     """
     try:
+        _check_address(url)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _part_of(target, size, report) as part:
             if part is None:
                 return
             if size is None or _size(part) != size:
-                _fetch(url, part, report)
+                _fetch(url, part, size, report)
             _check(url, part, size, checksum, otherwise)
             os.replace(part, target)
             flush_folder(target.parent)
     except UserError:
         raise
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        # OSError covers URLError and time-outs; ValueError is what urllib raises for a malformed address
+    except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
+        # OSError covers URLError and time-outs; the last two are what a malformed address or port gives
         raise UserError(f"cannot download {url}: {_reason(error)}. {otherwise}") from error
 
 
@@ -127,8 +131,14 @@ def _part_without_lock(target: Path, part: Path) -> Iterator[Path]:
             os.replace(own, part)
 
 
-def _fetch(url: str, part: Path, report: Report | None) -> None:
-    """Complete the part. Raises OSError if the connection fails or ends too early."""
+def _check_address(url: str) -> None:
+    """Raise ValueError for anything but http and https, such as a file of this computer that never ends."""
+    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+        raise ValueError("expected an address that begins with https:// or http://")
+
+
+def _fetch(url: str, part: Path, size: int | None, report: Report | None) -> None:
+    """Complete the part, or read one byte too many. Raises OSError if the connection fails or is cut."""
     try:
         response = _open(url, start=_size(part))
     except urllib.error.HTTPError as error:
@@ -143,15 +153,19 @@ def _fetch(url: str, part: Path, report: Report | None) -> None:
         done = _size(part) if resumed else 0
         length = response.headers.get("Content-Length")
         total = done + int(length) if length else None
+        most = MOST if size is None else size
         with open(part, "ab" if resumed else "wb", opener=_no_link) as file:
-            while chunk := response.read(CHUNK):
+            while done <= most and (chunk := response.read(min(CHUNK, most + 1 - done))):
                 file.write(chunk)
                 done += len(chunk)
                 if report:
                     report(done, total)
             file.flush()
             os.fsync(file.fileno())
-    if total is not None and done < total:
+    if size is None and done > MOST:
+        os.truncate(part, 0)
+        raise OSError(f"it does not end, even after {MOST:,} bytes")
+    if total is not None and done < min(total, most):
         raise OSError(
             f"the connection was lost after {done:,} of {total:,} bytes; run again to continue from there"
         )
@@ -166,13 +180,16 @@ def _open(url: str, start: int) -> http.client.HTTPResponse:
     headers = {"User-Agent": "tinyvit"}
     if start:
         headers["Range"] = f"bytes={start}-"
-    return urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+    response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+    _check_address(response.url)  # to which the server may have sent us
+    return response
 
 
 def _check(url: str, part: Path, size: int | None, checksum: str | None, otherwise: str) -> None:
     """Raise UserError and delete the part if its size or checksum is not as expected."""
     if size is not None and _size(part) != size:
-        wrong = f"{_size(part):,} bytes, expected {size:,}"
+        found = f"more than {size:,} bytes" if _size(part) > size else f"{_size(part):,} bytes"
+        wrong = f"{found}, expected {size:,}"
     elif checksum is not None and (found := _checksum(part, checksum.split(":")[0])) != checksum:
         wrong = f"a file with {found}, expected {checksum}"
     else:

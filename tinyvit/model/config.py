@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from tinyvit.errors import UserError
+from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 from tinyvit.ops import GELU_FORMS
 
 _COUNTS = (
@@ -117,6 +118,8 @@ class ViTConfig:
             raise UserError(f"image_size is {size!r}, expected a whole number of pixels, or (height, width).")
         if not all(isinstance(side, Integral) for side in sides):
             raise UserError(f"image_size is {size!r}, expected whole numbers of pixels.")
+        if max(sides) > MOST_PIXELS:
+            raise UserError(f"image_size is {size!r}, expected at most {MOST_PIXELS:,} pixels on each side.")
         object.__setattr__(self, "image_size", tuple(map(int, sides)))
         self._check_resnet()
         for name in _COUNTS:
@@ -124,6 +127,9 @@ class ViTConfig:
             least = 0 if name == "layers" or (name in WITHOUT_TRANSFORMER and self.layers == 0) else 1
             if not isinstance(value, Integral) or value < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
+            most = MOST_LAYERS if name == "layers" else LARGEST
+            if value > most:
+                raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
@@ -158,6 +164,8 @@ class ViTConfig:
             raise UserError(
                 f"resnet is {counts!r}, expected the number of units in each stage, as in (3, 4, 9), or None."
             )
+        if sum(counts) > MOST_LAYERS:
+            raise UserError(f"resnet is {counts!r}, expected at most {MOST_LAYERS:,} units.")
         object.__setattr__(self, "resnet", tuple(map(int, counts)))
 
     def _check_resnet_alone(self) -> None:

@@ -101,7 +101,7 @@ def usual_name(name: str) -> str:
     return f"{before}{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 
 
-_NAME = re.compile(r"(?:(r[0-9]*)[+_])?(?:vit[-_])?([a-z]+)[/_-]([0-9]+)")
+_NAME = re.compile(r"(?:(r[0-9]*)[+_])?(?:vit[-_])?([a-z]+)[/_-]([0-9]{1,9})")
 _RESNET_NAME = re.compile(r"resnet[-_]?([a-z0-9]+)")
 
 

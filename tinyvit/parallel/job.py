@@ -13,7 +13,6 @@ import traceback
 from collections.abc import Iterator
 
 from tinyvit.errors import UserError
-from tinyvit.parallel.mpi import MpiRanks
 from tinyvit.parallel.ranks import ALONE, Ranks
 
 # The variables with the number of processes and of this one: Open MPI; MPICH, Intel MPI and srun --mpi=pmi2;
@@ -110,4 +109,6 @@ def _joined(size: int) -> Ranks:
             f"{size} processes were started together, but mpi4py sees {found}: it uses {library}, and this "
             "mpiexec belongs to another MPI. Start them with the mpiexec of the same MPI."
         )
+    from tinyvit.parallel.mpi import MpiRanks  # here, since it imports NumPy
+
     return MpiRanks(MPI, MPI.COMM_WORLD)

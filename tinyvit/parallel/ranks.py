@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
+if TYPE_CHECKING:  # this is imported by every command before anything that takes long
+    import numpy as np
 
-from tinyvit.backend import Array
+    from tinyvit.backend import Array
 
 T = TypeVar("T")
 

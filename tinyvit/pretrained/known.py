@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from tinyvit.errors import UserError
+from tinyvit.files.cache import cache_folder
 from tinyvit.files.download import Report, download
 
 _HOST = "https://storage.googleapis.com/vit_models/"
@@ -67,8 +67,3 @@ def find_weights(name: str, report: Report | None = None) -> Path:
         otherwise = f"Or download {known.url} by other means and give the path of the file."
         download(known.url, target, known.size, known.checksum, report, otherwise)
     return target
-
-
-def cache_folder() -> Path:
-    """Where downloaded weights are kept."""
-    return Path(os.environ.get("TINYVIT_CACHE") or Path.home() / ".cache" / "tinyvit")

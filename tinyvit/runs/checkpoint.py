@@ -2,6 +2,7 @@
 
 config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
+settings            JSON: the settings of the run; empty in a file that does not belong to one
 classes             JSON: names of the classes; empty in a run, whose config.json has them
 param/NAME          every parameter or, with --ema, its running average
 training/weights    with --ema, the parameters themselves, flat
@@ -46,6 +47,7 @@ class Checkpoint:
     progress: dict[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     weights: Array | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
@@ -58,6 +60,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = 
         "config": np.array(json.dumps(checkpoint.config.as_dict())),
         "progress": np.array(json.dumps(checkpoint.progress)),
         "classes": np.array(json.dumps(list(checkpoint.classes))),
+        "settings": np.array(json.dumps(checkpoint.settings)),
         SEALED: np.array("sha256"),
     }
     arrays |= {f"param/{name}": params[name] for name in params}
@@ -94,6 +97,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         classes = _content(arrays, "classes") if "classes" in arrays else []
         if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
             raise ValueError("the names of its classes are not texts")
+        settings = _content(arrays, "settings") if "settings" in arrays else {}
+        if not isinstance(settings, dict):
+            raise ValueError("its settings are not those of a run")
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
@@ -104,7 +110,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     _check_finite(
         path, {"param": params.flat, **optimizer} | ({} if weights is None else {"weights": weights})
     )
-    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)), weights)
+    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)), weights, settings)
 
 
 def _content(arrays: dict[str, np.ndarray], name: str) -> Any:

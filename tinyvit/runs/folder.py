@@ -52,6 +52,7 @@ class RunFolder:
         self.curves_path = self.path / "curves.png"
         self.patches_path = self.path / "patches.png"
         self._claim = Claim(self.path)
+        self.only_start = False  # whether the last checkpoint is that of a new run, before its first step
 
     def __reduce__(self) -> tuple:
         """A copy in another process has the same paths, but not the claim."""
@@ -129,10 +130,19 @@ class RunFolder:
             ) from None
 
     def release(self) -> None:
-        """Unlock the folder; if it has no checkpoint, first delete only what this process created in it."""
-        if not (self.last_path.exists() or self.best_path.exists()):
+        """Unlock the folder; if nothing was trained, first delete only what this process created in it."""
+        if not self.has_trained():
             self._claim.delete_what_was_made()
         self._claim.unlock()
+
+    def mark_start(self) -> None:
+        """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
+        self.only_start = True
+        self._claim.add(self.last_path)
+
+    def has_trained(self) -> bool:
+        """Whether there is a checkpoint, other than that of the start."""
+        return not self.only_start and (self.last_path.exists() or self.best_path.exists())
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -217,6 +227,13 @@ class RunFolder:
         """Write the records of all finished epochs."""
         text = "".join(json.dumps(record) + "\n" for record in records)
         write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
+
+    def lacking(self, epochs: int) -> str:
+        """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
+        if len(self.metrics()) < epochs:
+            return self.metrics_path.name
+        drawn = self.curves_path.stat().st_mtime_ns if self.curves_path.exists() else -1
+        return self.curves_path.name if drawn < self.metrics_path.stat().st_mtime_ns else ""
 
     def _record(self, number: int, line: str) -> dict[str, Any]:
         try:

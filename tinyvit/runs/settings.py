@@ -13,6 +13,7 @@ from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
+from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS
 from tinyvit.model.config import PLACES, POSITIONS, places_of
 from tinyvit.model.initialise import INITS
 from tinyvit.objectives.patch_targets import TARGETS
@@ -204,18 +205,23 @@ def _one_of(names: Collection[str]) -> _Rule:
     return lambda value: value in names, f"one of {', '.join(names)}"
 
 
-_COUNT: _Rule = (lambda value: value >= 1, "a whole number, 1 or more")
-_NATURAL: _Rule = (lambda value: value >= 0, "a whole number, 0 or more")
+_COUNT: _Rule = (lambda value: 1 <= value <= LARGEST, "a whole number, 1 or more, and below 2^31")
+_NATURAL: _Rule = (lambda value: 0 <= value <= LARGEST, "a whole number, 0 or more, and below 2^31")
+_PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from 1 to {MOST_PIXELS:,}")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
-_COUNTS = ("layers", "width", "mlp_width", "heads", "image_size", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "resolution", "threads", "augment_ops", "repeats", "ranks")
+_COUNTS = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size", "accumulate", "evaluate_every")
+_COUNTS += ("threads", "augment_ops", "repeats", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
-    **dict.fromkeys(("validation", "crop_padding", "warmup_steps", "seed"), _NATURAL),
-    **dict.fromkeys(("weight_decay", "warmup_epochs", "clip", "mixup", "cutmix"), _AMOUNT),
+    **dict.fromkeys(("validation", "crop_padding", "warmup_steps"), _NATURAL),
+    **dict.fromkeys(("image_size", "resolution"), _PIXELS),
+    "layers": (lambda value: 1 <= value <= MOST_LAYERS, f"a whole number from 1 to {MOST_LAYERS:,}"),
+    "seed": (lambda value: 0 <= value <= LARGEST_SEED, "a whole number, 0 or more, and below 2^64"),
+    **dict.fromkeys(("weight_decay", "clip", "mixup", "cutmix"), _AMOUNT),
+    "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),

@@ -1,23 +1,19 @@
-"""What all commands share: how the command line is parsed, and how the program exits."""
+"""What all commands share: how the command line is parsed, and the types of flags."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
-import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
-from tinyvit.errors import UserError
-from tinyvit.parallel import one_job, voice
-from tinyvit.shell.moving_line import MovingLine
-
-MOST_THREADS = 256
+from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
+from tinyvit.parallel import one_job
+from tinyvit.shell.ending import ending, fail
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
 
@@ -37,78 +33,17 @@ def run_command(
     sys.exit(status)
 
 
-@contextlib.contextmanager
-def ending(name: str) -> Iterator[None]:
-    """Within this context, a program of this name exits as users expect: their mistakes show no traceback.
-
-    A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
-    with status 130; a closed pipe, as in `... | head -1`, exits quietly with status 0. Only bugs show a
-    traceback.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # do not fail on a name that the terminal cannot show
-    try:
-        yield
-        print(end="", flush=True)  # here, where an error can still be reported
-    except BrokenPipeError:  # the reader, such as head or a pager, has stopped reading
-        sys.exit(0)
-    except UserError as error:
-        _fail(name, str(error))
-    except OSError as error:
-        _fail(name, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
-    except MemoryError as error:
-        _fail(name, f"not enough memory: {error}. Try a smaller --batch-size, --resolution or model.")
-    except KeyboardInterrupt:
-        _complain(name, "interrupted", "\n")
-        sys.exit(130)
-    finally:
-        _empty(sys.stdout)
-        _empty(sys.stderr)
-
-
-def _fail(name: str, message: str) -> NoReturn:
-    _complain(name, f"error: {' '.join(message.splitlines())}")
-    sys.exit(2)
-
-
-def _complain(name: str, message: str, before: str = "") -> None:
-    """Print a line on standard error, after flushing standard output; either may be closed.
-
-    Of several processes that fail in the same way, only one prints it.
-    """
-    name = voice(name)
-    if name is None:
-        return
-    with contextlib.suppress(OSError):
-        if MovingLine.shown:
-            MovingLine.shown.close()
-    _empty(sys.stdout)
-    with contextlib.suppress(OSError):
-        print(f"{before}{name}: {message}", file=sys.stderr)
-
-
-def _empty(stream: TextIO | None) -> None:
-    """Flush a stream; if its reader has gone, discard the rest, or Python would complain on exit."""
-    if stream is None:  # a program without a console
-        return
-    try:
-        stream.flush()
-    except OSError:
-        with contextlib.suppress(OSError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like all others; flags may be anywhere on the command line."""
 
     def parse_args(self, args=None, namespace=None):
+        for word in sys.argv[1:] if args is None else args:
+            if word.startswith("-") and word.endswith("=--"):  # argparse would take it for an empty list
+                self.error(f"argument {word.removesuffix('=--')}: expected one argument")
         return self.parse_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        _fail(self.prog, f"{message} (see --help)")
+        fail(self.prog, f"{message} (see --help)")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -147,16 +82,24 @@ def positive_int(text: str) -> int:
     return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1")
 
 
-def png_path(text: str) -> Path:
-    """A path that ends in .png."""
-    if not text.lower().endswith(".png"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
-    return Path(text)
-
-
 def natural_int(text: str) -> int:
     """A whole number of at least 0."""
     return _checked(text, int, lambda value: value >= 0, "a whole number of at least 0")
+
+
+def seed(text: str) -> int:
+    """A whole number of at least 0, of up to 64 bits."""
+    return _checked(text, int, lambda value: value >= 0, "a whole number of at least 0", LARGEST_SEED)
+
+
+def pixel_count(text: str) -> int:
+    """The side of an image."""
+    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1", MOST_PIXELS)
+
+
+def layer_count(text: str) -> int:
+    """The number of blocks of a model."""
+    return _checked(text, int, lambda value: value >= 1, "a whole number of at least 1", MOST_LAYERS)
 
 
 def thread_count(text: str) -> int:
@@ -167,11 +110,16 @@ def thread_count(text: str) -> int:
 
 def positive_float(text: str) -> float:
     """A finite number above 0."""
-    return _checked(text, float, lambda value: 0 < value < math.inf, "a number above 0")
+    return _checked(text, float, lambda value: 0 < value < math.inf, "a number above 0", math.inf)
 
 
 def natural_float(text: str) -> float:
     """A finite number of at least 0."""
+    return _checked(text, float, lambda value: 0 <= value < math.inf, "a number of at least 0", math.inf)
+
+
+def duration_in_epochs(text: str) -> float:
+    """A number of epochs, not always a whole one."""
     return _checked(text, float, lambda value: 0 <= value < math.inf, "a number of at least 0")
 
 
@@ -192,11 +140,22 @@ def fraction(text: str) -> float:
     return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 
 
-def _checked(text: str, convert: type, fits: Callable[[float], bool], expected: str):
+def png_path(text: str) -> Path:
+    """A path that ends in .png."""
+    if not text.lower().endswith(".png"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    return Path(text)
+
+
+def _checked(
+    text: str, convert: type, fits: Callable[[float], bool], expected: str, largest: float = LARGEST
+):
     try:
         value = convert(text)
     except ValueError:
         value = None
     if value is None or not fits(value):  # NaN never fits
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
+    if value > largest:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large, expected at most {largest:,}")
     return value

@@ -9,7 +9,7 @@ from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
 from tinyvit.engine import PRECISIONS
 from tinyvit.ops.resize import METHODS
-from tinyvit.shell.command import positive_int, thread_count
+from tinyvit.shell.command import pixel_count, positive_int, thread_count
 
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
@@ -108,7 +108,7 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
     )
     parser.add_argument(
         "--image-size",
-        type=positive_int,
+        type=pixel_count,
         metavar="N",
         help=f"scale the images of a folder to N x N pixels (default: {usual_size})",
     )
@@ -127,7 +127,7 @@ def add_weights_flags(parser: argparse._ActionsContainer) -> None:
     """How the given weights are read: --resolution, --position-resize and --heads."""
     parser.add_argument(
         "--resolution",
-        type=positive_int,
+        type=pixel_count,
         metavar="N",
         help="adapt the model to images of N x N pixels (default: the size it was trained on)",
     )

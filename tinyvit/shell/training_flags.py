@@ -12,12 +12,15 @@ from tinyvit.optim import DECAYS, OPTIMIZERS
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.augmentation_flags import add_augmentation_flags
 from tinyvit.shell.command import (
+    duration_in_epochs,
     fraction,
+    layer_count,
     natural_float,
     natural_int,
     positive_float,
     positive_int,
     rate,
+    seed,
 )
 from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_flag, add_source_flags
 
@@ -100,15 +103,13 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         help="start from a patch embedding that sees fine detail as well as brightness, computed from the "
         "training images",
     )
-    for flag, what in (
-        ("--layers", "number of blocks"),
-        ("--width", "width of the tokens"),
-        ("--mlp-width", "width of the hidden layer of each MLP"),
-        ("--heads", "number of attention heads"),
+    for flag, kind, what in (
+        ("--layers", layer_count, "number of blocks"),
+        ("--width", positive_int, "width of the tokens"),
+        ("--mlp-width", positive_int, "width of the hidden layer of each MLP"),
+        ("--heads", positive_int, "number of attention heads"),
     ):
-        model.add_argument(
-            flag, type=positive_int, metavar="N", help=f"{what}, in place of the model's own number"
-        )
+        model.add_argument(flag, type=kind, metavar="N", help=f"{what}, in place of the model's own number")
 
 
 def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
@@ -145,7 +146,7 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     warmup = fit.add_mutually_exclusive_group()
     warmup.add_argument(
         "--warmup-epochs",
-        type=natural_float,
+        type=duration_in_epochs,
         metavar="X",
         help="number of epochs during which the learning rate rises linearly",
     )
@@ -195,7 +196,7 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     )
     fit.add_argument(
         "--seed",
-        type=natural_int,
+        type=seed,
         metavar="N",
         help=f"seed for everything random (default: {Settings.seed})",
     )

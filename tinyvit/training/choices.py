@@ -12,6 +12,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.parallel import ALONE, Ranks
 from tinyvit.recipes.named import named_recipe
+from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import (
@@ -22,6 +23,7 @@ from tinyvit.training.recipes import (
     recipe,
     settings_of,
 )
+from tinyvit.training.same_settings import settings_of_run
 from tinyvit.training.starting_point import SHAPE
 
 # What a model from scratch is chosen by; weights have a model already.
@@ -30,7 +32,7 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-_FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
 
 
 def new_settings(
@@ -161,11 +163,11 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
     return settings.steps / max(1, images // settings.batch_size)
 
 
-def resumed_settings(run: RunFolder, chosen: dict[str, Any]) -> Settings:
+def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
-    settings = run.settings()
+    settings = settings_of_run(run, checkpoint, chosen)
     length = "steps" if settings.steps else "epochs"
-    free = {*_FREE_ON_RESUME, length}
+    free = {*FREE_ON_RESUME, length}
     for name, value in chosen.items():
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,15 @@ _WORST = 20  # a loss this many times that of blind guessing is beyond recovery
 
 @dataclass(frozen=True)
 class Guard:
-    """Raises UserError if training has diverged, naming the last good checkpoint and the remedy."""
+    """Raises UserError if training has diverged, naming the last good checkpoint and the remedy.
+
+    is_kept tells whether there is one; by default, whether there is such a file.
+    """
 
     blind_loss: float
     checkpoint: Path
     lr: float
+    is_kept: Callable[[], bool] | None = None
 
     def check_loss(self, loss: float, step: int) -> None:
         """Check that the loss of a step is a number, and not far above that of blind guessing."""
@@ -48,7 +52,7 @@ class Guard:
 
     def _diverged(self, symptom: str, step: int) -> Diverged:
         kept = "No checkpoint was kept."
-        if self.checkpoint.exists():
+        if (self.is_kept or self.checkpoint.exists)():
             kept = f"The last good checkpoint is kept in {self.checkpoint}."
         return Diverged(
             f"training has diverged: after step {step:,} {symptom}. {kept} "

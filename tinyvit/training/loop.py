@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 import time
-from pathlib import Path
 
 from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import averaged, learning_rate
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
@@ -24,11 +23,12 @@ from tinyvit.training.divergence import Guard, without_overflow_warnings
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
 from tinyvit.training.meter import Meter
+from tinyvit.training.saving import Saver
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
-from tinyvit.training.state import State, live_arrays, restored, to_save
+from tinyvit.training.state import State, restored
 from tinyvit.training.tasks import Task
 
-SAVE_SECONDS = 60  # between checkpoints, even within a long epoch
+SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
 
 class Trainer:
@@ -46,13 +46,13 @@ class Trainer:
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
         self.ranks = engine.training.ranks
-        self.guard = Guard(task.blind_loss, run.last_path, settings.lr)
+        self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
+        self.saver = Saver(run, engine, self.guard, settings)
         self.augmentation = settings.augmentation()
         self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
-        self.saved = time.monotonic()  # when a checkpoint was last written
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
@@ -69,9 +69,8 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint from which the run can be resumed."""
-        self._check_finite()
-        self._write(self.run.last_path)
-        self.saved = time.monotonic()
+        self.saver.check_finite(self.state.step)
+        self.saver.write_last(self.state)
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
@@ -99,14 +98,10 @@ class Trainer:
                 self._say_news()
                 self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
             state.seconds += time.perf_counter() - started
-            if stopping or (meter.is_read and self._save_is_due()):
+            if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
                 self.save()
             if stopping:
                 raise Interrupted(stop.number)
-
-    def _save_is_due(self) -> bool:
-        """Whether it is time for a checkpoint on any rank, since all write it together."""
-        return self.ranks.max(time.monotonic() - self.saved > SAVE_SECONDS)
 
     def _say_news(self) -> None:
         if self.engine.note != self.known_note:
@@ -123,7 +118,7 @@ class Trainer:
         state.seconds += time.perf_counter() - started
         took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
         loss, judged = state.loss_sum / steps, held_out or test
-        self._check_finite()
+        self.saver.check_finite(state.step)
         state.records.append(
             {"epoch": epoch + 1, "step": state.step, "lr": self.learning_rate(state.step)}
             | {"grad_norm": state.norm_sum / steps, "train_loss": loss}
@@ -133,8 +128,8 @@ class Trainer:
         if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
             return
         if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
-            self._write(self.run.best_path, resumable=False)
-        self._write(self.run.last_path)
+            self.saver.write_best(state)
+        self.saver.write_last(state)
         if self.ranks.is_first:
             self.files.write(state.records, state.best_epoch)
         by_loss, label = self.task.by_loss, "validation" if held_out else "test"
@@ -150,14 +145,3 @@ class Trainer:
             result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
-
-    def _check_finite(self) -> None:
-        """Raise UserError if the current state must not be saved."""
-        arrays = live_arrays(self.engine).values()
-        self.guard.check_arrays("a parameter or the optimiser's state", arrays, self.state.step)
-
-    def _write(self, path: Path, resumable: bool = True) -> None:
-        """Write a checkpoint of the current state, which has been checked. The first rank writes it."""
-        checkpoint = to_save(self.engine, self.state, resumable)
-        if self.ranks.is_first:
-            save_checkpoint(path, checkpoint, self.run.previous_path if resumable else None)

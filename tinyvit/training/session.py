@@ -26,6 +26,7 @@ from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.choices import (
+    FREE_ON_RESUME,
     fitted_to_data,
     fitted_to_model,
     new_settings,
@@ -119,6 +120,9 @@ def _new_trainer(
     trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
     classes = () if settings.target else dataset.classes
     ranks.first(run.create, settings, model.config, classes, model.params.count)
+    if settings.weights:  # which may have changed when the run is resumed
+        trainer.save()
+        run.mark_start()
     return trainer
 
 
@@ -148,17 +152,17 @@ def _resume(
     ranks.first(run.lock)
     with unwinding_signals(), _released(run):
         ranks.first(run.recover_last)
-        settings = ranks.first(resumed_settings, run, chosen)
         checkpoint = ranks.first(_last_checkpoint, run)
+        settings = ranks.first(resumed_settings, run, checkpoint, chosen)
         if checkpoint and _is_finished(checkpoint, settings):
             if not ranks.is_first:
                 return 0
             records, changed = checkpoint.progress["records"], "nothing was changed"
-            if len(run.metrics()) < len(records):  # it was stopped between its last checkpoint and them
+            if lacking := run.lacking(len(records)):  # it was stopped after its last checkpoint
                 EpochFiles(run, settings, progress.note).write(
                     records, checkpoint.progress.get("best_epoch", 0)
                 )
-                changed = "metrics.jsonl, which lacked the last, is complete now"
+                changed = f"{lacking}, which lacked the last, is complete now"
             progress.outcome(
                 f"{run.path} is finished: all {_length(settings)} are done, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
@@ -191,11 +195,15 @@ def _resumed_trainer(
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
         weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
+        progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
+    trainer.saver.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
     if checkpoint:
         trainer.restore(checkpoint)
     if _length(settings) != _length(before):
+        if checkpoint:
+            trainer.save()
         ranks.first(run.extend, settings)
         progress.note(
             f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "

@@ -1,0 +1,75 @@
+"""A run that is killed by the system is resumed, and ends with the same bits as one that was left alone.
+
+Here it is killed at a few chosen moments; `python -m tests.faults.kills` chooses fifty at random.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.tiny_runs import REPOSITORY, arrays, assert_same_bits, assert_same_run, tiny
+from tinyvit import finetune, train
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+
+
+def killed(where, number, *words):
+    """Run a command that is killed there; returns what it printed on standard error."""
+    process = subprocess.run(
+        [sys.executable, "-m", "tests.faults.killed", where, str(number), *map(str, words)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert process.returncode == -signal.SIGKILL, process
+    return process.stderr
+
+
+@pytest.mark.parametrize(
+    ("where", "number"),
+    [
+        *(("step", 1), ("step", 6), ("before config.json", 1), ("after config.json", 1)),
+        *(("half last.npz", 5), ("after best.npz", 2), ("after metrics.jsonl", 2), ("half curves.png", 2)),
+    ],
+)
+def test_a_run_is_killed_at_the_worst_moment(go, photos, tmp_path, where, number):
+    flags = ("--dropout", "0.1", "--drop-path", "0.1", "--epochs", "2")
+    assert go(train, *tiny(photos, tmp_path / "alone", *flags))[0] == 0
+    run = tmp_path / "run"
+    assert killed(where, number, "train", *tiny(photos, run, *flags)) == ""
+    again = ("--resume", run) if (run / "config.json").exists() else tiny(photos, run, *flags)
+    assert go(train, *again)[0] == 0
+    assert_same_run(run, tmp_path / "alone")
+
+
+def test_fine_tuning_that_is_killed_before_its_first_step_keeps_the_weights_it_started_from(
+    go, photos, tmp_path
+):
+    base, other, run, alone = (tmp_path / name for name in ("base", "other", "run", "alone"))
+    for seed, path in enumerate((base, other)):
+        assert go(train, *tiny(photos, path, "--steps", "1", "--seed", seed))[0] == 0
+    flags = ["--dataset", "folder", "--data-dir", photos, "--threads", "1", "--optimizer", "adamw"]
+    flags += ["--steps", "3", "--batch-size", "8"]
+    assert go(finetune, base, *flags, "--out", alone)[0] == 0
+    killed("step", 1, "finetune", base, *flags, "--out", run)
+    assert sorted(path.name for path in run.iterdir()) == ["config.json", "last.npz"]
+    os.replace(other / "best.npz", base / "best.npz")
+    assert go(finetune, "--resume", run)[0] == 0
+    assert_same_bits(run / "last.npz", alone / "last.npz")
+    assert "optimizer/m" in arrays(run / "last.npz")
+
+
+def test_fine_tuning_without_any_checkpoint_says_that_it_reads_the_weights_again(go, photos, tmp_path):
+    base, run = tmp_path / "base", tmp_path / "run"
+    assert go(train, *tiny(photos, base, "--steps", "1"))[0] == 0
+    flags = ["--dataset", "folder", "--data-dir", photos, "--threads", "1", "--steps", "1", "--out", run]
+    assert go(finetune, base, *flags)[0] == 0
+    for name in ("last.npz", "previous.npz", "best.npz"):
+        (run / name).unlink()
+    status, out, _ = go(finetune, "--resume", run)
+    assert status == 0
+    assert f"there is no checkpoint yet: {base} is read again, and may have changed" in out

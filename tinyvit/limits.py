@@ -1,0 +1,7 @@
+"""The largest numbers that flags, settings and models may have: beyond all use, but safe to compute with."""
+
+LARGEST = 2**31 - 1  # a count or a size
+LARGEST_SEED = 2**64 - 1
+MOST_LAYERS = 10_000  # of blocks, or units of a ResNet
+MOST_PIXELS = 65_535  # on a side of an image
+MOST_THREADS = 256
