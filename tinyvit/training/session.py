@@ -1,47 +1,31 @@
-"""From settings to a finished run: claim a folder, load data and model, train, suggest what to do next."""
+"""From settings to a finished run: claim a folder, have a trainer made, train, suggest what to do next."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from tinyvit.backend import Device, select_device, training_note
-from tinyvit.data import Dataset
-from tinyvit.engine import Training, make_engine
+from tinyvit.backend import Device, select_device
 from tinyvit.errors import UserError
-from tinyvit.model import Model, is_resnet, usual_name
-from tinyvit.optim import Average, make_optimizer
 from tinyvit.optim.sharded import Sharded
 from tinyvit.parallel import Ranks, start
-from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
-from tinyvit.training.choices import (
-    FREE_ON_RESUME,
-    fitted_to_data,
-    fitted_to_model,
-    new_settings,
-    on_ranks,
-    resumed_settings,
-    settled,
-    with_whole_epochs,
-)
+from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, settled
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
+from tinyvit.training.making import Surroundings, new_trainer, prepared, resumed_trainer
 from tinyvit.training.outcome import outcome
-from tinyvit.training.run_data import check_classes, check_fit, check_same_data, load_data
 from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.starting_point import SHAPE, check_start, starting_model
-from tinyvit.training.tasks import task_of
+from tinyvit.training.wording import command, length, model_name, where
 
 
 def train(
@@ -70,23 +54,23 @@ def train(
     """
     ranks = start() if ranks is None else ranks
     progress = (progress or Progress()) if ranks.is_first else Progress.silent()
+    around = Surroundings(ranks, progress, data_url)
     if resume and show_augmentation:
         raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
-        run = ranks.first(_run_to_resume, out, resume)
-        return _resume(run, chosen, data_url, deadline, progress, ranks)
+        return _resume(ranks.first(_run_to_resume, out, resume), chosen, deadline, around)
     repeated = ranks.first(Settings.load, config) if config else None
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"), ranks)
     settings = new_settings(chosen, repeated, device, ranks)
     if show_augmentation:
-        settings, dataset, _ = _prepared(settings, settled(chosen, repeated), data_url, progress, ranks)
+        settings, dataset, _ = prepared(settings, settled(chosen, repeated), around)
         ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
     with unwinding_signals(), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
-        trainer = _new_trainer(run, settings, settled(chosen, repeated), device, data_url, progress, ranks)
+        trainer = new_trainer(run, settings, settled(chosen, repeated), device, around)
         return _fit(trainer, device, deadline, progress)
 
 
@@ -99,56 +83,9 @@ def _released(run: RunFolder) -> Iterator[RunFolder]:
         run.release()
 
 
-def _new_trainer(
-    run: RunFolder,
-    settings: Settings,
-    fixed: dict[str, Any],
-    device: Device,
-    data_url: str | None,
-    progress: Progress,
-    ranks: Ranks,
-) -> Trainer:
-    """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
-    if device.note:
-        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
-        length = _length(settings)
-        progress.note(
-            training_note(device, usual_name(settings.model), length) if from_recipe else device.note
-        )
-    settings, dataset, weights = _prepared(settings, fixed, data_url, progress, ranks)
-    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
-    classes = () if settings.target else dataset.classes
-    ranks.first(run.create, settings, model.config, classes, model.params.count)
-    if settings.weights:  # which may have changed when the run is resumed
-        trainer.save()
-        run.mark_start()
-    return trainer
-
-
-def _prepared(
-    settings: Settings, fixed: dict[str, Any], data_url: str | None, progress: Progress, ranks: Ranks
-) -> tuple[Settings, Dataset, Model | None]:
-    """The settings of a new run, fitted to its data and weights; these data; and these weights, if any."""
-    weights = None
-    if settings.weights:
-        report = progress.download(settings.weights)
-        weights = ranks.in_turn(load_any, settings.weights, report, settings.heads)
-        settings = fitted_to_model(settings, weights.config)
-    check_start(settings, weights)  # before anything is downloaded
-    dataset = ranks.in_turn(load_data, settings, data_url, progress)
-    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
-
-
-def _resume(
-    run: RunFolder,
-    chosen: dict[str, Any],
-    data_url: str | None,
-    deadline: float,
-    progress: Progress,
-    ranks: Ranks,
-) -> int:
+def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Surroundings) -> int:
     """Continue a run, perhaps for longer than originally planned."""
+    ranks, progress = around.ranks, around.progress
     ranks.first(run.lock)
     with unwinding_signals(), _released(run):
         ranks.first(run.recover_last)
@@ -164,8 +101,8 @@ def _resume(
                 )
                 changed = f"{lacking}, which lacked the last, is complete now"
             progress.outcome(
-                f"{run.path} is finished: all {_length(settings)} are done, and {changed}.",
-                f"To train it for longer: python -m tinyvit.{_command(settings)} --resume "
+                f"{run.path} is finished: all {length(settings)} are done, and {changed}.",
+                f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
                 f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
             )
             return 0
@@ -173,74 +110,8 @@ def _resume(
         if device.note:
             progress.note(device.note)
         settings = on_ranks(settings, chosen, device, ranks)
-        trainer = _resumed_trainer(run, settings, checkpoint, device, data_url, progress, ranks)
+        trainer = resumed_trainer(run, settings, checkpoint, device, around)
         return _fit(trainer, device, deadline, progress)
-
-
-def _resumed_trainer(
-    run: RunFolder,
-    settings: Settings,
-    checkpoint: Checkpoint | None,
-    device: Device,
-    data_url: str | None,
-    progress: Progress,
-    ranks: Ranks,
-) -> Trainer:
-    """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
-    dataset, before = ranks.in_turn(load_data, settings, data_url, progress), ranks.first(run.settings)
-    ranks.first(check_classes, run, dataset)
-    settings = with_whole_epochs(settings, len(dataset.train))
-    weights = None
-    if settings.weights and checkpoint:  # only its shape counts: its values are restored below
-        weights = Model(checkpoint.config, checkpoint.params)
-    elif settings.weights:
-        weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
-        progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
-    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, progress, ranks)
-    trainer.saver.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
-    if checkpoint:
-        trainer.restore(checkpoint)
-    if _length(settings) != _length(before):
-        if checkpoint:
-            trainer.save()
-        ranks.first(run.extend, settings)
-        progress.note(
-            f"extended from {_length(before)} to {_length(settings)}: the learning rate now follows the "
-            f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
-        )
-    return trainer
-
-
-def _trainer(
-    run: RunFolder,
-    settings: Settings,
-    dataset: Dataset,
-    model: Model,
-    device: Device,
-    progress: Progress,
-    ranks: Ranks,
-) -> Trainer:
-    """A trainer with its parameters, optimiser and training set on the device."""
-    check_fit(settings, dataset)
-    check_same_data(dataset, ranks)
-    params = model.params.to(device.xp)
-    ranks.all_gather(params.flat)  # so that all start from the same bits, whatever machine drew them
-    make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
-    shards = settings.shard_optimizer and ranks.size > 1
-    training = Training(
-        device.xp.asarray(dataset.train.images),
-        device.xp.asarray(dataset.train.labels),
-        Sharded(make, params, ranks) if shards else make(params),
-        settings.clip or math.inf,
-        settings.accumulate,
-        Average(params, settings.ema) if settings.ema else None,
-        operations=settings.augment != "none",
-        ranks=ranks,
-    )
-    task = task_of(settings, model.config)
-    engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
-    return Trainer(run, settings, dataset, engine, progress, task)
 
 
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
@@ -250,8 +121,8 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
     try:
         progress.header(
             f"{settings.dataset} without labels" if settings.target else settings.dataset,
-            f"{_model_name(settings)}, {engine.params.count:,} parameters",
-            _where(trainer, device),
+            f"{model_name(settings)}, {engine.params.count:,} parameters",
+            where(trainer, device),
             f"run {run.path}",
         )
         if engine.note:
@@ -270,7 +141,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         progress.close()
         progress.outcome(
             f"stopped after step {state.step:,}, which is saved. To resume:",
-            f"  python -m tinyvit.{_command(settings)} --resume {path}",
+            f"  python -m tinyvit.{command(settings)} --resume {path}",
         )
         return 128 + signal.number
     finally:
@@ -278,13 +149,6 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
     if trainer.ranks.is_first:
         progress.outcome(*outcome(trainer))
     return 0
-
-
-def _where(trainer: Trainer, device: Device) -> str:
-    """What computes, and how."""
-    summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.ranks.size
-    together = f"{ranks} processes, each " if ranks > 1 else ""
-    return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
 
 
 def _device(wanted: str, ranks: Ranks) -> Device:
@@ -311,20 +175,3 @@ def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
     if settings.steps:
         return bool(records) and records[-1]["step"] >= settings.steps
     return len(records) >= settings.epochs
-
-
-def _length(settings: Settings) -> str:
-    return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
-
-
-def _command(settings: Settings) -> str:
-    return "pretrain" if settings.target else "train"
-
-
-def _model_name(settings: Settings) -> str:
-    if settings.weights:
-        return settings.model
-    changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
-    changed = ", ".join(f"{name} {value}" for name, value in changes if value)
-    name = f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
-    return name + (f" ({changed})" if changed else "")

@@ -1,0 +1,132 @@
+"""From settings to a trainer, new or resumed: its data, its model, its optimiser and its engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tinyvit.backend import Device, training_note
+from tinyvit.data import Dataset
+from tinyvit.engine import Training, make_engine
+from tinyvit.model import Model, usual_name
+from tinyvit.optim import Average, make_optimizer
+from tinyvit.optim.sharded import Sharded
+from tinyvit.parallel import Ranks
+from tinyvit.pretrained.loading import load_any
+from tinyvit.runs.checkpoint import Checkpoint
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.progress import Progress
+from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
+from tinyvit.training.loop import Trainer
+from tinyvit.training.run_data import check_classes, check_fit, check_same_data, load_data
+from tinyvit.training.starting_point import check_start, starting_model
+from tinyvit.training.tasks import task_of
+from tinyvit.training.wording import length
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a run is given besides its settings: who trains, where data come from, and who is told about it.
+
+    data_url replaces the address that the data are downloaded from.
+    """
+
+    ranks: Ranks
+    progress: Progress
+    data_url: str | None = None
+
+
+def new_trainer(
+    run: RunFolder, settings: Settings, fixed: dict[str, Any], device: Device, around: Surroundings
+) -> Trainer:
+    """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
+    if device.note:
+        from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
+        told = training_note(device, usual_name(settings.model), length(settings))
+        around.progress.note(told if from_recipe else device.note)
+    settings, dataset, weights = prepared(settings, fixed, around)
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
+    trainer = _trainer(run, settings, dataset, model, device, around)
+    classes = () if settings.target else dataset.classes
+    around.ranks.first(run.create, settings, model.config, classes, model.params.count)
+    if settings.weights:  # which may have changed when the run is resumed
+        trainer.save()
+        run.mark_start()
+    return trainer
+
+
+def prepared(
+    settings: Settings, fixed: dict[str, Any], around: Surroundings
+) -> tuple[Settings, Dataset, Model | None]:
+    """The settings of a new run, fitted to its data and weights; these data; and these weights, if any.
+
+    fixed holds the settings that must stay.
+    """
+    weights = None
+    if settings.weights:
+        report = around.progress.download(settings.weights)
+        weights = around.ranks.in_turn(load_any, settings.weights, report, settings.heads)
+        settings = fitted_to_model(settings, weights.config)
+    check_start(settings, weights)  # before anything is downloaded
+    dataset = around.ranks.in_turn(load_data, settings, around.data_url, around.progress)
+    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
+
+
+def resumed_trainer(
+    run: RunFolder, settings: Settings, checkpoint: Checkpoint | None, device: Device, around: Surroundings
+) -> Trainer:
+    """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
+    ranks, progress = around.ranks, around.progress
+    dataset = ranks.in_turn(load_data, settings, around.data_url, progress)
+    before = ranks.first(run.settings)
+    ranks.first(check_classes, run, dataset)
+    settings = with_whole_epochs(settings, len(dataset.train))
+    weights = None
+    if settings.weights and checkpoint:  # only its shape counts: its values are restored below
+        weights = Model(checkpoint.config, checkpoint.params)
+    elif settings.weights:
+        weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
+        progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
+    model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
+    trainer = _trainer(run, settings, dataset, model, device, around)
+    trainer.saver.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
+    if checkpoint:
+        trainer.restore(checkpoint)
+    if length(settings) != length(before):
+        if checkpoint:
+            trainer.save()
+        ranks.first(run.extend, settings)
+        progress.note(
+            f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
+            f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
+        )
+    return trainer
+
+
+def _trainer(
+    run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, around: Surroundings
+) -> Trainer:
+    """A trainer with its parameters, optimiser and training set on the device."""
+    ranks = around.ranks
+    check_fit(settings, dataset)
+    check_same_data(dataset, ranks)
+    params = model.params.to(device.xp)
+    ranks.all_gather(params.flat)  # so that all start from the same bits, whatever machine drew them
+    make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
+    shards = settings.shard_optimizer and ranks.size > 1
+    training = Training(
+        device.xp.asarray(dataset.train.images),
+        device.xp.asarray(dataset.train.labels),
+        Sharded(make, params, ranks) if shards else make(params),
+        settings.clip or math.inf,
+        settings.accumulate,
+        Average(params, settings.ema) if settings.ema else None,
+        operations=settings.augment != "none",
+        ranks=ranks,
+    )
+    task = task_of(settings, model.config)
+    engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
+    return Trainer(run, settings, dataset, engine, around.progress, task)

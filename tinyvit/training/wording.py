@@ -1,0 +1,36 @@
+"""How runs are spoken of: their length, their model, and where they are computed."""
+
+from __future__ import annotations
+
+from tinyvit.backend import Device
+from tinyvit.model import is_resnet, usual_name
+from tinyvit.runs.settings import Settings
+from tinyvit.training.loop import Trainer
+from tinyvit.training.starting_point import SHAPE
+
+
+def length(settings: Settings) -> str:
+    """How long a run is, such as '12 epochs'."""
+    return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
+
+
+def command(settings: Settings) -> str:
+    """The command that resumes a run."""
+    return "pretrain" if settings.target else "train"
+
+
+def model_name(settings: Settings) -> str:
+    """The model of a run, with what differs from its name."""
+    if settings.weights:
+        return settings.model
+    changes = [(name.replace("_", " "), getattr(settings, name)) for name in SHAPE]
+    changed = ", ".join(f"{name} {value}" for name, value in changes if value)
+    name = f"{'' if is_resnet(settings.model) else 'vit-'}{usual_name(settings.model)}"
+    return name + (f" ({changed})" if changed else "")
+
+
+def where(trainer: Trainer, device: Device) -> str:
+    """What computes, and how."""
+    summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.ranks.size
+    together = f"{ranks} processes, each " if ranks > 1 else ""
+    return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"
