@@ -78,6 +78,11 @@ def to_numpy(array: Array) -> np.ndarray:
     return array if array_module(array) is np else array.get()
 
 
+def nccl_module() -> ModuleType:
+    """cupy.cuda.nccl, which is not imported with CuPy; its `available` says whether NCCL was found."""
+    return importlib.import_module("cupy.cuda.nccl")
+
+
 def _usable_cupy() -> tuple[ModuleType | None, str]:
     """CuPy, if it can create and multiply arrays; otherwise None, and what is wrong with the remedy."""
     try:

@@ -1,6 +1,7 @@
 """What is asked of NCCL: the right addresses, lengths, types and stream, by all ranks in the same order."""
 
 import ctypes
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -108,17 +109,13 @@ def test_sums_and_parts(size, dtype):
 
 
 def test_arrays_of_cupy_go_by_nccl_with_the_key_of_the_first_rank(monkeypatch):
-    modules = [FakeNccl(), FakeNccl()]
-
-    def xp_of(ranks):
-        cuda = SimpleNamespace(nccl=modules[ranks.rank], get_current_stream=XP.cuda.get_current_stream)
-        return SimpleNamespace(cuda=cuda)
-
-    monkeypatch.setattr(mpi, "array_module", lambda flat: flat.module)
+    modules, own = [FakeNccl(), FakeNccl()], threading.local()
+    monkeypatch.setattr(mpi, "array_module", lambda flat: XP)
+    monkeypatch.setattr(mpi, "nccl_module", lambda: own.module)
 
     def work(ranks):
+        own.module = modules[ranks.rank]
         flat = OnDevice(np.arange(5, dtype="float32") + ranks.rank)
-        flat.module = xp_of(ranks)
         for collective in (ranks.all_reduce, ranks.reduce_scatter, ranks.all_gather):
             collective(flat)
         return flat.array
@@ -129,7 +126,7 @@ def test_arrays_of_cupy_go_by_nccl_with_the_key_of_the_first_rank(monkeypatch):
 
 
 def test_a_cupy_without_nccl_is_a_mistake_of_all(monkeypatch):
-    missing = SimpleNamespace(cuda=SimpleNamespace(nccl=SimpleNamespace(available=False)))
-    monkeypatch.setattr(mpi, "array_module", lambda flat: missing)
+    monkeypatch.setattr(mpi, "array_module", lambda flat: XP)
+    monkeypatch.setattr(mpi, "nccl_module", lambda: SimpleNamespace(available=False))
     with pytest.raises(UserError, match="needs NCCL, which CuPy does not find: run pip install"):
         together(2, lambda ranks: ranks.all_reduce(OnDevice(np.ones(3, "float32"))))

@@ -207,6 +207,15 @@ def test_training_without_a_standard_output_writes_nothing_into_its_files(photos
     assert len(metrics(tmp_path / "run")) == 1
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C is not ignored by the processes that a test starts, as it is by a shell's background jobs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("name", [".train", ".info", ""])
 def test_ctrl_c_during_the_imports_shows_no_traceback(tmp_path, name):
     """A module that every command needs presses it, in place of NumPy."""
@@ -230,6 +239,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
     assert subprocess.run(command, shell=True, env=environment, timeout=60).returncode == 0
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_program_that_imports_the_library_keeps_its_own_ctrl_c(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import signal, tinyvit\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"

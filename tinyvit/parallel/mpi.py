@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tinyvit.backend import Array, array_module
+from tinyvit.backend import Array, array_module, nccl_module
 from tinyvit.errors import UserError
 from tinyvit.parallel.nccl import Nccl
 from tinyvit.parallel.ranks import Ranks, parts
@@ -138,7 +138,7 @@ class MpiRanks(Ranks):
     def _device(self, flat: Array) -> Nccl:
         """The communicator between the GPUs of the ranks, made on first use."""
         if self._nccl is None:
-            nccl = array_module(flat).cuda.nccl
+            nccl = nccl_module()
             key = self.first(_unique_id, nccl)
             self._nccl = Nccl(nccl, array_module(flat), self.size, self.rank, key)
         return self._nccl
