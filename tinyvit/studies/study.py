@@ -19,6 +19,7 @@ Chosen = Mapping[str, Any]  # values of Settings, by name
 # What the runs of all studies have in common. A run is evaluated only at its end: then no choice is made by
 # the test images, and a small share of the training images does not mean hundreds of evaluations.
 COMMON: Chosen = {
+    "recipe": None,  # a better recipe for the data set must not change what a study compares
     "optimizer": "adamw",
     "weight_decay": 0.05,
     "decay": "cosine",

@@ -40,16 +40,20 @@ def new_settings(
 ) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from a recipe.
 
-    The recipe is the one that the user names or, by default, that of the data set.
+    The recipe is the one that the user names or, by default, that of the data set; with None for its name,
+    whatever is not chosen keeps the defaults of Settings.
     """
     if repeated and "recipe" in chosen:
         raise UserError("--config repeats a run with that run's settings: omit --recipe, or --config.")
-    origin = named_recipe(chosen["recipe"]).settings if "recipe" in chosen else repeated
+    named = chosen.get("recipe")
+    origin = named_recipe(named).settings if named else repeated
     dataset = chosen.get("dataset", origin.dataset if origin else "shapes")
     if "weights" in chosen:
         usual = FINE_TUNING
+    elif named:
+        usual = settings_of(named)
     else:
-        usual = settings_of(chosen["recipe"]) if "recipe" in chosen else recipe(dataset, device.is_gpu)
+        usual = {} if "recipe" in chosen else recipe(dataset, device.is_gpu)
     if is_resnet(chosen.get("model")):
         usual = usual | RESNET
     if "target" in chosen:

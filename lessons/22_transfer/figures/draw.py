@@ -2,7 +2,7 @@
 
 draws shares.png. transfer.png needs a run that was trained on CIFAR-10, and takes minutes, as it fine-tunes:
 
-    python -m tinyvit.train --dataset cifar10 --threads 1 --out RUN
+    python -m tinyvit.train --dataset cifar10 --init official --pool token --optimizer adamw --out RUN
     python -m lessons.22_transfer.figures.draw RUN
 """
 
