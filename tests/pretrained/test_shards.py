@@ -94,3 +94,9 @@ def test_a_place_that_is_no_name_is_refused(sharded, file):
     index, _ = sharded
     with_places(index, lambda places: places.update({"x": file}))
     assert "is not the name of a .safetensors file" in complaint(read_shards, index)
+
+
+def test_a_name_too_long_for_the_file_system_is_a_file_that_is_missing(sharded):
+    index, _ = sharded
+    with_places(index, lambda places: places.update({"x": "a" * 300 + ".safetensors"}))
+    assert "is missing" in complaint(read_shards, index)

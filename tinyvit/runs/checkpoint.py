@@ -38,7 +38,7 @@ _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and 
 class Checkpoint:
     """A model and, for resuming its training, the optimiser's state and the progress made.
 
-    If params are a running average, weights (flat) are what training goes on with.
+    If params are a running average, weights (flat) are what training continues from.
     """
 
     config: ViTConfig

@@ -209,8 +209,8 @@ class RunFolder:
         except UserError:
             return ""
         return (
-            f"The checkpoint before it, {self.previous_path.name}, after step {step}, is whole: to go on "
-            f"from there, delete {self.last_path} and use --resume again."
+            f"The checkpoint before it, {self.previous_path.name}, after step {step}, is whole: to "
+            f"resume from there, delete {self.last_path} and use --resume again."
         )
 
     def metrics(self) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def train(
     progress = (progress or Progress()) if ranks.is_first else Progress.silent()
     around = Surroundings(ranks, progress, data_url)
     if resume and show_augmentation:
-        raise UserError("--show-augmentation starts no run, and --resume goes on with one: omit one of them.")
+        raise UserError("--show-augmentation starts no run, and --resume continues one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
