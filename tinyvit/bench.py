@@ -7,9 +7,9 @@ import importlib.util
 import json
 from dataclasses import replace
 
-from tinyvit.benchmark import everything, on_cpu, on_gpu, on_ranks
+from tinyvit.benchmark import everything, on_cpu, on_gpu, on_ranks, tricks_table
 from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.flags import add_flags, check_flags
+from tinyvit.benchmark.flags import ROUNDS, add_flags, check_flags
 from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.rings import ETHERNET, RANKS
 from tinyvit.benchmark.speed import table
@@ -25,6 +25,7 @@ examples:
   python -m tinyvit.bench --model Ti/4 --batch-size 128
   python -m tinyvit.bench --model S/16 --image-size 224 --batch-size 8 --mode infer --vs torch
   python -m tinyvit.bench --predict H200 --model Ti/4 --batch-size 128 512 2048
+  python -m tinyvit.bench --tricks --model S/4
   python -m tinyvit.bench --device gpu --model Ti/4 --batch-size 512 --vs torch --compile
   python -m tinyvit.bench --device gpu --all --out results
   python -m tinyvit.bench --ranks --model Ti/4 --batch-size 64
@@ -44,7 +45,11 @@ def main(args: argparse.Namespace) -> int:
     if args.ranks is not None:
         _ranks(args, case)
         return 0
-    torch = ()
+    if args.tricks:
+        result = tricks_table.measure(case, args.rounds or tricks_table.PAIRS)
+        print(json.dumps(result, indent=2) if args.json else tricks_table.table(result))
+        return 0
+    torch, rounds = (), args.rounds or ROUNDS
     if args.vs:
         torch = ("eager", "compile") if args.compile else ("eager",)
         if importlib.util.find_spec("torch") is None:
@@ -52,12 +57,10 @@ def main(args: argparse.Namespace) -> int:
                 "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
             )
     if args.device == "gpu":
-        result = on_gpu.measure(case, args.engine or "cuda", torch, args.rounds, args.steps)
+        result = on_gpu.measure(case, args.engine or "cuda", torch, rounds, args.steps)
         text = gpu_table(result)
     else:
-        result = on_cpu.measure(
-            case, args.engine or "cpu", torch, args.rounds, args.steps or 3, args.breakdown
-        )
+        result = on_cpu.measure(case, args.engine or "cpu", torch, rounds, args.steps or 3, args.breakdown)
         text = on_cpu.cpu_table(result)
     print(json.dumps(result, indent=2) if args.json else text)
     return 0

@@ -9,11 +9,13 @@ from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
 from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
 from tinyvit.benchmark.rings import ETHERNET
 from tinyvit.benchmark.speed.cards import names
+from tinyvit.benchmark.tricks_table import PAIRS
 from tinyvit.engine.cuda.plan.options import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.shell.command import natural_float, pixel_count, positive_float, positive_int, thread_count
 from tinyvit.shell.flags import add_json_flag
 
+ROUNDS = 5
 _MEASURING = ("all", "vs", "compile", "engine", "threads", "steps", "breakdown")
 
 
@@ -45,11 +47,23 @@ def check_flags(args: argparse.Namespace) -> None:
         raise UserError("--precision needs --device gpu or --predict: on a CPU, all is computed in float32.")
     if args.breakdown and on_gpu:
         raise UserError("--breakdown is for the CPU: on a GPU, every kernel is timed anyway.")
+    if args.tricks and _other_than_tricks(args):
+        raise UserError(
+            "--tricks times parts of the CPU engine on one thread, and goes with --model, --image-size, "
+            "--rounds and --json only: omit the other flags."
+        )
     _check_ranks(args, on_gpu or predicts or args.all or args.vs or args.breakdown or args.mode == "infer")
     engines = GPU_ENGINES if on_gpu else tuple(CPU_ENGINES)
     if args.engine and args.engine not in engines:
         where = "a GPU" if on_gpu else "a CPU"
         raise UserError(f"there is no engine {args.engine} for {where}: expected {' or '.join(engines)}.")
+
+
+def _other_than_tricks(args: argparse.Namespace) -> bool:
+    """Whether there are flags that do not go with --tricks."""
+    given = (*_MEASURING, "batch_size", "precision")
+    is_other = args.device == "gpu" or args.mode == "infer" or args.predict is not None
+    return is_other or args.ranks is not None or any(getattr(args, name) for name in given)
 
 
 def _check_ranks(args: argparse.Namespace, other: bool) -> None:
@@ -136,9 +150,9 @@ def _add_timing_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--rounds",
         type=positive_int,
-        default=5,
         metavar="N",
-        help="number of rounds, in each of which every side is timed once (default: 5)",
+        help="number of rounds, in each of which every side is timed once (default: "
+        f"{ROUNDS}, and {PAIRS} with --tricks)",
     )
     p.add_argument(
         "--steps",
@@ -151,6 +165,11 @@ def _add_timing_flags(p: argparse.ArgumentParser) -> None:
         type=positive_int,
         metavar="N",
         help="on a CPU, also time each operation separately, on N images and one thread",
+    )
+    p.add_argument(
+        "--tricks",
+        action="store_true",
+        help="on a CPU, time each trick of the CPU engine alone, on one thread, beside the plain operations",
     )
 
 

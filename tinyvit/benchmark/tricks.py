@@ -1,0 +1,233 @@
+"""Each trick of the CPU engine beside the plain way to the same result, on the arrays of one micro-batch.
+
+Both ways are given the same inputs, and compute forward and backward where there is a backward. What folding
+itself costs, once a step, is not part of them: see the row of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tinyvit import ops
+from tinyvit.engine import CpuEngine
+from tinyvit.engine.cpu.attention import attend, attend_backward
+from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.folding import fold, unfold_gradients
+from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
+from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig, initialise
+from tinyvit.model.block import block, block_backward
+from tinyvit.ops.linear import column_sums
+
+Results = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Trick:
+    """Two ways to the same results. Each is given its own copies of the inputs, and may overwrite them.
+
+    as_plain turns the engine's results, which may be folded, into those of the plain way.
+    """
+
+    name: str
+    inputs: Results
+    plain: Callable[..., Results]
+    engine: Callable[..., Results]
+    as_plain: Callable[..., Results] = lambda *results: results
+
+    @property
+    def shapes(self) -> str:
+        """The different shapes of the inputs, vectors left out."""
+        shapes = dict.fromkeys(each.shape for each in self.inputs if each.ndim > 1)
+        return ", ".join("x".join(map(str, shape)) for shape in shapes)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """A model of two blocks with random parameters, and random arrays for a micro-batch."""
+
+    config: ViTConfig
+    params: Params
+    images: int
+    rng: np.random.Generator
+
+    @property
+    def rows(self) -> int:
+        return self.images * self.config.tokens
+
+    def normal(self, *shape: int) -> np.ndarray:
+        """Random numbers around 0."""
+        return self.rng.standard_normal(shape, dtype=np.float32)
+
+
+def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
+    """All tricks on the shapes of a model, and how many images are in a micro-batch.
+
+    Raises UserError for a model that the engine computes without them.
+    """
+    if not Blocks.can_compute(config):
+        raise UserError(
+            "the CPU engine computes this model with the plain operations: "
+            "--tricks needs a model with Transformer blocks."
+        )
+    config = replace(config, layers=2)  # the first of two, since the last may compute the class token only
+    rng = np.random.default_rng(0)
+    params = initialise(config)
+    params.flat += rng.normal(0, 0.05, params.count).astype("float32")  # no gain is 1, no bias 0
+    arrays = Arrays(config, params, CpuEngine(config, params, threads=1).micro_batch, rng)
+    makers = (_gelu, _layer_norm, _attention, _weight_gradient, _residual_sum, _bias, _block)
+    return [make(arrays) for make in makers], arrays.images
+
+
+def folding(config: ViTConfig) -> Callable[[], None]:
+    """A function that folds one block and unfolds its gradients, as is done once a step."""
+    config = replace(config, layers=2)
+    params = initialise(config)
+    grads = params.zeros_like()
+
+    def once() -> None:
+        fold(config, params, 0)
+        unfold_gradients(config, params, 0, grads)
+
+    return once
+
+
+def _gelu(arrays: Arrays) -> Trick:
+    form = arrays.config.gelu
+
+    def plain(h, dg):
+        g, cache = ops.gelu(h, form)
+        dh = ops.gelu_backward(dg, cache)
+        return g, dh, column_sums(dh)
+
+    def engine(h, dg):
+        g, slope = gelu_and_slope(h, form)
+        sums = np.zeros(dg.shape[1], dtype=dg.dtype)
+        gelu_backward_in_place(dg, slope, sums)
+        return g, dg, sums
+
+    shape = arrays.rows, arrays.config.mlp_width
+    return Trick("GELU, its slope kept", (arrays.normal(*shape), arrays.normal(*shape)), plain, engine)
+
+
+def _layer_norm(arrays: Arrays) -> Trick:
+    """With the sum of the gradients of both branches. The engine's g comes from a centred matrix."""
+    gain, offset = arrays.params.group("blocks.0.norm1")
+    eps, shape = arrays.config.eps, (arrays.rows, arrays.config.width)
+    x, dy, dx = (arrays.normal(*shape) for _ in range(3))
+    g = dy * gain
+    g -= g.mean(axis=1, keepdims=True)
+
+    def plain(x, dy, g, dx):
+        y, cache = ops.layer_norm(x, gain, offset, eps)
+        dbranch, _, _ = ops.layer_norm_backward(dy, cache)
+        dx += dbranch
+        return y, dx
+
+    def engine(x, dy, g, dx):
+        n, r = normalise(x, eps)
+        add_normalise_backward(dx, g, n, r)
+        return n, dx
+
+    def as_plain(n, dx):
+        return n * gain + offset, dx
+
+    return Trick("LayerNorm, folded", (x, dy, g, dx), plain, engine, as_plain)
+
+
+def _attention(arrays: Arrays) -> Trick:
+    """The lines of ops.attention between its two matrices."""
+    B, N, H, D = arrays.images, arrays.config.tokens, arrays.config.heads, arrays.config.width
+    scale = 1 / math.sqrt(D // H)
+    qkv, do = arrays.normal(B, N, 3, H, D // H), arrays.normal(B, N, H, D // H)
+    scaled = qkv.copy()
+    scaled[:, :, 0] *= scale
+
+    def plain(qkv, scaled, do):
+        q, k, v = qkv.transpose(2, 0, 3, 1, 4)
+        q = q * scale
+        A, cache = ops.softmax(q @ k.transpose(0, 1, 3, 2))
+        o = np.ascontiguousarray((A @ v).transpose(0, 2, 1, 3))
+        dO = do.transpose(0, 2, 1, 3)
+        dqkv = np.empty_like(qkv)
+        dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)
+        dA = dO @ v.transpose(0, 1, 3, 2)
+        dv[...] = A.transpose(0, 1, 3, 2) @ dO
+        dS = ops.softmax_backward(dA, cache)
+        dq[...] = dS @ k * scale
+        dk[...] = dS.transpose(0, 1, 3, 2) @ q
+        return o, dqkv
+
+    def engine(qkv, scaled, do):
+        o, A = attend(scaled, N)
+        return o, attend_backward(do, scaled, o, A)
+
+    def as_plain(o, dqkv):
+        dqkv[:, :, 0] *= scale
+        return o, dqkv
+
+    return Trick("attention between its matrices", (qkv, scaled, do), plain, engine, as_plain)
+
+
+def _weight_gradient(arrays: Arrays) -> Trick:
+    R, D, M = arrays.rows, arrays.config.width, arrays.config.mlp_width
+    inputs = arrays.normal(D, M), arrays.normal(R, D), arrays.normal(R, M)
+    return Trick(
+        "dW += n^T dh, by the product",
+        inputs,
+        lambda c, a, b: _sum_of_arrays(c, a.T, b),
+        lambda c, a, b: _sum_by_product(c, a.T, b),
+    )
+
+
+def _residual_sum(arrays: Arrays) -> Trick:
+    R, D, M = arrays.rows, arrays.config.width, arrays.config.mlp_width
+    inputs = arrays.normal(R, D), arrays.normal(R, M), arrays.normal(M, D)
+    return Trick("x += g W2, by the product", inputs, _sum_of_arrays, _sum_by_product)
+
+
+def _sum_of_arrays(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> Results:
+    c += a @ b
+    return (c,)
+
+
+def _sum_by_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> Results:
+    add_product(c, a, b)
+    return (c,)
+
+
+def _bias(arrays: Arrays) -> Trick:
+    R, D, M = arrays.rows, arrays.config.width, arrays.config.mlp_width
+    return Trick(
+        "the product begins with the bias",
+        (arrays.normal(R, D), arrays.normal(D, M), arrays.normal(M)),
+        lambda n, weight, bias: (ops.linear(n, weight, bias)[0],),
+        lambda n, weight, bias: (product_plus_bias(n, weight, bias),),
+    )
+
+
+def _block(arrays: Arrays) -> Trick:
+    config, params = arrays.config, arrays.params
+    shape = arrays.images, config.tokens, config.width
+    blocks = Blocks(config, [fold(config, params, 0)])
+    plain_grads, engine_grads = params.zeros_like(), params.zeros_like()
+
+    def plain(x, dy):
+        y, cache = block(config, params, 0, x)
+        return y, block_backward(0, dy, cache, plain_grads), plain_grads.flat
+
+    def engine(x, dy):
+        y, caches = blocks.forward(x, None)
+        return y, blocks.backward(dy, caches, engine_grads), engine_grads.flat
+
+    def as_plain(y, dx, flat):
+        unfold_gradients(config, params, 0, engine_grads)
+        return y, dx, flat
+
+    return Trick("the whole block", (arrays.normal(*shape), arrays.normal(*shape)), plain, engine, as_plain)
