@@ -1,0 +1,12 @@
+"""Forty rows a piece, however long they are."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("max(1, PIECE // M)", "40"),
+    )
+)
