@@ -1,5 +1,6 @@
 """Watching a worker: if it hangs or dies, the file that it was reading is kept, and another one goes on."""
 
+import contextlib
 import json
 import os
 import queue
@@ -49,7 +50,7 @@ def _watch(name: str, folder: Path, seed: int, first: int, count: int, seconds: 
     last, reports = {"next": first, "counts": {}, "slowest": 0.0}, 0
     death = "hung"
     try:
-        while line := lines.get(timeout=SILENT):
+        while line := _next(lines):
             last, reports = json.loads(line), reports + 1
         if worker.wait() == 0 and last.get("done"):
             return last
@@ -62,6 +63,14 @@ def _watch(name: str, folder: Path, seed: int, first: int, count: int, seconds: 
     if file.exists():
         shutil.copy(file, folder / "found" / f"{name}-{death.replace(' ', '-')}")
     return last | {"death": death, "seconds": reports}
+
+
+def _next(lines: queue.Queue[str]) -> str:
+    """The next line. queue.Empty if none comes for long; while both processes are stopped, no time passes."""
+    for _ in range(SILENT):
+        with contextlib.suppress(queue.Empty):
+            return lines.get(timeout=1)
+    raise queue.Empty
 
 
 def _pass_on(stream, lines: queue.Queue) -> None:
