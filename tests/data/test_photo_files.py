@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import EpsImagePlugin, Image, ImageFile, ImageOps
 
-from tests.data.scenes import BLUE, RED, scene, taken
+from tests.data.scenes import BLUE, RED, scene, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
@@ -253,6 +253,22 @@ def test_a_progressive_photo_counts_in_full(tmp_path, monkeypatch):
     assert read_image(tmp_path / "False.jpg", 8).shape == (8, 8, 3)
     with pytest.raises(UserError, match="more than 100,000 pixels"):
         read_image(tmp_path / "True.jpg", 8)
+
+
+def test_a_tile_counts_too_which_may_be_far_larger_than_its_image(tmp_path, monkeypatch):
+    monkeypatch.setattr(decoding, "MOST_PIXELS", 100_000)
+    for side in (256, 512):
+        (tmp_path / f"{side}.tif").write_bytes(tiled_tiff(side, side))
+    assert read_image(tmp_path / "256.tif", 8).shape == (8, 8, 3)
+    with pytest.raises(UserError, match="more than 100,000 pixels"):
+        read_image(tmp_path / "512.tif", 8)
+
+
+def test_a_texture_that_may_hold_a_photo_of_another_size_is_not_read(tmp_path):
+    scene(24, 24).convert("P").save(tmp_path / "a.blp")
+    (tmp_path / "a.blp").rename(tmp_path / "a.png")
+    with pytest.raises(UserError, match="Pillow does not recognise its format"):
+        read_image(tmp_path / "a.png", 8)
 
 
 def test_a_photo_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):

@@ -39,6 +39,7 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_TILE_SIDES = (0x0142, 0x0143)  # the tags for the width and the height of a TIFF's tiles
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
 
@@ -49,7 +50,7 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     most_reduced(width, height), called with the size of the upright image, returns the largest factor, 1 or
     more, by which it may be reduced. A JPEG is then decoded at 1/2, 1/4 or 1/8 of its size within that limit;
     all other images keep their size. Raises UserError if there is no such file, it is not a regular file,
-    Pillow cannot decode it, or it would have more than MOST_PIXELS pixels. Decoding takes up to 2 GB of
+    Pillow cannot decode it, or it would have more than MOST_PIXELS pixels. Decoding takes up to 2.5 GB of
     memory, on all threads together: those with large images wait for each other.
     """
     try:
@@ -105,8 +106,13 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
 
 
 def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
-    """How many pixels have to be in memory to decode an image; of a progressive JPEG, the whole."""
-    return prod(whole if image.info.get("progressive") else image.size)
+    """How many pixels have to be in memory to decode an image.
+
+    That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
+    """
+    tile = [image.tag_v2.get(tag) for tag in _TILE_SIDES] if image.format == "TIFF" else [None]
+    extra = prod(tile) if all(isinstance(side, int) for side in tile) else 0
+    return prod(whole if image.info.get("progressive") else image.size) + extra
 
 
 def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:
