@@ -202,8 +202,8 @@ def picture_seeds(folder: Path) -> list[bytes]:
     exif = picture.getexif()
     exif[0x0112], exif[0x010F] = 6, "a camera"
     found = []
-    kinds = ["PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "TGA", "DDS", "PCX", "SGI", "QOI", "JPEG2000"]
-    kinds += ["IM", "MSP", "XBM", "SPIDER"] + ["AVIF"] * features.check("avif")
+    kinds = ["PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "TGA", "DDS", "PCX", "SGI", "QOI"]
+    kinds += ["JPEG2000", "IM", "MSP", "XBM", "SPIDER"] + ["AVIF"] * features.check("avif")
     for kind in kinds:
         buffer = io.BytesIO()
         shown = {"MSP": "1", "XBM": "1", "SPIDER": "F"}.get(kind, "RGB")
