@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import EpsImagePlugin, Image, ImageFile, ImageOps
+from PIL import EpsImagePlugin, Image, ImageFile, ImageOps, features
 
 from tests.data.scenes import BLUE, RED, scene, taken, tiled_tiff
 from tests.helpers import seeds
@@ -207,7 +207,10 @@ def test_a_broken_image_is_named_with_the_reason(tmp_path, content, reason):
         read_photo(tmp_path / "a.jpg", 8)
 
 
-@given(name=st.sampled_from(["png", "jpg", "gif", "bmp", "tif", "webp"]), seed=seeds())
+DAMAGED = ["png", "jpg", "gif", "bmp", "tif", "webp", "dds"] + ["avif"] * features.check("avif")
+
+
+@given(name=st.sampled_from(DAMAGED), seed=seeds())
 def test_a_damaged_image_is_read_or_refused_but_never_a_crash(tmp_path_factory, name, seed):
     rng = np.random.default_rng(seed)
     path = tmp_path_factory.getbasetemp() / f"damaged.{name}"

@@ -38,8 +38,13 @@ def inputs(reader: Reader, name: str, seed: int, first: int, count: int):
         yield number, reader.damage(rng, rng.choice(seeds), seeds) if number else seeds[0]
 
 
+def _stop(number: int, frame: object) -> None:
+    raise TooSlow
+
+
 def outcome(reader: Reader, folder: Path) -> str:
     """'read', 'refused', or what is wrong with how the reader ended."""
+    signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         reader.read(folder)
@@ -81,10 +86,6 @@ def main(name: str, folder: str, seed: str, first: str, count: str, seconds: str
     reader.prepare(scratch)
     path = scratch / reader.file
 
-    def stop(number, frame):
-        raise TooSlow
-
-    signal.signal(signal.SIGPROF, stop)
     counts, reported, end, slowest = Counter(), time.monotonic(), time.monotonic() + float(seconds), 0.0
     for number, content in inputs(reader, name, int(seed), int(first), int(count)):
         if not counts:  # once the first is made, everything that it needs has been imported
