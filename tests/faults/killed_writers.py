@@ -76,10 +76,11 @@ def main() -> int:
             assert ended(start(writer(out))) == 0, name
             seconds[name] = time.monotonic() - began
             whole[name] = contents(out)
-        while kills < args.times:  # not while the model is still being read
+        while kills < args.times:
             name, out = random.choice(list(started)), Path(tempfile.mkdtemp(dir=work))
             writer = started[name](out)
-            killed = ended(start(writer), random.uniform(0.4, 1.1) * seconds[name]) is None
+            share = random.uniform(0.4, 1.1)  # of the time: the beginning is spent on reading
+            killed = ended(start(writer), share * seconds[name]) is None
             left = _left(contents(out), whole[name], name == "unpack")
             kills += killed
             if killed:
