@@ -23,7 +23,7 @@ def fuzz(name: str, folder: Path, seed: int, count: int, seconds: float) -> tupl
     """Give a reader so many damaged files, or as many as the seconds allow.
 
     Returns how often each outcome came, and the seconds of computing that the slowest input took. Files that
-    caused anything but 'read' or 'refused' are in folder/found.
+    caused anything but 'read' or 'refused' are in folder/found; what the worker printed is in folder/stderr.txt.
     """
     total, slowest, first = Counter(), 0.0, 0
     for _ in range(MOST_DEATHS):
@@ -42,9 +42,16 @@ def _watch(name: str, folder: Path, seed: int, first: int, count: int, seconds: 
     """The last report of one worker; if it died, with 'death', and the seconds that it had."""
     words = [sys.executable, "-m", "tests.fuzz.worker", name, folder, seed, first, count, seconds]
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-    worker = subprocess.Popen(
-        [str(word) for word in words], cwd=REPOSITORY, env=os.environ | one, stdout=subprocess.PIPE, text=True
-    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "stderr.txt", "ab") as said:  # libtiff says something about every damaged TIFF
+        worker = subprocess.Popen(
+            [str(word) for word in words],
+            cwd=REPOSITORY,
+            env=os.environ | one,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_pass_on, args=(worker.stdout, lines), daemon=True).start()
     last, reports = {"next": first, "counts": {}, "slowest": 0.0}, 0
