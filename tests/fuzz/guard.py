@@ -23,7 +23,7 @@ def fuzz(name: str, folder: Path, seed: int, count: int, seconds: float) -> tupl
     """Give a reader so many damaged files, or as many as the seconds allow.
 
     Returns how often each outcome came, and the seconds of computing that the slowest input took. Files that
-    caused anything but 'read' or 'refused' are in folder/found; what the worker printed is in folder/stderr.txt.
+    caused anything but 'read' or 'refused' are in folder/found; what the worker printed is in stderr.txt.
     """
     total, slowest, first = Counter(), 0.0, 0
     for _ in range(MOST_DEATHS):
