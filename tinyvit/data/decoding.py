@@ -110,9 +110,9 @@ def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
 
     That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
     """
-    tile = [image.tag_v2.get(tag) for tag in _TILE_SIDES] if image.format == "TIFF" else [None]
-    extra = prod(tile) if all(isinstance(side, int) for side in tile) else 0
-    return prod(whole if image.info.get("progressive") else image.size) + extra
+    sides = [image.tag_v2.get(tag) for tag in _TILE_SIDES] if image.format == "TIFF" else [None]
+    tile = prod(map(abs, sides)) if all(isinstance(side, int) for side in sides) else 0
+    return prod(whole if image.info.get("progressive") else image.size) + tile
 
 
 def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:
