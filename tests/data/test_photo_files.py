@@ -1,5 +1,7 @@
 """Photos of every kind: turned upright, laid on white, decoded small, and refused if damaged."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -265,6 +267,18 @@ def test_a_tile_counts_too_which_may_be_far_larger_than_its_image(tmp_path, monk
     assert read_image(tmp_path / "256.tif", 8).shape == (8, 8, 3)
     with pytest.raises(UserError, match="more than 100,000 pixels"):
         read_image(tmp_path / "512.tif", 8)
+
+
+def test_a_header_that_claims_gigabytes_does_not_get_them(tmp_path):
+    content = b"\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14ftypjp2 \0\0\0\0jp2 \x60\0\0\x2djp2h"
+    (tmp_path / "a.png").write_bytes(content + bytes(100))
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match=r"a\.png cannot be read as an image"):
+            read_image(tmp_path / "a.png", 8)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000  # of the 1.6 thousand million that it claims
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_texture_that_may_hold_a_photo_of_another_size_is_not_read(tmp_path):

@@ -8,12 +8,15 @@ fractions of pixels that contains exactly the image.
 
 from __future__ import annotations
 
+import io
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import prod
 from pathlib import Path
 from threading import Lock
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -28,6 +31,7 @@ WHITE = (255, 255, 255)  # the background behind transparent pixels
 
 MOST_PIXELS = 1 << 26  # 8192 x 8192
 _LARGE, _ONE_LARGE = 1 << 24, Lock()  # only one image of more pixels is decoded at a time
+_LARGE_READ = 1 << 20  # bytes
 _JPEGS = ("JPEG", "MPO")  # MPO: a JPEG followed by further images, as some phones write it
 _ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; _UPRIGHT turns such an image upright
 _UPRIGHT = {
@@ -54,7 +58,7 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     memory, on all threads together: those with large images wait for each other.
     """
     try:
-        with open_regular(path) as file, Image.open(file, formats=readable_formats()) as image:
+        with _Modest(open_regular(path)) as file, Image.open(file, formats=readable_formats()) as image:
             whole = image.size
             reduced = _reduce(image, most_reduced) if most_reduced else None
             pixels = _pixels(image, whole)
@@ -80,6 +84,22 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
             "remove it, or save it again as PNG or JPEG."
         ) from error
     return rgb, _frame(rgb, reduced, orientation)
+
+
+class _Modest(io.BufferedReader):
+    """A file of which no more is asked for than there is.
+
+    Python makes room for as much as is asked for, and Pillow asks for whatever a header claims.
+    """
+
+    def __init__(self, file: BinaryIO):
+        self._length = os.fstat(file.fileno()).st_size
+        super().__init__(file.detach())
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > _LARGE_READ:
+            size = min(size, max(0, self._length - self.tell()))
+        return super().read(size)
 
 
 @contextmanager
