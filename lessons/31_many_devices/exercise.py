@@ -34,7 +34,7 @@ def fastest_ranks(images, image_seconds, size, network, most):
     `size` bytes of gradients are summed by a ring on this network: network.latency, network.bandwidth. Of two
     numbers of ranks that are equally fast, the smaller one is wanted.
     """
-    raise NotImplementedError("write fastest_ranks: the rank with the most images, then equation 3")
+    raise NotImplementedError("write fastest_ranks: the rank with the most images, then equation 2")
 
 
 def bucket_times(layers, limit, ranks, network):
@@ -43,7 +43,7 @@ def bucket_times(layers, limit, ranks, network):
     layers: for each layer, the first of the model first, (seconds of its backward, bytes of its gradients).
     The backward begins at 0. Whenever a layer is done, its gradients join the bucket. If that has at least
     `limit` bytes then, or if there are no more layers, it is handed to the network, and a new one begins. The
-    network works on one bucket at a time, each as in equation 3. No bucket is empty.
+    network works on one bucket at a time, each as in equation 2. No bucket is empty.
     """
     raise NotImplementedError("write bucket_times: when is a bucket full, and when is the network free?")
 

@@ -29,7 +29,7 @@ def all_gather(flat, port):
 
 
 def _ring_seconds(size, ranks, network):
-    """Equation 3."""
+    """Equation 2."""
     return 2 * (ranks - 1) * (network.latency + size / (ranks * network.bandwidth))
 
 
