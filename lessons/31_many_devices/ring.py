@@ -108,5 +108,5 @@ def run(work: Callable[[Port], object], size: int, network: Network = FREE) -> l
         raise min(errors, key=lambda error: isinstance(error, Stuck))
     for rank, queue in enumerate(ring.queues):
         if queue:
-            raise Stuck(f"rank {rank} was sent {len(queue)} more messages than it received")
+            raise Stuck(f"rank {rank} was sent more messages than it received")
     return ports
