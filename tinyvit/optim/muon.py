@@ -98,7 +98,7 @@ class _Matrices:
 
     def __init__(self, params: Params, momentum: float, weight_decay: float):
         self.params, self.momentum, self.weight_decay = params, momentum, weight_decay
-        self.spread = one_after_another
+        self.spread: Spread = one_after_another
         self.m = array_module(params.flat).zeros_like(params.flat)
         self._directions = params.zeros_like()
         self._pieces = list(_pieces(params, self._directions))
