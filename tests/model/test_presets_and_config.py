@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from tinyvit.errors import UserError
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, initialise, is_resnet, layout, preset, usual_name
+from tinyvit.model import (
+    OFFICIAL,
+    SMALL,
+    ViTConfig,
+    initialise,
+    is_preset,
+    is_resnet,
+    layout,
+    preset,
+    usual_name,
+)
 from tinyvit.model.cost import multiply_adds
 
 # at 224 px and 1000 classes, with a class token
@@ -263,3 +273,10 @@ def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():
 def test_only_a_preset_has_a_usual_name():
     with pytest.raises(ValueError, match="'alexnet' is not the name of a preset"):
         usual_name("alexnet")
+
+
+@pytest.mark.parametrize(
+    "name, expected", [("R50+B/16", True), ("resnet-50", True), ("B/x", False), ("", False)]
+)
+def test_the_name_of_a_preset_is_told_from_others(name, expected):
+    assert is_preset(name) is expected

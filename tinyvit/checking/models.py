@@ -68,14 +68,7 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
 
 
 _TINY: dict[str, Any] = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
-_TINIEST: dict[str, Any] = {
-    "patch_size": 2,
-    "width": 4,
-    "mlp_width": 5,
-    "heads": 2,
-    "layers": 1,
-    "classes": 3,
-}
+_TINIEST = _TINY | {"patch_size": 2, "width": 4, "mlp_width": 5, "layers": 1}
 _TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
 _GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
 _RESNET: dict[str, Any] = {"resnet_width": 3, "resnet_groups": 1}

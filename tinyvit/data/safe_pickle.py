@@ -163,17 +163,8 @@ class _Machine:
         self.stack.append(target)
 
 
-_PUSHED: tuple[str, ...] = (
-    "INT",
-    "BININT",
-    "BININT1",
-    "BININT2",
-    "LONG",
-    "LONG1",
-    "BINBYTES",
-    "SHORT_BINBYTES",
-    "BINBYTES8",
-)
+_PUSHED: tuple[str, ...] = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1")
+_PUSHED += ("BINBYTES", "SHORT_BINBYTES", "BINBYTES8")
 _PUSHED += ("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8")
 _INSTRUCTIONS: dict[str, Callable[[_Machine, Any], None]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),
