@@ -15,7 +15,7 @@ from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
-from tinyvit.engine.cpu import _fitting_micro_batch
+from tinyvit.engine.cpu.engine import _fitting_micro_batch
 from tinyvit.model import initialise, preset
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
@@ -175,9 +175,9 @@ def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkey
     set_(2)
     within, real = set(), getattr(model, method)
 
-    def spy(*args):
+    def spy(*args, **more):
         within.add(get())
-        return real(*args)
+        return real(*args, **more)
 
     monkeypatch.setattr(model, method, spy)
     config = tiny_config()

@@ -1,6 +1,7 @@
-"""Two settings of libraries below NumPy that the CPU engine needs: BLAS threads, and keeping freed memory.
+"""What the CPU engine needs from the libraries below NumPy: the number of BLAS threads, other functions of
+BLAS, and that freed memory is kept.
 
-Both are set through ctypes, both do nothing where they are not available, and neither changes a result.
+All of it goes through ctypes, and the engine does without it where it is not available.
 """
 
 from __future__ import annotations
@@ -63,21 +64,35 @@ def keep_freed_memory() -> None:
         return
     with contextlib.suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL("libc.so.6").mallopt
-        trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
+        trim_threshold, top_pad, mmap_threshold = -1, -2, -3  # M_TRIM_THRESHOLD and so on, of malloc.h
         mallopt(mmap_threshold, 32 * 1024 * 1024)  # the maximum that glibc accepts
         mallopt(trim_threshold, 1024 * 1024 * 1024)
+        mallopt(top_pad, 64 * 1024 * 1024)  # as large as a heap of a thread, which is then never unmapped
+
+
+def openblas_function(name: str) -> tuple[Callable, type] | None:
+    """A function of the OpenBLAS in NumPy's wheel, by its name in cblas.h, and the type of its integers.
+
+    None if NumPy uses another BLAS.
+    """
+    for library in _openblas_libraries():
+        for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
+            function = getattr(library, f"{prefix}{name}{suffix}", None)
+            if function is not None:
+                return function, ctypes.c_int64 if suffix else ctypes.c_int
+    return None
 
 
 @functools.cache
 def _openblas_thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """The functions that get and set OpenBLAS's number of threads, from the library in NumPy's wheel."""
+    """The functions that get and set OpenBLAS's number of threads."""
+    get, set_ = openblas_function("openblas_get_num_threads"), openblas_function("openblas_set_num_threads")
+    return (get[0], set_[0]) if get and set_ else None
+
+
+@functools.cache
+def _openblas_libraries() -> list[ctypes.CDLL]:
+    """The OpenBLAS libraries in NumPy's wheel: one, or none if NumPy uses another BLAS."""
     package = Path(np.__file__).parent
-    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
-            library = ctypes.CDLL(str(path))
-            for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
-                get = getattr(library, f"{prefix}openblas_get_num_threads{suffix}", None)
-                set_ = getattr(library, f"{prefix}openblas_set_num_threads{suffix}", None)
-                if get and set_:
-                    return get, set_
-    return None
+    folders = (package.parent / "numpy.libs", package / ".dylibs")
+    return [ctypes.CDLL(str(path)) for folder in folders for path in sorted(folder.glob("*openblas*"))]

@@ -7,7 +7,16 @@ from tinyvit.model.layout import Row, layout, rows_of
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
 from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
-from tinyvit.model.vit import Cache, attention_by_block, attention_maps, backward, features, forward, infer
+from tinyvit.model.vit import (
+    Blocks,
+    Cache,
+    attention_by_block,
+    attention_maps,
+    backward,
+    features,
+    forward,
+    infer,
+)
 
 __all__ = [
     "INITS",
@@ -15,6 +24,7 @@ __all__ = [
     "RESNETS",
     "SIZES",
     "SMALL",
+    "Blocks",
     "Cache",
     "Model",
     "Params",

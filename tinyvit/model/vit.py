@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tinyvit import ops
 from tinyvit.backend import Array
@@ -14,13 +14,27 @@ from tinyvit.model.readout import ReadoutCache, features_of, readout, readout_ba
 from tinyvit.model.stem import StemCache, stem, stem_backward
 
 
+class Blocks(Protocol):
+    """Another way to compute the blocks, which an engine can provide: see engine.cpu.blocks.
+
+    Tokens x (B, N, D) may be overwritten, and so may their gradients.
+    """
+
+    def forward(self, x: Array, noise: ops.Noise | None) -> tuple[Array, Any]: ...
+
+    def backward(self, dx: Array, cache: Any, grads: Params) -> Array: ...
+
+    def infer(self, x: Array) -> Array: ...
+
+
 class Cache(NamedTuple):
-    """What the backward pass of a model needs, one entry per part."""
+    """What the backward pass of a model needs, one entry per part, and who computed the blocks if not we."""
 
     config: ViTConfig
     stem: StemCache
-    blocks: list[BlockCache]
+    blocks: list[BlockCache] | Any
     readout: ReadoutCache
+    by: Blocks | None = None
 
 
 def forward(
@@ -30,6 +44,7 @@ def forward(
     noise: ops.Noise | None = None,
     whole: bool = False,
     corruption: ops.Corruption | None = None,
+    blocks: Blocks | None = None,
 ) -> tuple[Array, Cache]:
     """Logits (B, C) for a batch of images, and the cache for backward.
 
@@ -40,38 +55,50 @@ def forward(
 
     A model that predicts patches gives logits (B, T, C) or, given a corruption of n patches of each image,
     (B, n, C) for these alone, in the order of corruption.chosen.
+
+    An engine can compute the blocks in a way of its own, `blocks`, never whole.
     """
     x, stem_cache = stem(config, params, images, noise, corruption)  # (B, N, D)             ViT eq. 1
-    blocks = []
-    for i in range(config.layers):
-        rows = None if whole else config.rows_after(i)
-        x, cache = block(config, params, i, x, noise, rows)  #                               ViT eq. 2, 3
-        blocks.append(cache)
+    if blocks:
+        x, caches = blocks.forward(x, noise)
+    else:
+        caches = []
+        for i in range(config.layers):
+            rows = None if whole else config.rows_after(i)
+            x, cache = block(config, params, i, x, noise, rows)  #                           ViT eq. 2, 3
+            caches.append(cache)
     chosen = corruption.chosen if corruption else None
     logits, readout_cache = readout(config, params, x, chosen)  # (B, C)                     ViT eq. 4
-    return logits, Cache(config, stem_cache, blocks, readout_cache)
+    return logits, Cache(config, stem_cache, caches, readout_cache, blocks)
 
 
 def backward(dlogits: Array, cache: Cache, grads: Params) -> None:
     """Add every parameter's gradient to grads, given dlogits (B, C) and the cache of the forward pass."""
     config = cache.config
     dx = readout_backward(config, dlogits, cache.readout, grads)
-    for i in reversed(range(config.layers)):
-        dx = block_backward(i, dx, cache.blocks[i], grads)  # (B, N, D)
+    if cache.by:
+        dx = cache.by.backward(dx, cache.blocks, grads)
+    else:
+        for i in reversed(range(config.layers)):
+            dx = block_backward(i, dx, cache.blocks[i], grads)  # (B, N, D)
     stem_backward(config, dx, cache.stem, grads)
 
 
 def infer(
-    config: ViTConfig, params: Params, images: Array, corruption: ops.Corruption | None = None
+    config: ViTConfig,
+    params: Params,
+    images: Array,
+    corruption: ops.Corruption | None = None,
+    blocks: Blocks | None = None,
 ) -> Array:
     """Logits (B, C) for a batch of images, as in forward, but without keeping a cache."""
     chosen = corruption.chosen if corruption else None
-    return readout(config, params, _tokens(config, params, images, corruption), chosen)[0]
+    return readout(config, params, _tokens(config, params, images, corruption, blocks), chosen)[0]
 
 
-def features(config: ViTConfig, params: Params, images: Array) -> Array:
+def features(config: ViTConfig, params: Params, images: Array, blocks: Blocks | None = None) -> Array:
     """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3); keeps no cache."""
-    return features_of(config, params, _tokens(config, params, images))[0]
+    return features_of(config, params, _tokens(config, params, images, blocks=blocks))[0]
 
 
 def attention_maps(cache: Cache) -> list[Array]:
@@ -95,10 +122,16 @@ def attention_by_block(config: ViTConfig, params: Params, images: Array) -> Iter
 
 
 def _tokens(
-    config: ViTConfig, params: Params, images: Array, corruption: ops.Corruption | None = None
+    config: ViTConfig,
+    params: Params,
+    images: Array,
+    corruption: ops.Corruption | None = None,
+    blocks: Blocks | None = None,
 ) -> Array:
     """The tokens that leave the last block."""
     x = stem(config, params, images, corruption=corruption)[0]
+    if blocks:
+        return blocks.infer(x)
     for i in range(config.layers):
         x = block(config, params, i, x, rows=config.rows_after(i))[0]
     return x

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tinyvit import model, ops
 from tinyvit.backend import Array
-from tinyvit.model import Params, ViTConfig
+from tinyvit.model import Blocks, Params, ViTConfig
 
 
 def loss_and_grads(
@@ -16,13 +16,14 @@ def loss_and_grads(
     smoothing: float = 0.0,
     noise: ops.Noise | None = None,
     share: float = 1.0,
+    blocks: Blocks | None = None,
 ) -> Array:
     """Mean cross-entropy of a batch, with its gradient added to grads; both are multiplied by share.
 
     images (B, H, W, 3) are normalised; targets are as in ops.cross_entropy. Returns the loss, an array
     without axes.
     """
-    logits, cache = model.forward(config, params, images, noise)
+    logits, cache = model.forward(config, params, images, noise, blocks=blocks)
     loss, loss_cache = ops.cross_entropy(logits, targets, smoothing)
     model.backward(ops.cross_entropy_backward(loss_cache) * share, cache, grads)
     return loss * share

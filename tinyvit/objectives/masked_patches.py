@@ -14,7 +14,7 @@ import numpy as np
 
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
-from tinyvit.model import Params, ViTConfig
+from tinyvit.model import Blocks, Params, ViTConfig
 from tinyvit.objectives.patch_targets import colours, true_patches
 
 
@@ -29,13 +29,14 @@ def loss_and_grads(
     *,
     noise: ops.Noise,
     share: float = 1.0,
+    blocks: Blocks | None = None,
 ) -> Array:
     """Mean loss over the corrupted patches of a batch, with its gradient added to grads, both times share.
 
     images (B, H, W, 3) are normalised, and labels are not used. The share `corrupt` of the patches is chosen
     by the noise, which also drives dropout. Returns the loss, an array without axes.
     """
-    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise)
+    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise, blocks)
     if target == "pixels":
         dlogits = ops.squared_error_backward(loss_cache)  # (B, n, C)
     else:
@@ -46,11 +47,17 @@ def loss_and_grads(
 
 
 def forward_loss(
-    config: ViTConfig, params: Params, images: Array, target: str, corrupt: float, noise: ops.Noise
+    config: ViTConfig,
+    params: Params,
+    images: Array,
+    target: str,
+    corrupt: float,
+    noise: ops.Noise,
+    blocks: Blocks | None = None,
 ) -> tuple[Array, tuple]:
     """The loss of loss_and_grads, and the caches of the loss and of the model."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))
-    logits, cache = model.forward(config, params, images, noise, corruption=corruption)  # (B, n, C)
+    logits, cache = model.forward(config, params, images, noise, corruption=corruption, blocks=blocks)
     truth = true_patches(config, images, corruption.chosen, target)
     if target == "pixels":
         loss, loss_cache = ops.squared_error(logits, truth)

@@ -24,6 +24,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
+from tinyvit.optim.spread import Spread, one_after_another
 
 _CHUNK = 1 << 15  # numbers, so that m, v, w, g and the intermediate results fit in a core's cache
 
@@ -42,6 +43,11 @@ class Adam:
         xp = array_module(params.flat)
         self.m = xp.zeros_like(params.flat)
         self.v = xp.zeros_like(params.flat)
+        self.spread: Spread = one_after_another
+
+    def spread_with(self, spread: Spread) -> None:
+        """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
+        self.spread = spread
 
     @property
     def state(self) -> dict[str, Array]:
@@ -52,7 +58,8 @@ class Adam:
         """Update the parameters in place; step is t of equation 3, counted from 1."""
         b1, b2 = self.betas
         rate, root_correction = corrections(self.betas, lr, step)
-        for part in chunks(self.params):
+
+        def update(part: slice) -> None:
             w, m, v = self.params.flat[part], self.m[part], self.v[part]
             decays = part.start < self.params.decayed and self.weight_decay != 0
             g = self._decay(w, grads.flat[part], lr) if decays else grads.flat[part]
@@ -63,9 +70,11 @@ class Adam:
             denominator = array_module(w).sqrt(v)
             denominator *= root_correction
             denominator += self.eps
-            update = m / denominator
-            update *= rate
-            w -= update  #                                                                   eq. 4
+            change = m / denominator
+            change *= rate
+            w -= change  #                                                                   eq. 4
+
+        self.spread(update, chunks(self.params))
 
     def _decay(self, w: Array, g: Array, lr: float) -> Array:
         """The gradient plus that of the L2 penalty."""

@@ -22,7 +22,7 @@ convolutions and all vectors are left to AdamW. q, k and v are three maps, side 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
 from math import sqrt
@@ -34,18 +34,10 @@ from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW, chunks
 from tinyvit.optim.orthogonal import orthogonalise
+from tinyvit.optim.spread import Spread, one_after_another
 
 _PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of them stay in a core's cache
 _RMS = 0.2  # of an update of AdamW, in learning rates
-
-Work = Callable[[object], None]
-Spread = Callable[[Work, Iterable], None]
-
-
-def one_after_another(work: Work, pieces: Iterable) -> None:
-    """work(piece) for all pieces."""
-    for piece in pieces:
-        work(piece)
 
 
 class Muon:
@@ -76,8 +68,7 @@ class Muon:
     def spread_with(self, spread: Spread) -> None:
         """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
         for _, optimizer in self._parts.values():
-            if isinstance(optimizer, _Matrices):
-                optimizer.spread = spread
+            optimizer.spread = spread
 
     def step(self, grads: Params, lr: float, step: int) -> None:
         """Update the parameters in place; step is counted from 1."""

@@ -10,6 +10,7 @@ threads gives the same bits every time.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -19,16 +20,18 @@ import numpy as np
 from tinyvit import model
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
+from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Muon
-from tinyvit.optim.muon import Work
+from tinyvit.optim import Adam, Muon
+from tinyvit.optim.spread import Work
 
 # Micro-batches are sized so that the largest array has about this many bytes.
-_TARGET_BYTES = 1_500_000
+_TARGET_BYTES = 2_000_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
 _BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
 
@@ -57,7 +60,7 @@ class CpuEngine(ReferenceEngine):
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
         self._other_grads: list[Params] = []
-        if training and isinstance(training.optimizer, Muon):
+        if training and isinstance(training.optimizer, (Adam, Muon)):
             training.optimizer.spread_with(self._on_all_threads)
         keep_freed_memory()
 
@@ -68,12 +71,13 @@ class CpuEngine(ReferenceEngine):
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
-        for other in self._other_grads:
-            other.flat.fill(0)
+        earlier = grads.flat.copy() if grads.flat.any() else None
         pieces = self._pieces(len(images), self.workers)
+        more = self._own_blocks()
 
         def work(worker: int) -> np.ndarray:
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
+            own.flat.fill(0)
             loss = np.zeros((), dtype=grads.flat.dtype)
             for piece in pieces[worker :: self.workers]:
                 part = share * len(images[piece]) / len(images)
@@ -86,13 +90,15 @@ class CpuEngine(ReferenceEngine):
                     own,
                     noise=own_noise,
                     share=part,
+                    **more,
                 )
             return loss
 
         with blas_threads(max(1, self.threads // self.workers)):
             losses = list(self._pool.map(work, range(self.workers)))
-        for other in self._other_grads:
-            grads.flat += other.flat
+        self._sum_and_unfold(folded="blocks" in more)
+        if earlier is not None:
+            grads.flat += earlier
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray) -> np.ndarray:
@@ -103,6 +109,30 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._spread(model.features, images)
 
+    def _own_blocks(self) -> dict[str, Blocks]:
+        """The argument `blocks` of the model's functions; nothing for a model that Blocks cannot compute."""
+        if not Blocks.can_compute(self.config):
+            return {}
+        with blas_threads(1):
+            folded = self._pool.map(lambda i: fold(self.config, self.params, i), range(self.config.layers))
+            return {"blocks": Blocks(self.config, list(folded))}
+
+    def _sum_and_unfold(self, folded: bool) -> None:
+        """Add the gradients of the other workers to grads, in a fixed order; of each block, on one thread."""
+
+        def finish(names: list[str]) -> None:
+            for name in names:
+                for other in self._other_grads:
+                    self.grads[name][...] += other[name]
+            if folded and names[0].startswith("blocks."):
+                unfold_gradients(self.config, self.params, int(names[0].split(".")[1]), self.grads)
+
+        parts: dict[str, list[str]] = defaultdict(list)
+        for name in self.grads:
+            words = name.split(".")
+            parts[words[1] if words[0] == "blocks" else ""].append(name)
+        self._on_all_threads(finish, parts.values())
+
     def _on_all_threads(self, work: Work, pieces: Iterable) -> None:
         """work(piece) for all pieces, each on one thread."""
         with blas_threads(1):
@@ -111,8 +141,11 @@ class CpuEngine(ReferenceEngine):
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         pieces = self._pieces(len(images), self.threads)
+        more = self._own_blocks()
         with blas_threads(1):
-            parts = self._pool.map(lambda piece: compute(self.config, self.params, images[piece]), pieces)
+            parts = self._pool.map(
+                lambda piece: compute(self.config, self.params, images[piece], **more), pieces
+            )
             return np.concatenate(list(parts))
 
     def _pieces(self, count: int, workers: int) -> list[slice]:

@@ -1,0 +1,94 @@
+"""Attention between the products with matrices, forward and backward; see ops.attention.
+
+Queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The scores of all heads do not
+fit in a core's cache, but those of a few do, so everything is done for a few before the next are begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tinyvit.engine.cpu.pieces import PIECE
+
+# A row of scores whose exponentials sum to something between these needs no largest entry subtracted.
+_LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
+
+
+def attend(qkv: np.ndarray, queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs o (B, Q, H, K) and probabilities A (B, H, Q, N), for qkv (B, N, 3, H, K).
+
+    Only the first Q tokens attend, to all N.
+    """
+    B, N, _, H, K = qkv.shape
+    q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
+    A = np.empty((B, H, queries, N), dtype=qkv.dtype)
+    o = np.empty((B, queries, H, K), dtype=qkv.dtype)
+    heads_of_o = o.transpose(0, 2, 1, 3)  # a view
+    for some in _some_heads(A.shape):
+        A_ = A[some]
+        _softmax(q[some][:, :, :queries], _transposed(k[some]), A_)
+        np.matmul(A_, v[some], out=heads_of_o[some])
+    return o, A
+
+
+def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """dqkv (B, N, 3, H, K) for do (B, Q, H, K), with what attend was given and returned.
+
+    The sum over keys of dA * A, which softmax subtracts, is do . o: the sum of do_k A_n v_nk over n and k in
+    another order.
+    """
+    Q = do.shape[1]
+    q, k, v = qkv.transpose(2, 0, 3, 1, 4)
+    dqkv = np.empty_like(qkv)
+    dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views
+    dq[:, :, Q:] = 0  # these tokens were not queries
+    do, o = do.transpose(0, 2, 1, 3), o.transpose(0, 2, 1, 3)  # (B, H, Q, K)
+    for some in _some_heads(A.shape):
+        A_, do_ = A[some], do[some]
+        np.matmul(A_.swapaxes(2, 3), do_, out=dv[some])
+        dS = do_ @ _transposed(v[some])  # (.., Q, N)
+        dS -= np.vecdot(do_, o[some])[..., None]
+        dS *= A_
+        np.matmul(dS, k[some], out=dq[some][:, :, :Q])
+        np.matmul(dS.swapaxes(2, 3), q[some][:, :, :Q], out=dk[some])
+    return dqkv
+
+
+def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+    """Indices of A (B, H, Q, N): some images with all their heads, or some heads of one image."""
+    B, H, Q, N = shape
+    fitting = max(1, 4 * PIECE // (Q * N))  # heads
+    images = max(1, fitting // H)
+    heads = H if fitting >= H else fitting
+    for b in range(0, B, images):
+        for h in range(0, H, heads):
+            yield slice(b, b + images), slice(h, h + heads)
+
+
+def _softmax(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
+    """Write to A (B, H, Q, N) the softmax of q (B, H, Q, K) times keys (B, H, K, N), row by row.
+
+    Subtracting the largest entry of each row first guards against overflow, at the price of two more passes.
+    Scores are rarely that large: they are first tried as they are, and the sums tell whether it went well.
+    """
+    np.matmul(q, keys, out=A)
+    with np.errstate(over="ignore"):
+        np.exp(A, out=A)
+        sums = _row_sums(A)
+    if not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):
+        np.matmul(q, keys, out=A)
+        A -= A.max(axis=-1, keepdims=True)
+        np.exp(A, out=A)
+        sums = _row_sums(A)
+    A *= np.reciprocal(sums, out=sums)
+
+
+def _row_sums(A: np.ndarray) -> np.ndarray:
+    return A @ np.ones((A.shape[-1], 1), dtype=A.dtype)
+
+
+def _transposed(x: np.ndarray) -> np.ndarray:
+    """A copy of x (B, H, N, K) as (B, H, K, N): BLAS multiplies small matrices faster this way round."""
+    return np.ascontiguousarray(x.swapaxes(2, 3))

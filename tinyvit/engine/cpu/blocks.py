@@ -1,0 +1,166 @@
+"""The blocks of a model as the CPU engine computes them: the mathematics of model.block, cut for the caches.
+
+    x' = x  + attention(LayerNorm(x))                                                      (1)
+    y  = x' + MLP(LayerNorm(x'))                                                           (2)
+
+Tokens are rows (R, D). Both sums are made in place, by the product itself. Parameters are folded, and so are
+the gradients: see engine.cpu.folding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyvit import ops
+from tinyvit.engine.cpu.attention import attend, attend_backward
+from tinyvit.engine.cpu.folding import Folded
+from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
+from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.model import Params, ViTConfig
+from tinyvit.ops.linear import column_sums
+
+
+class BlockCache(NamedTuple):
+    """What the backward pass of a block needs."""
+
+    n1: np.ndarray  # (R, D)
+    r1: np.ndarray  # (R, 1)
+    qkv: np.ndarray  # (B, N, 3, H, K)
+    o: np.ndarray  # (B, Q, H, K)
+    A: np.ndarray  # (B, H, Q, N)
+    path1: np.ndarray | None  # (B, 1, 1)
+    n2: np.ndarray  # (B Q, D)
+    r2: np.ndarray  # (B Q, 1)
+    g: np.ndarray  # (B Q, M)
+    slope: np.ndarray  # (B Q, M)
+    path2: np.ndarray | None
+
+
+class Blocks:
+    """All blocks of a model, for one worker. See model.vit.forward, which is given one of these."""
+
+    def __init__(self, config: ViTConfig, folded: list[Folded]):
+        self.config, self.folded = config, folded
+
+    @staticmethod
+    def can_compute(config: ViTConfig) -> bool:
+        """Whether these are the blocks of a model: not if they have positions of their own, or dropout."""
+        if not config.has_transformer or config.position_at not in (None, "stem"):
+            return False
+        return not (config.dropout or config.attention_dropout)
+
+    def forward(self, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, list[BlockCache]]:
+        """Tokens (B, N, D) to those that leave the last block (B, R, D), and the caches. x is overwritten."""
+        caches = []
+        for i in range(len(self.folded)):
+            x, cache = self._block(i, x, noise)
+            caches.append(cache)
+        return x, caches
+
+    def backward(self, dy: np.ndarray, caches: list[BlockCache], grads: Params) -> np.ndarray:
+        """Gradient of forward: dy (B, R, D) to dx (B, N, D); adds the folded parameters' to grads."""
+        for i in reversed(range(len(self.folded))):
+            dy = self._block_backward(i, dy, caches.pop(), grads)
+        return dy
+
+    def infer(self, x: np.ndarray) -> np.ndarray:
+        """forward without caches, for inference. x is overwritten."""
+        for i in range(len(self.folded)):
+            x = self._infer_block(i, x)
+        return x
+
+    def _infer_block(self, i: int, x: np.ndarray) -> np.ndarray:
+        config, w = self.config, self.folded[i]
+        (B, N, D), H = x.shape, config.heads
+        Q = config.rows_after(i) or N
+
+        qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)  # (B N, 3D)
+        o = attend(qkv.reshape(B, N, 3, H, D // H), Q)[0]
+        x = np.ascontiguousarray(x[:, :Q])
+        rows = x.reshape(-1, D)  # (B Q, D), a view
+        add_product(rows, o.reshape(-1, D), w.out)  #                                        eq. 1
+        h = product_plus_bias(normalise(rows, config.eps, w.out_bias)[0], w.fc1, w.fc1_bias)  # (B Q, M)
+        add_product(rows, gelu_alone(h, config.gelu), w.fc2)
+        rows += w.fc2_bias  #                                                                eq. 2
+        return x
+
+    def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:
+        config, w = self.config, self.folded[i]
+        (B, N, D), H = x.shape, config.heads
+        Q = config.rows_after(i) or N
+
+        n1, r1 = normalise(x.reshape(-1, D), config.eps)  # (B N, D)
+        qkv = product_plus_bias(n1, w.qkv, w.qkv_bias).reshape(B, N, 3, H, D // H)
+        o, A = attend(qkv, Q)
+        x = np.ascontiguousarray(x[:, :Q])
+        path1 = self._add_branch(x, i, o.reshape(-1, D), w.out, w.out_bias, noise)  #        eq. 1
+
+        n2, r2 = normalise(x.reshape(-1, D), config.eps)  # (B Q, D)
+        g, slope = gelu_and_slope(product_plus_bias(n2, w.fc1, w.fc1_bias), config.gelu)
+        path2 = self._add_branch(x, i, g, w.fc2, w.fc2_bias, noise)  #                       eq. 2
+        return x, BlockCache(n1, r1, qkv, o, A, path1, n2, r2, g, slope, path2)
+
+    def _block_backward(self, i: int, dy: np.ndarray, cache: BlockCache, grads: Params) -> np.ndarray:
+        w, D = self.folded[i], dy.shape[2]
+        dqkv_weight, dqkv_bias, dout_weight, dout_bias = grads.group(f"blocks.{i}.attn")
+        dfc1_weight, dfc1_bias, dfc2_weight, dfc2_bias = grads.group(f"blocks.{i}.mlp")
+        dx = dy.reshape(-1, D)  # (B Q, D), overwritten
+
+        dm = _times(dy, cache.path2).reshape(-1, D)  # (B Q, D)
+        add_product(dfc2_weight, cache.g.T, dm)
+        dfc2_bias += column_sums(dm)
+        dh = dm @ w.fc2.T  # (B Q, M)
+        gelu_backward_in_place(dh, cache.slope, dfc1_bias)
+        add_product(dfc1_weight, cache.n2.T, dh)
+        add_normalise_backward(dx, dh @ w.fc1.T, cache.n2, cache.r2)
+
+        da = _times(dy, cache.path1).reshape(-1, D)
+        add_product(dout_weight, cache.o.reshape(-1, D).T, da)
+        dout_bias += column_sums(da)
+        do = (da @ w.out.T).reshape(cache.o.shape)
+        dqkv = attend_backward(do, cache.qkv, cache.o, cache.A).reshape(-1, 3 * D)  # (B N, 3D)
+        add_product(dqkv_weight, cache.n1.T, dqkv)
+        dqkv_bias[:D] += column_sums(dqkv[:, :D])
+        dx = _all_tokens(dy, cache.qkv.shape[1])
+        add_normalise_backward(dx.reshape(-1, D), dqkv @ w.qkv.T, cache.n1, cache.r1)
+        return dx
+
+    def _add_branch(
+        self,
+        x: np.ndarray,
+        i: int,
+        rows: np.ndarray,
+        weight: np.ndarray,
+        bias: np.ndarray,
+        noise: ops.Noise | None,
+    ) -> np.ndarray | None:
+        """x (B, Q, D) += rows @ weight + bias, except for images whose branch is dropped: see the mask."""
+        mask = _path_mask(len(x), self.config.drop_path_rate(i), noise, x.dtype)
+        if mask is None:
+            flat = x.reshape(-1, x.shape[2])
+            add_product(flat, rows, weight)
+            flat += bias
+        else:
+            x += (rows @ weight + bias).reshape(x.shape) * mask
+        return mask
+
+
+def _path_mask(images: int, rate: float, noise: ops.Noise | None, dtype: np.dtype) -> np.ndarray | None:
+    """The mask (B, 1, 1) of stochastic depth, as ops.drop_path draws it."""
+    return ops.drop_path(np.ones((images, 1, 1), dtype=dtype), rate, noise)[1]
+
+
+def _times(dy: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+    return dy if mask is None else dy * mask
+
+
+def _all_tokens(dx: np.ndarray, N: int) -> np.ndarray:
+    """dx (B, Q, D) of the first tokens as (B, N, D), with zeros for the others."""
+    if dx.shape[1] == N:
+        return dx
+    full = np.zeros((dx.shape[0], N, dx.shape[2]), dtype=dx.dtype)
+    full[:, : dx.shape[1]] = dx
+    return full

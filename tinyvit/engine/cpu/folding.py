@@ -1,0 +1,118 @@
+"""Folding: what algebra can move from the tokens into the matrices, done once for all images of a step.
+
+A block (see model.block) makes several passes over its tokens that are linear. Each can be merged with the
+matrix before or after it. W' and b' are what the engine computes with:
+
+    gain and offset     (n * w + b) W + c  =  n W' + b'      W' = diag(w) W     b' = b W + c           (1)
+    the mean            n has mean 0, so W' may lose its mean over inputs       W' = (1 - 11^T/D) W'   (2)
+    1 / sqrt(K)         of the scores: in the columns of W' and b' for queries                         (3)
+    key offsets         add a constant to each row of scores, which softmax ignores                    (4)
+    value offsets       the rows of A sum to 1, so (A (v + b)) Wo + bo  =  A v Wo + (b Wo + bo)        (5)
+
+In (2) nothing changes in the forward pass. In the backward pass, dn = dy W'^T then has mean 0 in every row,
+as the gradient of LayerNorm needs it.
+
+Backward. The engine finds the gradients dW' and db'. By the chain rule, from (1), with s = 1 / sqrt(K) for
+queries and 1 for the rest,
+
+    dW = s (diag(w) dW' + b db'^T)      dw = row sums of s W * dW'       db = s W db'      dc = s db'  (6)
+
+where (2) needs nothing further, since the columns of dW' = n^T dy sum to 0 of their own. From (5), with b the
+offsets of the values,
+
+    dbo = dbo'      dWo = dWo' + b dbo'^T      db = Wo dbo'                                            (7)
+
+Both are done once a step, whatever the number of images.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyvit.model import Params, ViTConfig
+
+
+class Folded(NamedTuple):
+    """The matrices and offsets that a block computes with, of width D and MLP width M."""
+
+    qkv: np.ndarray  # (D, 3D)
+    qkv_bias: np.ndarray  # (3D,), 0 for keys and values
+    out: np.ndarray  # (D, D)
+    out_bias: np.ndarray  # (D,)
+    fc1: np.ndarray  # (D, M)
+    fc1_bias: np.ndarray  # (M,)
+    fc2: np.ndarray  # (M, D)
+    fc2_bias: np.ndarray  # (D,)
+
+
+def fold(config: ViTConfig, params: Params, i: int) -> Folded:
+    """The folded parameters of block number i."""
+    (gain1, offset1), (gain2, offset2) = params.group(f"blocks.{i}.norm1"), params.group(f"blocks.{i}.norm2")
+    qkv, qkv_bias, out, out_bias = params.group(f"blocks.{i}.attn")
+    fc1, fc1_bias, fc2, fc2_bias = params.group(f"blocks.{i}.mlp")
+    D, scale = config.width, _scale(config)
+
+    biases = offset1 @ qkv + qkv_bias  # (3D,)                                               eq. 1
+    qkv = _centred(gain1[:, None] * qkv)  #                                                  eq. 1, 2
+    qkv[:, :D] *= scale  #                                                                   eq. 3
+    out_bias = biases[2 * D :] @ out + out_bias  #                                           eq. 5
+    biases[:D] *= scale
+    biases[D:] = 0  #                                                                        eq. 4, 5
+    return Folded(
+        qkv=qkv,
+        qkv_bias=biases,
+        out=out,
+        out_bias=out_bias,
+        fc1=_centred(gain2[:, None] * fc1),
+        fc1_bias=offset2 @ fc1 + fc1_bias,
+        fc2=fc2,
+        fc2_bias=fc2_bias,
+    )
+
+
+def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -> None:
+    """Turn the gradients of block i's folded parameters, in grads in the places of the parameters themselves,
+    into those of the parameters. Those for keys' and values' offsets, and for the norms, are still 0."""
+    p, D, scale = f"blocks.{i}", config.width, _scale(config)
+    gain, offset = params.group(f"{p}.norm1")
+    qkv, qkv_bias, out, _ = params.group(f"{p}.attn")
+    dqkv, dqkv_bias, dout, dout_bias = grads.group(f"{p}.attn")
+    dqkv[:, :D] *= scale
+    dqkv_bias[:D] *= scale
+    dqkv_bias[2 * D :] = out @ dout_bias  #                                                  eq. 7
+    dout += np.outer(offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :], dout_bias)
+    _unfold_norm(gain, offset, qkv, dqkv, dqkv_bias, *grads.group(f"{p}.norm1"))
+
+    gain, offset = params.group(f"{p}.norm2")
+    fc1, *_ = params.group(f"{p}.mlp")
+    dfc1, dfc1_bias, *_ = grads.group(f"{p}.mlp")
+    _unfold_norm(gain, offset, fc1, dfc1, dfc1_bias, *grads.group(f"{p}.norm2"))
+
+
+def _unfold_norm(
+    gain: np.ndarray,
+    offset: np.ndarray,
+    weight: np.ndarray,
+    dweight: np.ndarray,
+    dbias: np.ndarray,
+    dgain: np.ndarray,
+    doffset: np.ndarray,
+) -> None:
+    """Equation 6, in place; dgain and doffset are results."""
+    np.vecdot(weight, dweight, out=dgain)
+    np.matmul(weight, dbias, out=doffset)
+    dweight *= gain[:, None]
+    dweight += np.outer(offset, dbias)
+
+
+def _centred(weight: np.ndarray) -> np.ndarray:
+    """weight (D, O) without its mean over the D inputs, in place."""
+    weight -= weight.mean(axis=0)
+    return weight
+
+
+def _scale(config: ViTConfig) -> float:
+    return 1 / math.sqrt(config.width // config.heads)

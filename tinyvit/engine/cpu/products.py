@@ -1,0 +1,80 @@
+"""A matrix product that is added to an array, in one call of BLAS.
+
+NumPy writes a product to a new array, and adding that takes another pass over three arrays. BLAS itself
+computes c = a b + beta c. It is called through ctypes, from the library that NumPy brings. Where that library
+does not have the function, the product is added in the usual way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+import numpy as np
+
+from tinyvit.engine.blas import openblas_function
+
+_ROW_MAJOR, _AS_IS, _TRANSPOSED = 101, 111, 112  # of cblas.h
+
+
+def add_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    """c (I, J) += a (I, K) @ b (K, J), all of one dtype. a and b may be transposed views."""
+    if (len(a), *b.shape) != (len(c), a.shape[1], c.shape[1]) or not a.dtype == b.dtype == c.dtype:
+        raise ValueError(f"{a.dtype} {a.shape} @ {b.dtype} {b.shape} cannot be added to {c.dtype} {c.shape}")
+    gemm = _gemm(c.dtype.char)
+    if gemm is None or not c.flags.c_contiguous:
+        c += a @ b
+        return
+    how_a, step_a = _layout(a)
+    how_b, step_b = _layout(b)
+    if not step_a or not step_b:
+        c += a @ b
+        return
+    gemm(
+        _ROW_MAJOR, how_a, how_b, *c.shape, a.shape[1],
+        1.0, _address(a), step_a, _address(b), step_b, 1.0, _address(c), c.shape[1],
+    )  # fmt: skip
+
+
+def product_plus_bias(a: np.ndarray, b: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """a (I, K) @ b (K, J) + bias (J,): BLAS begins with the bias where it would begin with zeros."""
+    c = np.empty((len(a), b.shape[1]), dtype=a.dtype)
+    c[...] = bias
+    add_product(c, a, b)
+    return c
+
+
+def _layout(x: np.ndarray) -> tuple[int, int]:
+    """How BLAS is to read x, as it is or transposed, and how many numbers from one row to the next.
+
+    That is 0 if x can be read in neither way.
+    """
+    size = x.itemsize
+    along, across = x.strides[1], x.strides[0]
+    if along == size:
+        return _AS_IS, across // size
+    if across == size:
+        return _TRANSPOSED, along // size
+    return _AS_IS, 0
+
+
+def _address(x: np.ndarray) -> int:
+    return x.__array_interface__["data"][0]
+
+
+@functools.cache
+def _gemm(dtype: str):
+    """cblas_sgemm or cblas_dgemm, or None."""
+    name = {"f": "cblas_sgemm", "d": "cblas_dgemm"}.get(dtype)
+    found = openblas_function(name) if name else None
+    if found is None:
+        return None
+    function, integer = found
+    number = ctypes.c_float if dtype == "f" else ctypes.c_double
+    order, pointer = ctypes.c_int, ctypes.c_void_p
+    function.argtypes = [
+        order, order, order, integer, integer, integer,
+        number, pointer, integer, pointer, integer, number, pointer, integer,
+    ]  # fmt: skip
+    function.restype = None
+    return function
