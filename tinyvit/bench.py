@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if args.ranks is not None:
         _ranks(args, case)
         return 0
-    torch = ()
+    torch: tuple[str, ...] = ()
     if args.vs:
         torch = ("eager", "compile") if args.compile else ("eager",)
         if importlib.util.find_spec("torch") is None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from math import prod
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -92,7 +92,7 @@ class _Modest(io.BufferedReader):
     Python makes room for as much as is asked for, and Pillow asks for whatever a header claims.
     """
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: io.BufferedReader):
         self._length = os.fstat(file.fileno()).st_size
         super().__init__(file.detach())
 
@@ -130,7 +130,8 @@ def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
 
     That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
     """
-    sides = [image.tag_v2.get(tag) for tag in _TILE_SIDES] if image.format == "TIFF" else [None]
+    tags: Any = getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
+    sides = [tags.get(tag) for tag in _TILE_SIDES]
     tile = prod(map(abs, sides)) if all(isinstance(side, int) for side in sides) else 0
     return prod(whole if image.info.get("progressive") else image.size) + tile
 
