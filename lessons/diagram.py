@@ -57,6 +57,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     28: ("layer_norm", "vit", "backward", "clip", "adamw", "rate", "loss"),
     29: ("gelu", "layer_norm", "cross_entropy", "gradients"),
     30: ("crop", "cross_entropy", "parameters", "adamw"),
+    31: ("gradients", "backward", "adamw"),
     32: ("layer_norm.1", "layer_norm.2", "linear.qkv", "linear.mlp1", "gelu"),
 }
 

@@ -2,7 +2,10 @@
 
 import pickle
 
-from tinyvit.errors import UserError, printable
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyvit.errors import UserError, one_line, printable
 
 
 def test_what_a_terminal_would_obey_is_written_out():
@@ -11,11 +14,25 @@ def test_what_a_terminal_would_obey_is_written_out():
     assert printable("plain, é, 猫 and می‌روم") == "plain, é, 猫 and می‌روم"
 
 
-def test_a_message_is_one_line_of_bounded_length_that_keeps_its_advice():
-    message = str(UserError("a.npz contains \x1b[31m" + "x" * 79_000 + ".\nDelete it."))
-    assert len(message) < 2000
+def test_of_a_word_too_long_to_be_read_both_ends_are_kept():
+    path = "/" + "a" * 254
+    assert str(UserError(f"there is no file {path}.")) == f"there is no file {path}."
+    message = str(UserError("a.npz contains \x1b[31m" + "x" * 79_000 + ".png.\nDelete it."))
+    assert len(message) < 350
     assert message.startswith(r"a.npz contains \x1b[31mxxx")
-    assert message.endswith("xx. Delete it.")
+    assert message.endswith("xx.png. Delete it.")
+
+
+def test_a_message_of_many_words_is_of_bounded_length_and_keeps_its_advice():
+    message = str(UserError("a.npz contains " + "x " * 79_000 + "\nDelete it."))
+    assert len(message) < 2000
+    assert message.startswith("a.npz contains x x")
+    assert message.endswith("x x  Delete it.")
+
+
+@given(st.text() | st.text("ab \n\x1b", min_size=250, max_size=5000))
+def test_a_message_that_was_made_one_line_stays_as_it_is(text):
+    assert one_line(one_line(text)) == one_line(text)
 
 
 def test_an_error_survives_the_way_between_processes():

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+from importlib.abc import InspectLoader
 from typing import NoReturn
 
 import tinyvit
@@ -58,8 +59,10 @@ def commands() -> dict[str, str]:
     found = {}
     for module in pkgutil.iter_modules(tinyvit.__path__):
         spec = importlib.util.find_spec(f"tinyvit.{module.name}")
-        source = None if module.ispkg else spec.loader.get_source(spec.name)
-        docstring = source and ast.get_docstring(ast.parse(source))
+        if module.ispkg or spec is None or not isinstance(spec.loader, InspectLoader):
+            continue
+        source = spec.loader.get_source(spec.name)
+        docstring = ast.get_docstring(ast.parse(source)) if source else None
         if docstring and docstring.startswith(f"`python -m {spec.name}"):
             found[module.name] = summary(docstring)
     return dict(sorted(found.items()))

@@ -49,7 +49,8 @@ def main(args: argparse.Namespace) -> int:
         result = tricks_table.measure(case, args.rounds or tricks_table.PAIRS)
         print(json.dumps(result, indent=2) if args.json else tricks_table.table(result))
         return 0
-    torch, rounds = (), args.rounds or ROUNDS
+    torch: tuple[str, ...] = ()
+    rounds = args.rounds or ROUNDS
     if args.vs:
         torch = ("eager", "compile") if args.compile else ("eager",)
         if importlib.util.find_spec("torch") is None:

@@ -89,7 +89,7 @@ def read_run(path: Path, name: str) -> Run:
     """A run's settings and records. Raises UserError if they cannot be read."""
     run = RunFolder.open(path)
     settings = run.settings().as_dict()
-    records = run.metrics()  # none if it has not finished its first epoch
+    records: list[Record] = [*run.metrics()]  # none if it has not finished its first epoch
     for number, record in enumerate(records, 1):
         if not {"epoch", "step"} <= record.keys():
             raise UserError(

@@ -4,25 +4,40 @@ import re
 
 # Control characters, which a terminal obeys, ends of lines, and characters that turn the direction of text.
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_LONGEST, _HEAD, _TAIL = 2000, 1300, 600  # characters of a message, and what is kept of a longer one
+_LONGEST_WORD, _LONGEST_LINE = 300, 2000  # characters; a file name has at most 255
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 
 
 class UserError(ValueError):
     """Something that the user supplied cannot be used.
 
-    The message is one line that says what is wrong, what was expected and what to do. Commands print it
-    without a traceback and exit with status 2. It is a ValueError, so that programs that use tinyvit as a
-    library need to know no exception but Python's own.
+    The message says what is wrong, what was expected and what to do. Commands print it without a traceback
+    and exit with status 2. It is a ValueError, so that programs that use tinyvit as a library need to know no
+    exception but Python's own.
 
-    Messages quote names and reasons from files and servers, which may be hostile: they are made printable,
-    and the middle of a very long message is left out.
+    Messages quote names and reasons from files and servers, which may be hostile: see one_line.
     """
 
     def __init__(self, message: str):
-        line = printable(" ".join(message.splitlines()))
-        super().__init__(line if len(line) <= _LONGEST else f"{line[:_HEAD]} ... {line[-_TAIL:]}")
+        super().__init__(one_line(message))
+
+
+def one_line(message: str) -> str:
+    """The message as one printable line, without the middle of what is too long to be read.
+
+    That is any word of more than 300 characters, and any line of more than 2,000: both their ends are kept,
+    since the name of a file is at the end of its path, and what to do at the end of a message.
+    """
+    line = printable(" ".join(message.splitlines()))
+    line = _LONG_WORD.sub(lambda word: _without_middle(word[0], _LONGEST_WORD), line)
+    return _without_middle(line, _LONGEST_LINE)
 
 
 def printable(text: str) -> str:
     """The text on one line, with every character that a terminal would obey written out, such as \\x1b."""
     return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _without_middle(text: str, longest: int) -> str:
+    half = longest // 2 - 2
+    return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"

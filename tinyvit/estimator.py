@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from math import isqrt
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.errors import UserError
-from tinyvit.front import Model, preset
+from tinyvit.front import Labels, Model, preset
 from tinyvit.model import is_preset
 from tinyvit.training.fit import check_settings
 
@@ -95,13 +94,13 @@ class ViTClassifier:
         self.random_state = random_state
         self.threads = threads
 
-    def fit(self, X: np.ndarray, y: Sequence) -> ViTClassifier:
+    def fit(self, X: np.ndarray, y: Labels) -> ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
         check_settings(batch_size=self.batch_size, epochs=self.epochs, threads=self.threads)
-        X, y = _numbers(X), _labels(y)
-        if len(X) != len(y):
-            raise ValueError(f"X has {len(X)} images, y has {len(y)} labels: expected the same number.")
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        X, labels = _numbers(X), _labels(y)
+        if len(X) != len(labels):
+            raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
         self.n_features_in_ = int(np.prod(X.shape[1:]))
@@ -123,7 +122,7 @@ class ViTClassifier:
         )
         if self.whiten:
             model.whiten(images, seed=seed)
-        self.losses_ = []
+        self.losses_: list[float] = []
         model.fit(
             images,
             codes,
@@ -172,7 +171,7 @@ class ViTClassifier:
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
         return exact.probabilities(self._images(X.reshape(-1, *self._shape)))
 
-    def score(self, X: np.ndarray, y: Sequence) -> float:
+    def score(self, X: np.ndarray, y: Labels) -> float:
         """The share of images X whose predicted label is that of y."""
         labels, predicted = np.asarray(y), self.predict(X)
         if labels.shape != predicted.shape:
@@ -201,7 +200,7 @@ class ViTClassifier:
         ]
         return f"ViTClassifier({', '.join(changed)})"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         """The properties of this estimator, for scikit-learn, which alone calls this."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
@@ -308,7 +307,7 @@ def _labels(y: Any) -> np.ndarray:
     return y
 
 
-def _of_scikit_learn(name: str, otherwise: type[Exception]) -> type[Exception]:
+def _of_scikit_learn(name: str, otherwise: type[Exception]) -> Any:
     """scikit-learn's own class of that name where it is installed, so that its tools recognise it."""
     try:
         return getattr(import_module("sklearn.exceptions"), name)

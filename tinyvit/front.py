@@ -21,7 +21,7 @@ from tinyvit.data import ImageSet, read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
-from tinyvit.looking import Looking
+from tinyvit.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
@@ -30,7 +30,7 @@ from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.training.fit import check_settings, fit
 from tinyvit.training.whitened import whiten_for
 
-Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
+Labels = Sequence | np.ndarray
 
 
 @dataclass(eq=False, repr=False)
@@ -71,7 +71,7 @@ class Model(core.Model, Looking):
         """Features, the input of the head: (n, D), where D is the width of the model or of its pre_logits."""
         return in_batches(self.engine().features, self.config, self.params, self._pixels(images))
 
-    def fit(self, images: Images, labels: Sequence, **settings) -> Model:
+    def fit(self, images: Images, labels: Labels, **settings: Any) -> Model:
         """Train in place on images and their labels; returns the model itself.
 
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
@@ -104,7 +104,7 @@ class Model(core.Model, Looking):
         """
         save_model(self, Path(path), layout, self.photo_fit)
 
-    def save_page(self, path: str | Path, images: Images | None = None, labels: Sequence = ()) -> None:
+    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels = ()) -> None:
         """Write a page, one HTML file, in which the model runs; images and their labels are its samples."""
         check_new(Path(path))
         samples = None
@@ -184,10 +184,10 @@ class Model(core.Model, Looking):
         """One photo as the model sees it, uint8 (H, W, 3)."""
         if path.is_dir():
             raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
-        settings = self.photo_fit.settings if self.photo_fit else {}
+        settings: dict[str, Any] = self.photo_fit.settings if self.photo_fit else {}
         return read_photo(path, self.config.image_size, **settings, with_whole=False).view
 
-    def _numbers(self, labels: Sequence) -> np.ndarray:
+    def _numbers(self, labels: Labels) -> np.ndarray:
         """Labels as int64 (n,); class names are converted to numbers."""
         given = np.asarray(labels)
         if given.ndim != 1:
@@ -233,7 +233,7 @@ def preset(
     seed: int = 0,
     init: str = "official",
     threads: int | None = None,
-    **changes,
+    **changes: Any,
 ) -> Model:
     """A new model by name, such as "nano/4" or "resnet-50", with random parameters that depend on the seed.
 

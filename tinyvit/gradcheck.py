@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE
+from tinyvit.checking import MODEL_CHECKS, OPERATION_CHECKS, TOLERANCE, ModelCheck, OperationCheck
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command, seed
 from tinyvit.shell.flags import add_device_flag, chosen_device
@@ -14,9 +14,10 @@ from tinyvit.shell.flags import add_device_flag, chosen_device
 def main(args: argparse.Namespace) -> int:
     """Print the table; returns the exit status, 1 if any error is too large."""
     device = chosen_device(args, default="cpu")
-    checks = [c for c in (*OPERATION_CHECKS, *MODEL_CHECKS) if args.only.lower() in c.name.lower()]
+    every: list[OperationCheck | ModelCheck] = [*OPERATION_CHECKS, *MODEL_CHECKS]
+    checks = [c for c in every if args.only.lower() in c.name.lower()]
     if not checks:
-        names = ", ".join(c.name for c in (*OPERATION_CHECKS, *MODEL_CHECKS))
+        names = ", ".join(c.name for c in every)
         raise UserError(f"no check has {args.only!r} in its name: expected a part of one of {names}.")
     print(
         f"tinyvit gradient check: float64, {device.label}, seed {args.seed}; every error must be below "
@@ -26,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
     start, failed = time.perf_counter(), 0
     for check in checks:
         errors = check.errors(args.seed, device.xp)
-        worst = max(errors, key=errors.get)
+        worst = max(errors, key=lambda name: errors[name])
         wrong = not errors[worst] < TOLERANCE  # NaN is wrong too
         failed += wrong
         print(

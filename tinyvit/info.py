@@ -67,7 +67,9 @@ def _find(
     config = load(model, heads=heads, report=Progress().download(model)).config
     if classes:
         config = replace(config, classes=classes, predicts="image")
-    return replace(config, image_size=image_size or config.image_size), model
+    if image_size:
+        config = replace(config, image_size=(image_size, image_size))
+    return config, model
 
 
 def _recipe_of(model: Path) -> str | None:

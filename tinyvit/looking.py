@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
 
+Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
+
 
 class Looking:
     """The part of tinyvit.Model that looks inside it. A ResNet on its own has no attention to look at.
@@ -28,7 +31,7 @@ class Looking:
     params: core.Params
     _pixels: Callable[..., np.ndarray]  # the images as uint8 pixels (n, H, W, 3)
 
-    def attention(self, images) -> np.ndarray:
+    def attention(self, images: Images) -> np.ndarray:
         """How much each token attends to each other: (n, layers, heads, N, N); each row sums to 1.
 
         Token 0 is the class token, if there is one; the patches follow row by row. A ResNet has no attention.
@@ -39,19 +42,19 @@ class Looking:
 
         return self._looked(look, images)
 
-    def attention_map(self, images) -> np.ndarray:
+    def attention_map(self, images: Images) -> np.ndarray:
         """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw)."""
         return attention_in_batches(self.config, self.params, self._pixels(images))
 
-    def head_maps(self, images) -> np.ndarray:
+    def head_maps(self, images: Images) -> np.ndarray:
         """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""
         return self._looked(head_maps, images)
 
-    def rollout(self, images) -> np.ndarray:
+    def rollout(self, images: Images) -> np.ndarray:
         """From which patches the answer has come through all blocks: (n, gh, gw); each image sums to 1."""
         return self._looked(rollout, images)
 
-    def attention_distance(self, images) -> np.ndarray:
+    def attention_distance(self, images: Images) -> np.ndarray:
         """How far each head looks on average, in pixels of the model's images: (n, layers, heads)."""
         return self._looked(attention_distance, images)
 
@@ -86,7 +89,7 @@ class Looking:
             raise UserError(f"position is {self.config.position!r}: only 'relative' has scores of offsets.")
         return scores
 
-    def _looked(self, look: Callable[..., Array], images) -> np.ndarray:
+    def _looked(self, look: Callable[..., Array], images: Images) -> np.ndarray:
         """look(config, params, batch) for all images, a batch at a time."""
         check_has_attention(self.config)
         compute = lambda batch: look(self.config, self.params, batch)

@@ -127,14 +127,16 @@ def _predict(
     model: Model, paths: Sequence[Path], args: argparse.Namespace, output: Predictions
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print in batches; returns (share lost, path) of the images read, and images to draw."""
-    read, seen = [], []
+    read: list[tuple[float, Path]] = []
+    seen: list[Seen] = []
     fitting = photo_settings(model, args.fit)
     kept = fitting["crop_share"] ** 2  # crop_share applies to every photo, so its loss is not reported
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
             break
-        batch, results = paths[start : start + BATCH], []
+        batch = paths[start : start + BATCH]
+        results: list[Photo | UserError] = []
         for result in read_photos(batch, model.config.image_size, **fitting, with_whole=wanted > 0):
             output.show_progress(start + len(results), len(paths))
             results.append(result)
@@ -191,10 +193,10 @@ def _counted(number: int, noun: str) -> str:
 def _draw(seen: Sequence[Seen], path: Path) -> None:
     """Draw the attention sheet, over the whole photos."""
     names = short_names([one.photo.path for one in seen])
-    rows = [
-        (SeenPhoto(one.photo.whole, one.photo.box, name), one.attention, one.caption)
-        for name, one in zip(names, seen, strict=True)
-    ]
+    rows = []
+    for name, one in zip(names, seen, strict=True):
+        assert one.photo.whole is not None, "what is to be drawn was read with it"
+        rows.append((SeenPhoto(one.photo.whole, one.photo.box, name), one.attention, one.caption))
     save_overlays(rows, path)
 
 

@@ -76,7 +76,7 @@ def show(plan: Plan, seeds: int) -> None:
     width = max(len(row.variant.name) for row in begun)
     for row in begun:
         mean, spread = row.mean("accuracy"), row.spread
-        figure = "diverged" if row.diverged == len(row.results) else f"{100 * mean:5.1f}%"
+        figure = "diverged" if mean is None else f"{100 * mean:5.1f}%"
         figure += "" if spread is None else f" ± {100 * spread:.1f}"
         print(f"  {row.variant.name:<{width}}  {figure:<13}  {_seeds(len(row.results))}")
     print(f"  {plan.out / 'table.md'}, results.json, picture.png")

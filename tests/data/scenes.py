@@ -1,5 +1,8 @@
 """Pictures for the tests of photos."""
 
+import struct
+import zlib
+
 import numpy as np
 from PIL import Image, ImageDraw
 
@@ -25,3 +28,13 @@ def taken(image, orientation):
     exif = image.getexif()
     exif[0x0112] = orientation
     return exif
+
+
+def tiled_tiff(width, height):
+    """A file of 20 x 24 grey pixels, in one compressed tile of this size."""
+    tile = zlib.compress(bytes(width * height))
+    tags = {256: 20, 257: 24, 258: 8, 259: 8, 262: 1, 277: 1}
+    tags |= {322: width, 323: height, 324: 8, 325: len(tile)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    start = b"II*\0" + struct.pack("<I", 8 + len(tile))
+    return start + tile + struct.pack("<H", len(tags)) + entries + bytes(4)

@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -31,6 +33,12 @@ def test_train_and_test_folders_are_read_in_sorted_order(tmp_path):
     assert origin(dataset.train) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
     assert origin(dataset.test) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert dataset.train.images.shape == (6, 8, 8, 3)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
+def test_names_of_classes_cannot_command_the_terminal(tmp_path):
+    make_classes(tmp_path, names=("cat", "d\x1b[2Jog"))
+    assert load_folder(tmp_path, 8, seed=0).classes == ("cat", r"d\x1b[2Jog")
 
 
 def test_the_test_folder_may_be_called_val(tmp_path):

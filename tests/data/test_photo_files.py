@@ -1,12 +1,14 @@
 """Photos of every kind: turned upright, laid on white, decoded small, and refused if damaged."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import EpsImagePlugin, Image, ImageFile, ImageOps
+from PIL import EpsImagePlugin, Image, ImageFile, ImageOps, features
 
-from tests.data.scenes import BLUE, RED, scene, taken
+from tests.data.scenes import BLUE, RED, scene, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
@@ -207,7 +209,10 @@ def test_a_broken_image_is_named_with_the_reason(tmp_path, content, reason):
         read_photo(tmp_path / "a.jpg", 8)
 
 
-@given(name=st.sampled_from(["png", "jpg", "gif", "bmp", "tif", "webp"]), seed=seeds())
+DAMAGED = ["png", "jpg", "gif", "bmp", "tif", "webp", "dds"] + ["avif"] * features.check("avif")
+
+
+@given(name=st.sampled_from(DAMAGED), seed=seeds())
 def test_a_damaged_image_is_read_or_refused_but_never_a_crash(tmp_path_factory, name, seed):
     rng = np.random.default_rng(seed)
     path = tmp_path_factory.getbasetemp() / f"damaged.{name}"
@@ -253,6 +258,34 @@ def test_a_progressive_photo_counts_in_full(tmp_path, monkeypatch):
     assert read_image(tmp_path / "False.jpg", 8).shape == (8, 8, 3)
     with pytest.raises(UserError, match="more than 100,000 pixels"):
         read_image(tmp_path / "True.jpg", 8)
+
+
+def test_a_tile_counts_too_which_may_be_far_larger_than_its_image(tmp_path, monkeypatch):
+    monkeypatch.setattr(decoding, "MOST_PIXELS", 100_000)
+    for side in (256, 512):
+        (tmp_path / f"{side}.tif").write_bytes(tiled_tiff(side, side))
+    assert read_image(tmp_path / "256.tif", 8).shape == (8, 8, 3)
+    with pytest.raises(UserError, match="more than 100,000 pixels"):
+        read_image(tmp_path / "512.tif", 8)
+
+
+def test_a_header_that_claims_gigabytes_does_not_get_them(tmp_path):
+    content = b"\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x14ftypjp2 \0\0\0\0jp2 \x60\0\0\x2djp2h"
+    (tmp_path / "a.png").write_bytes(content + bytes(100))
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match=r"a\.png cannot be read as an image"):
+            read_image(tmp_path / "a.png", 8)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000  # of the 1.6 thousand million that it claims
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_texture_that_may_hold_a_photo_of_another_size_is_not_read(tmp_path):
+    scene(24, 24).convert("P").save(tmp_path / "a.blp")
+    (tmp_path / "a.blp").rename(tmp_path / "a.png")
+    with pytest.raises(UserError, match="Pillow does not recognise its format"):
+        read_image(tmp_path / "a.png", 8)
 
 
 def test_a_photo_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):

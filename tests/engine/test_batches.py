@@ -2,6 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from tests.helpers import tiny_config
+from tinyvit.checking import random_params
+from tinyvit.engine import ReferenceEngine, batches, in_batches
 from tinyvit.engine.batches import images_at_a_time
 from tinyvit.model import preset
 from tinyvit.model.cost import activation_bytes
@@ -17,3 +23,16 @@ def test_a_large_model_gets_fewer_images_at_a_time():
 
 def test_the_largest_gets_one():
     assert images_at_a_time(replace(preset("H/14", 224, 1000), image_size=(2240, 2240))) == 1
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 7, 500])
+def test_results_do_not_depend_on_how_many_images_are_taken_at_a_time(monkeypatch, at_a_time):
+    monkeypatch.setattr(batches, "_MOST_IMAGES", at_a_time)
+    rng, config = np.random.default_rng(0), tiny_config(image_size=8)
+    params = random_params(config, rng)
+    images, shifts = rng.integers(0, 256, (7, 10, 12, 3), dtype=np.uint8), rng.normal(size=7)
+    engine = ReferenceEngine(config, params)
+    compute = lambda batch, shift: engine.logits(batch) + shift[:, None]
+    found = in_batches(compute, config, params, images, shifts)
+    whole = in_batches(engine.logits, config, params, images) + shifts[:, None]
+    np.testing.assert_allclose(found, whole, rtol=1e-12)

@@ -152,3 +152,13 @@ def test_steps_on_the_gpu_give_the_weights_of_numpy(gpu, optimizer):
     found, _ = trained(make_engine, config, there, asarray(images), asarray(labels), optimizer, **more)
     np.testing.assert_allclose(found, right, rtol=1e-9)
     np.testing.assert_allclose(there.to(np).flat, weights, rtol=1e-9, atol=1e-9)
+
+
+def test_an_engine_without_training_predicts_but_takes_no_step():
+    config = tiny_config(image_size=8)
+    engine = ReferenceEngine(config, random_params(config, np.random.default_rng(0)))
+    images = np.random.default_rng(1).normal(size=(2, 8, 8, 3))
+    assert (engine.trains, engine.ranks.size, engine.summary(2)) == (False, 1, "reference engine")
+    assert engine.features(images).shape == (2, config.width)
+    with pytest.raises(ValueError, match="this engine only predicts"):
+        engine.step(plan_batch(0, 1, np.arange(2)), 1e-3)

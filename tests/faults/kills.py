@@ -7,10 +7,7 @@ then have the same bits as a run that was left alone. Processes are forked, so t
 from __future__ import annotations
 
 import argparse
-import importlib
-import os
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -18,41 +15,11 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+from tests.faults.forks import command, ended, start
 from tests.tiny_runs import assert_same_run, make_photos, tiny
-from tinyvit.shell.command import run_command
 from tinyvit.training import loop
 
 EPOCHS = 6
-
-
-def start(name: str, words: list[str]) -> int:
-    """Start `python -m tinyvit.NAME` with these words, in a fork that has imported it; returns its number."""
-    module = importlib.import_module(f"tinyvit.{name}")
-    if number := os.fork():
-        return number
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        loop.SAVE_SECONDS = 0.05  # many checkpoints to be killed at
-        run_command(module.parser(), module.main, words)
-    except SystemExit as leaving:
-        os._exit(leaving.code or 0)
-    finally:
-        os._exit(70)  # an error that no command should end with
-
-
-def ended(number: int, seconds: float | None = None) -> int | None:
-    """The status of a process; None if it had to be killed, after so many seconds."""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    while True:
-        found, status = os.waitpid(number, 0 if deadline is None else os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        if deadline is not None and time.monotonic() >= deadline:
-            os.kill(number, signal.SIGKILL)
-            status = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
-            return None if status == -signal.SIGKILL else status
-        time.sleep(0.002)
 
 
 def words_of(name: str, photos: Path, base: Path, out: Path) -> list[str]:
@@ -71,13 +38,14 @@ def main() -> int:
     p.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the moments (default: 0)")
     args = p.parse_args()
     random, kills, found, whole = Random(args.seed), 0, Counter(), {}
+    loop.SAVE_SECONDS = 0.05  # many checkpoints to be killed at
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         (work / "photos").mkdir()
         photos = make_photos(work / "photos")
         for name in ("train", "finetune"):
             began = time.monotonic()
-            assert ended(start(name, words_of(name, photos, work / "train", work / name))) == 0
+            assert ended(start(command(name, words_of(name, photos, work / "train", work / name)))) == 0
             whole[name] = time.monotonic() - began
         while kills < args.times:
             name, run = random.choice(list(whole)), work / "run"
@@ -87,7 +55,7 @@ def main() -> int:
                 words = ["--resume", str(run)] if again else words_of(name, photos, work / "train", run)
                 found[f"{name}: " + ("no run" if not again else _step(run))] += kills > before
                 limit = random.uniform(0, 1.05 * whole[name]) if kills < args.times else None
-                status = ended(start(name, words), limit)
+                status = ended(start(command(name, words)), limit)
                 kills += status is None
             print(f"{kills:4} kills  {name}: ended with status {status} after {kills - before}", flush=True)
             assert status == 0, f"a run ended with status {status}"

@@ -1,6 +1,7 @@
 """A run that is killed by the system is resumed, and ends with the same bits as one that was left alone.
 
-Here it is killed at a few chosen moments; `python -m tests.faults.kills` chooses fifty at random.
+Here it is killed at a few chosen moments; `python -m tests.faults.kills` chooses fifty at random, and
+`python -m tests.faults.killed_writers` does so for exports and unpacking.
 """
 
 import os
@@ -11,7 +12,7 @@ import sys
 import pytest
 
 from tests.tiny_runs import REPOSITORY, arrays, assert_same_bits, assert_same_run, tiny
-from tinyvit import finetune, train
+from tinyvit import export, finetune, train
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 
@@ -73,3 +74,30 @@ def test_fine_tuning_without_any_checkpoint_says_that_it_reads_the_weights_again
     status, out, _ = go(finetune, "--resume", run)
     assert status == 0
     assert f"there is no checkpoint yet: {base} is read again, and may have changed" in out
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        ("half model.npz", "model.npz"),
+        ("before model.html", "model.html"),
+        ("half model.safetensors", "model"),
+        ("after config.json", "model"),  # all but one of the files of a folder
+    ],
+)
+def test_an_export_that_is_killed_leaves_nothing_to_be_taken_for_a_model(go, photos, tmp_path, where, name):
+    run, out = tmp_path / "run", tmp_path / "out"
+    assert go(train, *tiny(photos, run, "--steps", "1"))[0] == 0
+    out.mkdir()
+    assert killed(where, 1, "export", run, out / name) == ""
+    assert [path.name.startswith(f".{name}.") for path in out.iterdir()] == [True]
+    assert go(export, run, out / name)[0] == 0
+    assert [path.name for path in out.iterdir()] == [name]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_writers_killed_at_random_moments_leave_whole_files_or_none():
+    words = ["-m", "tests.faults.killed_writers", "--times", "8", "--width", "24"]
+    result = subprocess.run([sys.executable, *words], cwd=REPOSITORY, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "8 kills" in result.stdout

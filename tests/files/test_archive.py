@@ -1,3 +1,4 @@
+import errno
 import gzip
 import io
 import os
@@ -150,6 +151,21 @@ def test_without_locks_only_what_is_an_hour_old_is_cleared_away(tmp_path, monkey
     unpack(make_archive(tmp_path / "a.tar.gz", CONTENT), CONTENT.keys(), tmp_path)
     assert old.exists() == left
     assert (tmp_path / "set/one.bin").read_bytes() == CONTENT["set/one.bin"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_refuses_is_named_and_nothing_is_left(tmp_path, monkeypatch, number):
+    archive = make_archive(tmp_path / "a.tar.gz", CONTENT)
+
+    def refuse(members, member, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(b"half")
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(archive_module, "_write", refuse)
+    with pytest.raises(UserError, match=rf"cannot unpack .*a\.tar\.gz into .*out: {os.strerror(number)}\."):
+        unpack(archive, CONTENT.keys(), tmp_path / "out")
+    assert everything_below(tmp_path / "out") == []
 
 
 def test_a_missing_file_is_named(tmp_path):

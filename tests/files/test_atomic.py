@@ -173,6 +173,16 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path, writer):
     assert listing(tmp_path) == ["a.txt", "b.txt"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets few users make links")
+def test_a_link_in_place_of_the_temporary_file_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda count: "0123abcd")
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / f".a.txt.{os.getpid()}-0123abcd.writing").symlink_to(tmp_path / "mine")
+    write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert listing(tmp_path) == ["a.txt", "mine"]
+
+
 def test_what_a_living_process_is_writing_is_left_alone(tmp_path, writer):
     write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
     assert (tmp_path / "a.txt").read_bytes() == b"new"

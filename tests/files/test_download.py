@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -227,6 +228,17 @@ def test_for_a_missing_page_the_error_says_how_else_to_get_the_file(server, targ
 def test_without_a_server_the_error_says_how_else_to_get_the_file(target):
     with pytest.raises(UserError, match=r"refused.*--data-dir"):
         download("http://127.0.0.1:1/file", target)
+
+
+def test_a_folder_that_cannot_be_written_is_named(server, target, monkeypatch):
+    def refuse(path, flags):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(module, "_no_link", refuse)
+    with pytest.raises(UserError, match=r"cannot download .*file\.tar\.gz\.part: Read-only file system\."):
+        download(server.url, target, len(CONTENT), SHA256)
+    monkeypatch.undo()
+    download(server.url, target, len(CONTENT), SHA256)
 
 
 def test_a_malformed_address_is_a_users_mistake(target):

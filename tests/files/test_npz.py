@@ -176,6 +176,13 @@ def test_arrays_that_vanish_from_a_damaged_directory_are_missed(tmp_path):
     assert "contains 1 arrays, and states that it has 2" in complaint(read, tmp_path, bytes(content))
 
 
+def test_more_arrays_than_any_model_has_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("tinyvit.files.npz.MOST_ARRAYS", 2)
+    assert read(tmp_path, GOOD).keys() == ARRAYS.keys()
+    content = npz(*((f"{i}.npy", npy(ARRAYS["a"])) for i in range(3)))
+    assert "contains 3 arrays, expected no more than 2" in complaint(read, tmp_path, content)
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
     bomb = npz(("a.npy", npy(np.zeros(15_000_000))), compression=zipfile.ZIP_DEFLATED)
     assert len(bomb) < 200_000

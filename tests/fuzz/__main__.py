@@ -21,7 +21,10 @@ def main() -> int:
     p.add_argument("--only", choices=READERS, action="append", metavar="READER", help=", ".join(READERS))
     p.add_argument("--seed", type=int, help="of what is damaged (default: another one each time)")
     p.add_argument(
-        "--out", type=Path, default=Path(".fuzz"), help="for scratch files, and what fails (.fuzz)"
+        "--out",
+        type=Path,
+        default=Path(".fuzz"),
+        help="for scratch files, and what fails (.fuzz); archives are faster in memory, as in /dev/shm",
     )
     args = p.parse_args()
     seed = int(time.time()) if args.seed is None else args.seed

@@ -32,6 +32,7 @@ _HEADERS += (
     b"[",
     b"L",
 )
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # the last is always refused
 _WORDS = [
     b"cos\nsystem\n",
     b"cnumpy\nndarray\n",
@@ -95,7 +96,7 @@ def damaged_zip(rng: random.Random, content: bytes, others: Sequence[bytes]) -> 
         members[i] = (name, _text_array(damaged_json(rng, _text_of(data), others)))
     else:
         members[i] = (name, damaged(rng, data, others))
-    buffer, how = io.BytesIO(), rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    buffer, how = io.BytesIO(), rng.choices(_METHODS, (60, 38, 2))[0]
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w", how) as archive:
         warnings.simplefilter("ignore")  # about doubled names
         for name, data in members:

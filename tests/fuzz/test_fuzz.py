@@ -1,5 +1,6 @@
 """Every reader, given some hundreds of damaged files: `python -m tests.fuzz` gives them as many as wanted."""
 
+import json
 import random
 import sys
 
@@ -31,6 +32,14 @@ def test_damage_depends_on_the_seed_alone():
 
 def reader(read):
     return Reader("a.txt", lambda folder: [b"text"], damaged, read)
+
+
+@pytest.mark.parametrize("prefix", ["n", "blocks."])
+def test_a_file_of_a_great_many_names_takes_no_longer_than_is_allowed(tmp_path, prefix):
+    empty = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+    header = json.dumps({f"{prefix}{i}": empty for i in range(30_000)}).encode()
+    (tmp_path / "a.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    assert worker.outcome(READERS["safetensors"], tmp_path) == "refused"
 
 
 def test_whatever_else_comes_of_a_file_is_a_fault(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tests.pretrained.checkpoints import random_model
-from tinyvit.model import Model, initialise
+from tinyvit.model import Model, initialise, preset
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])
@@ -55,3 +55,17 @@ def test_the_repr_says_what_the_model_is():
         "Model(2 layers, width 12, 3 heads, patches of 4 x 4, images of 8 x 12, 5 classes, "
         f"{random_model(image_size=(8, 12))[1].count:,} parameters)"
     )
+
+
+def test_the_repr_of_a_resnet_names_its_stages_instead():
+    config = preset("resnet-nano", 32, 10)
+    text = repr(Model(config, initialise(config)))
+    assert text.startswith(
+        "Model(ResNet with stages of 2, 2, 3 units, width 512, images of 32 x 32, 10 classes"
+    )
+
+
+def test_only_a_model_that_tells_images_apart_has_a_head():
+    for classes, predicts, expected in ((2, "image", True), (1, "image", False), (5, "patches", False)):
+        config = tiny_config(classes=classes, predicts=predicts)
+        assert Model(config, initialise(config)).has_head is expected

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from tinyvit.errors import UserError
-from tinyvit.model import OFFICIAL, SMALL, ViTConfig, initialise, is_resnet, layout, preset, usual_name
+from tinyvit.model import (
+    OFFICIAL,
+    SMALL,
+    ViTConfig,
+    initialise,
+    is_preset,
+    is_resnet,
+    layout,
+    preset,
+    usual_name,
+)
 from tinyvit.model.cost import multiply_adds
 
 # at 224 px and 1000 classes, with a class token
@@ -185,6 +195,17 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"resnet": (1, 1), "patch_size": 5}, "choose images whose sides are multiples of 40 pixels"),
         ({"resnet_groups": 0}, "resnet_groups is 0, expected a whole number"),
         ({"image_size": ("8", 8)}, r"image_size is \('8', 8\), expected whole numbers"),
+        (
+            {"image_size": (8, 10**6)},
+            r"image_size is \(8, 1000000\), expected at most [0-9,]+ pixels",
+        ),
+        ({"layers": 10**6}, "layers is 1,000,000, expected at most"),
+        ({"classes": 2**31}, "classes is 2,147,483,648, expected at most"),
+        ({"resnet": (10**6,)}, r"resnet is \(1000000,\), expected at most [0-9,]+ units"),
+        ({"eps": 0.0}, "eps is 0.0, expected a small number above 0"),
+        ({"eps": 1.0}, "eps is 1.0, expected a small number above 0"),
+        ({"predicts": "labels"}, "predicts is 'labels', expected 'image' or 'patches'"),
+        ({"resnet": (1,), "resnet_form": "torch"}, "resnet_form is 'torch', expected one of official, timm"),
     ],
 )
 def test_numbers_that_cannot_be_or_do_not_fit_together_are_refused_in_one_line(changes, message):
@@ -247,3 +268,15 @@ def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():
     config = preset("nano/4", 32, 10, layers=5, drop_path=0.2)
     np.testing.assert_allclose([config.drop_path_rate(i) for i in range(5)], [0, 0.05, 0.1, 0.15, 0.2])
     assert preset("nano/4", 32, 10, layers=1, drop_path=0.2).drop_path_rate(0) == 0
+
+
+def test_only_a_preset_has_a_usual_name():
+    with pytest.raises(ValueError, match="'alexnet' is not the name of a preset"):
+        usual_name("alexnet")
+
+
+@pytest.mark.parametrize(
+    "name, expected", [("R50+B/16", True), ("resnet-50", True), ("B/x", False), ("", False)]
+)
+def test_the_name_of_a_preset_is_told_from_others(name, expected):
+    assert is_preset(name) is expected

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.checking import MODEL_CHECKS, TOLERANCE, random_params
-from tinyvit.model import attention_maps, forward, initialise
+from tinyvit.model import attention_by_block, attention_maps, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise, patchify, unpatchify
 from tinyvit.optim import clip_norm, make_optimizer
@@ -192,3 +192,21 @@ def test_every_optimiser_learns_one_batch_by_heart(name, lr):
     logits, _ = forward(config, params, images)
     np.testing.assert_array_equal(logits.argmax(axis=1), labels)
     assert loss < 0.2
+
+
+@every_kind
+def test_attention_block_by_block_is_that_of_the_whole_pass(config):
+    params, images, _ = draw(config)
+    _, cache = forward(config, params, images, whole=True)
+    found = list(attention_by_block(config, params, images))
+    assert [A.tobytes() for A in found] == [A.tobytes() for A in attention_maps(cache)]
+
+
+def test_images_of_whole_numbers_or_of_another_size_are_refused():
+    config = tiny_config(image_size=8)
+    params, images, _ = draw(config)
+    with pytest.raises(ValueError, match="images are uint8, expected normalised pixels in floating point"):
+        forward(config, params, np.zeros_like(images, "uint8"))
+    for wrong in (images[:, :4], images[:0], images[0]):
+        with pytest.raises(ValueError, match=r"expected \(B, 8, 8, 3\) with at least one image"):
+            forward(config, params, wrong)

@@ -64,3 +64,15 @@ def test_huge_logits_give_a_finite_loss_and_gradient(dtype):
 def test_targets_in_float64_do_not_turn_float32_logits_into_float64():
     loss, cache = cross_entropy(np.ones((2, 3), "float32"), np.full((2, 3), 1 / 3), 0.1)
     assert loss.dtype == cross_entropy_backward(cache).dtype == np.float32
+
+
+@pytest.mark.parametrize("labels, found", [([0, 3], "0 to 3"), ([-1, 2], "-1 to 2")])
+def test_labels_that_no_class_has_are_refused(labels, found):
+    with pytest.raises(ValueError, match=f"labels range from {found}, expected 0 to 2"):
+        cross_entropy(np.zeros((2, 3)), np.array(labels))
+
+
+@pytest.mark.parametrize("rows, shape", [(2, (3,)), (2, (2, 4)), (2, (2, 3, 1)), (0, (0,))])
+def test_targets_that_do_not_match_the_logits_are_refused(rows, shape):
+    with pytest.raises(ValueError, match=rf"targets have shape \({shape[0]},.*, expected \({rows},\) or"):
+        cross_entropy(np.zeros((rows, 3)), np.zeros(shape, dtype=int))

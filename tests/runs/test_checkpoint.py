@@ -274,6 +274,15 @@ def test_a_checkpoint_of_an_earlier_version_is_read(saved):
     assert load_checkpoint(edited(saved)).progress == {"step": 3, "best": 0.1}
 
 
+@pytest.mark.parametrize("seal", [True, False])
+def test_an_array_that_states_half_its_precision_is_refused(saved, seal):
+    """NumPy itself would read half of it, and stop before the checksum of the zip."""
+    path = saved if seal else edited(saved)
+    path.write_bytes(path.read_bytes().replace(b"'<f4'", b"'<f2'"))
+    with pytest.raises(UserError, match="its checksum" if seal else r"dtype float16 needs .* bytes, has"):
+        load_checkpoint(path)
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 @pytest.mark.parametrize("name", ["param/norm.weight", "optimizer/m"])
 def test_numbers_that_are_not_finite_are_refused(saved, name, number):

@@ -42,5 +42,7 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     _, b = (to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.norm1"))
     weight, bias = (to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.attn")[:2])
     q = (b @ weight[:, :D] + bias[:D]).reshape(H, -1)  # (H, K)
-    table = to_numpy(params[relative_part(config, i)]).astype(np.float64)  # (2N - 1, K)
+    part = relative_part(config, i)
+    assert part, "the model has relative positions"
+    table = to_numpy(params[part]).astype(np.float64)  # (2N - 1, K)
     return q @ table.T / math.sqrt(q.shape[1])

@@ -120,7 +120,7 @@ def _positions(config: ViTConfig) -> str:
         "none": "none",
     }
     places = {"stem": "at the stem", "blocks": "in every block", "shared": "the same in every block"}
-    return ", ".join(filter(None, (kinds[config.position], places.get(config.position_at))))
+    return ", ".join(filter(None, (kinds[config.position], places.get(config.position_at or ""))))
 
 
 def _pooling(config: ViTConfig) -> str:

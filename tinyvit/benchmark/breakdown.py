@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -74,9 +75,9 @@ def timed_operations() -> Iterator[Counter]:
             setattr(module, name, function)
 
 
-def _timed(function: Callable, name: str, spent: Counter, inner: list[float]) -> Callable:
+def _timed(function: Callable, name: str, spent: Any, inner: list[float]) -> Callable:
     @functools.wraps(function)
-    def run(*args, **kwargs):
+    def run(*args: Any, **kwargs: Any) -> Any:
         inner.append(0.0)
         start = time.perf_counter()
         result = function(*args, **kwargs)

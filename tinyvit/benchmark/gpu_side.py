@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from itertools import pairwise
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def make_step(case: Case, variant: str) -> Callable[[], None]:
     return step_and_tell
 
 
-def make_engine_and_step(case: Case, variant: str) -> tuple[ReferenceEngine, Callable[[], None]]:
+def make_engine_and_step(case: Case, variant: str) -> tuple[Any, Callable[[], object]]:
     """The same, and the engine that it uses."""
     if variant not in ENGINES:
         raise ValueError(f"there is no engine {variant!r}: expected one of {', '.join(ENGINES)}")
@@ -47,6 +48,7 @@ def make_engine_and_step(case: Case, variant: str) -> tuple[ReferenceEngine, Cal
     params = initialise(config).to(xp)
     images, labels = map(xp.asarray, case.data())
     training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0)
+    engine: ReferenceEngine
     if variant == "cuda":
         engine = CudaEngine(config, params, training=training, precision=case.precision)
     else:
@@ -59,7 +61,7 @@ def make_engine_and_step(case: Case, variant: str) -> tuple[ReferenceEngine, Cal
     return engine, lambda: engine.step(plan_batch(0, next(numbers), batch), 1e-3)
 
 
-def time_steps(step: Callable[[], None], count: int) -> list[float]:
+def time_steps(step: Callable[[], object], count: int) -> list[float]:
     """The seconds that each of `count` steps took, by the clock of the GPU, sent one after another."""
     xp = _gpu()
     events = [xp.cuda.Event() for _ in range(count + 1)]

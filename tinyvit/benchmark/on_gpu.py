@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from tinyvit.backend import Device, select_device
 from tinyvit.benchmark.case import Case
@@ -48,7 +49,8 @@ def measure(
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
-    sides, trials = [("gpu", engine)], {}
+    sides = [("gpu", engine)]
+    trials: dict[str, float | None] = {}
     for kind in torch:
         found = trial(case, _variants(case, kind), steps)
         trials |= found
@@ -57,7 +59,7 @@ def measure(
     timings = time_sides(case, sides, rounds, steps, WARM_UP)
     card = card_in(device.label)
     prediction = _prediction(case, card) if card and engine == "cuda" else None
-    result = {
+    result: dict[str, Any] = {
         "case": case.as_dict(),
         "device": device.label,
         "sides": [_side(case, timing) for timing in timings],

@@ -117,9 +117,9 @@ def _tests(name: str, title: str, which: tuple[str, ...], environment: dict[str,
 def _recipe(out: Path, data_dir: Path | None) -> Part:
     """The CIFAR-10 recipe; a run that was interrupted is continued."""
     run = out / "cifar10"
-    flags = ("--dataset", "cifar10", "--data-dir", str(data_dir), "--device", "gpu", "--out", str(run))
+    flags = ["--dataset", "cifar10", "--data-dir", str(data_dir), "--device", "gpu", "--out", str(run)]
     if (run / "last.npz").exists():
-        flags = ("--resume", str(run), "--device", "gpu")
+        flags = ["--resume", str(run), "--device", "gpu"]
     missing = "" if data_dir else "--data-dir, the folder with CIFAR-10, is not given"
     return Part("recipe", "the CIFAR-10 recipe", _module("tinyvit.train", *flags), 900, left_out=missing)
 
@@ -127,7 +127,7 @@ def _recipe(out: Path, data_dir: Path | None) -> Part:
 def _sanitizer(tool: str) -> Part:
     """compute-sanitizer on the kernels of whole steps."""
     found = next(filter(None, map(shutil.which, _SANITIZERS)), "")
-    command = (found or _SANITIZERS[0], "--tool", tool, "--error-exitcode", "1")
+    command: tuple[str, ...] = (found or _SANITIZERS[0], "--tool", tool, "--error-exitcode", "1")
     command += _module("tinyvit.benchmark.agreement")
     missing = "" if found else "compute-sanitizer, a part of the CUDA toolkit, is not found"
     return Part(f"sanitizer-{tool}", f"compute-sanitizer, {tool}", command, 600, left_out=missing)

@@ -12,7 +12,7 @@ Record = dict[str, Any]
 
 def report(records: Sequence[Record]) -> str:
     """The whole report."""
-    facts = next((r["result"] for r in records if r["name"] == "machine" and "result" in r), {})
+    facts: Record = next((r["result"] for r in records if r["name"] == "machine" and "result" in r), {})
     measured = [record for record in records if "sides" in record.get("result", {})]
     sections = [
         f"# tinyvit on {facts.get('card', 'a GPU').removeprefix('CuPy on ')}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ class ModelCheck:
             return partial(masked_patches.loss_and_grads, target=self.target)
         return loss_and_grads
 
-    def errors(self, seed: int, xp=np) -> dict[str, float]:
+    def errors(self, seed: int, xp: ModuleType = np) -> dict[str, float]:
         """The error of each parameter's gradient, at random parameters (no gain is 1, no bias or head 0)."""
         rng = np.random.default_rng(seed)
         config = self.config
@@ -43,9 +45,11 @@ class ModelCheck:
         grads, scratch = params.zeros_like(), params.zeros_like()
 
         def loss() -> Array:
+            noise = self._noise()
             if self.target:
-                return masked_patches.forward_loss(config, params, images, self.target, 0.5, self._noise())[0]
-            logits, _ = model.forward(config, params, images, self._noise())
+                assert noise, "which patches are corrupted is drawn from it"
+                return masked_patches.forward_loss(config, params, images, self.target, 0.5, noise)[0]
+            logits, _ = model.forward(config, params, images, noise)
             return ops.cross_entropy(logits, labels)[0]
 
         self.objective(config, params, images, labels, grads, noise=self._noise())
@@ -63,16 +67,16 @@ def random_params(config: ViTConfig, rng: np.random.Generator, dtype: str = "flo
     return params
 
 
-_TINY = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
-_TINIEST = {"patch_size": 2, "width": 4, "mlp_width": 5, "heads": 2, "layers": 1, "classes": 3}
+_TINY: dict[str, Any] = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2, "layers": 2, "classes": 3}
+_TINIEST = _TINY | {"patch_size": 2, "width": 4, "mlp_width": 5, "layers": 1}
 _TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
 _GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
-_RESNET = {"resnet_width": 3, "resnet_groups": 1}
+_RESNET: dict[str, Any] = {"resnet_width": 3, "resnet_groups": 1}
 
 MODEL_CHECKS = (
-    ModelCheck("ViT, class token", ViTConfig(8, **_TINY)),
+    ModelCheck("ViT, class token", ViTConfig((8, 8), **_TINY)),
     ModelCheck("ViT, mean pooling, exact GELU", ViTConfig((8, 4), **_TINY, pool="mean", gelu="exact")),
-    ModelCheck("ViT, pre_logits, three heads", ViTConfig(8, **(_TINY | {"heads": 3}), pre_logits=5)),
+    ModelCheck("ViT, pre_logits, three heads", ViTConfig((8, 8), **(_TINY | {"heads": 3}), pre_logits=5)),
     ModelCheck(
         "ViT, dropout, stochastic depth",
         ViTConfig((4, 8), **_TINY, dropout=0.2, attention_dropout=0.2, drop_path=0.5),

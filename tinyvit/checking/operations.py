@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +19,11 @@ class OperationCheck:
     """A forward and backward pair, the names of its inputs, and their shapes."""
 
     name: str
-    forward: Callable[..., tuple[Array, object]]
-    backward: Callable[[Array, object], Array | Sequence[Array]]
+    forward: Callable[..., tuple[Array, Any]]
+    backward: Callable[[Array, Any], Array | Sequence[Array]]
     shapes: dict[str, tuple[int, ...]]
 
-    def errors(self, seed: int, xp=np) -> dict[str, float]:
+    def errors(self, seed: int, xp: ModuleType = np) -> dict[str, float]:
         """The error of each input's gradient; inputs are drawn around 1 for gains, otherwise around 0."""
         rng = np.random.default_rng(seed)
         inputs = []

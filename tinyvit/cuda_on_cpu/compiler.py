@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tinyvit.cuda_on_cpu.source import gather
@@ -123,7 +124,7 @@ def _link(objects: list[str], library: Path) -> None:
     _into(library, lambda target: _run([*compiler(), "-shared", "-o", target, *objects, "-lm"]))
 
 
-def _into(path: Path, make) -> None:
+def _into(path: Path, make: Callable[[str], object]) -> None:
     """Make a file under another name, then move it: other processes see all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)

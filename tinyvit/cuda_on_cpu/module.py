@@ -170,7 +170,8 @@ def _three(what: str, sizes: tuple[int, ...]) -> tuple[int, int, int]:
         raise TypeError(f"{what} is a tuple of whole numbers (divide with //), not {sizes!r}") from None
     if not 1 <= len(whole) <= 3:
         raise TypeError(f"{what} has one to three numbers, not {sizes!r}")
-    return (*whole, 1, 1)[:3]
+    x, y, z = (*whole, 1, 1)[:3]
+    return x, y, z
 
 
 def _stack_address() -> int:

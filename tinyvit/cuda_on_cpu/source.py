@@ -62,6 +62,14 @@ def _without_comments(code: str) -> str:
     return COMMENT_OR_TEXT.sub(blank, code)
 
 
+def _parts(piece: str) -> tuple[str, str, str]:
+    """Kind, name and extents of a declared variable."""
+    found = DECLARATOR.fullmatch(piece)
+    if found is None:
+        raise ValueError(f"{piece!r} declares no variable")
+    return found[1], found[2], found[3]
+
+
 def _declare(whole: str, declared: str) -> str:
     is_extern = re.search(r"\bextern\b", whole[: whole.index("__shared__")]) is not None
     is_volatile = re.search(r"\bvolatile\b", whole[: whole.index("__shared__")]) is not None
@@ -69,11 +77,11 @@ def _declare(whole: str, declared: str) -> str:
     pieces = _split(ALIGNMENT.sub(" ", declared).replace("\n", " "))
     if any(FIRST_VALUE.search(piece) for piece in pieces):
         return 'static_assert(false, "a __shared__ variable has no first value: let a thread set it");'
-    kind, name, extents = DECLARATOR.fullmatch(pieces[0]).groups()
+    kind, name, extents = _parts(pieces[0])
     kind = ("volatile " if is_volatile else "") + kind.strip()
     lines = []
     for piece in [f"{name} {extents}", *pieces[1:]]:
-        _, name, extents = DECLARATOR.fullmatch(piece).groups()
+        _, name, extents = _parts(piece)
         if is_extern:
             lines.append(f"{kind}* const {name} = reinterpret_cast<{kind}*>(tinyvit::dynamic_shared);")
             continue

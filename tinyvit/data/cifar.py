@@ -196,7 +196,7 @@ def _read_python(source: Source, path: Path) -> tuple[np.ndarray, np.ndarray]:
     expected = source.images_per_file[path.name]
     shape = pixels.shape if isinstance(pixels, np.ndarray) else ()
     counts = (len(labels),) if isinstance(labels, list) else getattr(labels, "shape", ())
-    if shape != (expected, PIXELS) or counts != (expected,):
+    if not isinstance(pixels, np.ndarray) or shape != (expected, PIXELS) or counts != (expected,):
         raise UserError(
             f"{path} contains arrays of shape {shape} and {counts}, expected {(expected, PIXELS)} pixels and "
             f"{(expected,)} labels: it is not the file that its name says. {REDOWNLOAD}"

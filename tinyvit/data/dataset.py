@@ -118,9 +118,7 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     new = np.full(len(dataset.classes), -1)
     new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
 
-    def kept(images: ImageSet | None) -> ImageSet | None:
-        if images is None:
-            return None
+    def kept(images: ImageSet) -> ImageSet:
         indices = np.flatnonzero(new[images.labels] >= 0)
         return ImageSet(images.images[indices], new[images.labels[indices]])
 
@@ -129,7 +127,7 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
         classes=tuple(names),
         train=kept(dataset.train),
         test=kept(dataset.test),
-        validation=kept(dataset.validation),
+        validation=kept(dataset.validation) if dataset.validation else None,
     )
 
 

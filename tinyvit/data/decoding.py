@@ -8,12 +8,15 @@ fractions of pixels that contains exactly the image.
 
 from __future__ import annotations
 
+import io
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import prod
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -28,6 +31,7 @@ WHITE = (255, 255, 255)  # the background behind transparent pixels
 
 MOST_PIXELS = 1 << 26  # 8192 x 8192
 _LARGE, _ONE_LARGE = 1 << 24, Lock()  # only one image of more pixels is decoded at a time
+_LARGE_READ = 1 << 20  # bytes
 _JPEGS = ("JPEG", "MPO")  # MPO: a JPEG followed by further images, as some phones write it
 _ORIENTATION = 0x0112  # the EXIF tag for how the camera was held; _UPRIGHT turns such an image upright
 _UPRIGHT = {
@@ -39,6 +43,7 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_TILE_SIDES = (0x0142, 0x0143)  # the tags for the width and the height of a TIFF's tiles
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
 
@@ -49,11 +54,11 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     most_reduced(width, height), called with the size of the upright image, returns the largest factor, 1 or
     more, by which it may be reduced. A JPEG is then decoded at 1/2, 1/4 or 1/8 of its size within that limit;
     all other images keep their size. Raises UserError if there is no such file, it is not a regular file,
-    Pillow cannot decode it, or it would have more than MOST_PIXELS pixels. Decoding takes up to 2 GB of
+    Pillow cannot decode it, or it would have more than MOST_PIXELS pixels. Decoding takes up to 2.5 GB of
     memory, on all threads together: those with large images wait for each other.
     """
     try:
-        with open_regular(path) as file, Image.open(file, formats=readable_formats()) as image:
+        with _Modest(open_regular(path)) as file, Image.open(file, formats=readable_formats()) as image:
             whole = image.size
             reduced = _reduce(image, most_reduced) if most_reduced else None
             pixels = _pixels(image, whole)
@@ -81,6 +86,22 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     return rgb, _frame(rgb, reduced, orientation)
 
 
+class _Modest(io.BufferedReader):
+    """A file of which no more is asked for than there is.
+
+    Python makes room for as much as is asked for, and Pillow asks for whatever a header claims.
+    """
+
+    def __init__(self, file: io.BufferedReader):
+        self._length = os.fstat(file.fileno()).st_size
+        super().__init__(file.detach())
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > _LARGE_READ:
+            size = min(size, max(0, self._length - self.tell()))
+        return super().read(size)
+
+
 @contextmanager
 def without_warnings() -> Iterator[None]:
     """Within this context, Pillow does not warn about large images and damaged metadata.
@@ -105,8 +126,14 @@ def _reduce(image: Image.Image, most_reduced: Callable[[int, int], float]) -> tu
 
 
 def _pixels(image: Image.Image, whole: tuple[int, int]) -> int:
-    """How many pixels have to be in memory to decode an image; of a progressive JPEG, the whole."""
-    return prod(whole if image.info.get("progressive") else image.size)
+    """How many pixels have to be in memory to decode an image.
+
+    That is the whole of a progressive JPEG, and one tile of a TIFF beside it, which may be far larger.
+    """
+    tags: Any = getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
+    sides = [tags.get(tag) for tag in _TILE_SIDES]
+    tile = prod(map(abs, sides)) if all(isinstance(side, int) for side in sides) else 0
+    return prod(whole if image.info.get("progressive") else image.size) + tile
 
 
 def _frame(image: Image.Image, reduced: tuple[float, float] | None, orientation: int) -> Box:

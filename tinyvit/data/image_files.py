@@ -11,9 +11,9 @@ from PIL import Image
 
 # Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
-# A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and three that may hold an image
+# A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and four that may hold an image
 # far larger than they state.
-_UNSAFE = {"EPS", "IPTC", "FITS", "ICO", "ICNS"}
+_UNSAFE = {"EPS", "IPTC", "FITS", "ICO", "ICNS", "BLP"}
 
 
 def is_image_name(path: Path) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,7 +67,7 @@ def read_photos(
     resample: str = "bicubic",
     crop_share: float = 1.0,
     with_whole: bool = True,
-) -> Iterator[Photo | UserError]:
+) -> Generator[Photo | UserError]:
     """What read_photo returns for each path, in order, or the UserError where it would raise one.
 
     Several files are decoded at a time, on threads, but only a few are kept in memory.
@@ -119,10 +119,10 @@ def _whole_size(frame: Box) -> tuple[int, int]:
 
 def _on_threads(
     read: Callable[[Path], Photo | UserError], paths: Iterable[Path]
-) -> Iterator[Photo | UserError]:
+) -> Generator[Photo | UserError]:
     """read(path) for each path, in order; a few paths are read ahead."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    waiting = deque()
+    waiting: deque[Future[Photo | UserError]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
             for path in paths:

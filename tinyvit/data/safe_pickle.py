@@ -13,7 +13,7 @@ import mmap
 import pickletools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -66,8 +66,8 @@ class _Array:
         _version, shape, dtype, fortran_order, content = state
         if not isinstance(dtype, _Dtype):
             raise UserError("contains an array without a type: it is not a CIFAR batch.")
-        order = "F" if fortran_order else "C"
-        self.array = np.frombuffer(content, dtype=np.uint8).reshape(shape, order=order)
+        flat = np.frombuffer(content, dtype=np.uint8)
+        self.array = flat.reshape(shape, order="F" if fortran_order else "C")
 
 
 _STAND_INS = {
@@ -87,7 +87,7 @@ class _Machine:
 
     def run(self, content: mmap.mmap) -> dict[Any, Any]:
         """The dictionary that a pickle describes."""
-        for count, (instruction, argument, _) in enumerate(pickletools.genops(content)):
+        for count, (instruction, argument, _) in enumerate(pickletools.genops(cast(BinaryIO, content))):
             name = instruction.name
             if name == "STOP":
                 break
@@ -163,7 +163,8 @@ class _Machine:
         self.stack.append(target)
 
 
-_PUSHED = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8")
+_PUSHED: tuple[str, ...] = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1")
+_PUSHED += ("BINBYTES", "SHORT_BINBYTES", "BINBYTES8")
 _PUSHED += ("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8")
 _INSTRUCTIONS: dict[str, Callable[[_Machine, Any], None]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),

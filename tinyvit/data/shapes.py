@@ -150,7 +150,9 @@ def _wave(rng: np.random.Generator, n: int, lowest: float, highest: float) -> np
     return np.sin(across + down + phase)
 
 
-def _uniform(rng: np.random.Generator, low, high, n: int, each: int = 1) -> np.ndarray:
+def _uniform(
+    rng: np.random.Generator, low: float | np.ndarray, high: float | np.ndarray, n: int, each: int = 1
+) -> np.ndarray:
     """Float32 numbers for each of n images, (n, 1, each): shaped to meet their pixels."""
     return low + (high - low) * rng.random((n, 1, each), dtype=np.float32)
 
@@ -158,32 +160,32 @@ def _uniform(rng: np.random.Generator, low, high, n: int, each: int = 1) -> np.n
 # The silhouettes, inside the unit circle, y upwards.
 
 
-def _disc(x, y):
+def _disc(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.hypot(x, y) - 0.85
 
 
-def _ring(x, y):
+def _ring(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.abs(np.hypot(x, y) - 0.72) - 0.23
 
 
-def _box(x, y, half_width, half_height):
+def _box(x: np.ndarray, y: np.ndarray, half_width: float, half_height: float) -> np.ndarray:
     return np.maximum(np.abs(x) - half_width, np.abs(y) - half_height)
 
 
-def _square(x, y):
+def _square(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _box(x, y, 0.7, 0.7)
 
 
-def _triangle(x, y):
+def _triangle(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Three half planes: below the two sloping sides, above the base."""
     return np.maximum(0.866 * np.abs(x) + 0.5 * y, -y) - 0.5
 
 
-def _cross(x, y):
+def _cross(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.minimum(_box(x, y, 0.95, 0.28), _box(x, y, 0.28, 0.95))
 
 
-def _star(x, y):
+def _star(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Five points: the plane folded into one tenth of it, half a point, bounded there by a single line."""
     tenth = np.pi / 5
     angle = np.arctan2(x, y) % (2 * tenth)
@@ -195,12 +197,12 @@ def _star(x, y):
     return normal_x * (radius * np.cos(angle) - 1) + normal_y * radius * np.sin(angle)
 
 
-def _crescent(x, y):
+def _crescent(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """A disc without a smaller one above its centre: a moon on its back."""
     return np.maximum(np.hypot(x, y) - 0.95, 0.72 - np.hypot(x, y - 0.5))
 
 
-def _heart(x, y):
+def _heart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """A square on its corner and two discs on its upper sides."""
     side = 0.55  # half the square's side
     corner = side * 1.414
@@ -210,14 +212,14 @@ def _heart(x, y):
     return np.minimum(square, lobe)
 
 
-def _leaf(x, y):
+def _leaf(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """What two large discs share, one to the left and one to the right: tips at (0, 1) and (0, -1)."""
     half_width = 0.45
     offset = (1 - half_width**2) / (2 * half_width)  # of the discs' centres
     return np.hypot(np.abs(x) + offset, y) - (offset + half_width)
 
 
-def _arrow(x, y):
+def _arrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """A triangle with its tip at (0, 1) on a shaft."""
     head = np.maximum((0.95 * np.abs(x) + 0.8 * (y - 1)) / 1.242, 0.05 - y)  # 1.242 = hypot(0.95, 0.8)
     return np.minimum(head, _box(x, y + 0.4, 0.24, 0.55))

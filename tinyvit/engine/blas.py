@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def keep_freed_memory() -> None:
         mallopt(top_pad, 64 * 1024 * 1024)  # as large as a heap of a thread, which is then never unmapped
 
 
-def openblas_function(name: str) -> tuple[Callable, type] | None:
+def openblas_function(name: str) -> tuple[Any, type] | None:
     """A function of the OpenBLAS in NumPy's wheel, by its name in cblas.h, and the type of its integers.
 
     None if NumPy uses another BLAS.

@@ -32,10 +32,10 @@ def make_engine(
     something cannot be as asked for, the engine's note says why.
     """
     if array_module(params.flat) is np:
-        engine = CpuEngine(config, params, objective, training, threads)
+        on_cpu = CpuEngine(config, params, objective, training, threads)
         if precision in ("tf32", "bf16"):
-            engine.note = f"{precision} needs a GPU: everything is computed in fp32."
-        return engine
+            on_cpu.note = f"{precision} needs a GPU: everything is computed in fp32."
+        return on_cpu
     if precision == "auto":
         has_bf16 = capability(array_module(params.flat)) >= OLDEST_FOR_BF16
         precision = "bf16" if has_bf16 else "fp32"
@@ -45,10 +45,10 @@ def make_engine(
         note, precision, reason = f"{reason}: everything is computed in fp32.", "fp32", ""
     if not reason:
         try:
-            engine = CudaEngine(config, params, objective, training, precision)
-            engine.compile()
-            engine.note = note
-            return engine
+            on_gpu = CudaEngine(config, params, objective, training, precision)
+            on_gpu.compile()
+            on_gpu.note = note
+            return on_gpu
         except (CublasError, KernelError) as error:
             reason = str(error)
     engine = ReferenceEngine(config, params, objective, training)

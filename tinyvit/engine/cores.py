@@ -34,9 +34,10 @@ def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: 
     """
     if not processes:
         return available_cores(root)
-    if None in processes:
+    known = [cores for cores in processes if cores is not None]
+    if len(known) < len(processes):
         return max(1, available_cores(root) // len(processes))
-    fair = sum(1 / sum(core in others for others in processes) for core in processes[which])
+    fair = sum(1 / sum(core in others for others in known) for core in known[which])
     quota = min(_cpu_quotas(root), default=math.inf) / len(processes)
     return max(1, math.floor(min(fair, quota) + 1e-9))
 

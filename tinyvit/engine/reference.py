@@ -57,8 +57,25 @@ class ReferenceEngine:
         training: Training | None = None,
     ):
         self.config, self.params = config, params
-        self.objective, self.training = objective, training
+        self.objective, self._training = objective, training
         self._grads: Params | None = None
+
+    @property
+    def trains(self) -> bool:
+        """Whether it was made to train; otherwise it only predicts."""
+        return self._training is not None
+
+    @property
+    def training(self) -> Training:
+        """What it trains with. Raises ValueError if it was made without."""
+        if self._training is None:
+            raise ValueError("this engine only predicts: make one with training=Training(...) to take steps")
+        return self._training
+
+    @property
+    def ranks(self) -> Ranks:
+        """The processes that share the images of each batch; an engine that only predicts is alone."""
+        return self.training.ranks if self.trains else ALONE
 
     @property
     def grads(self) -> Params:
@@ -79,7 +96,7 @@ class ReferenceEngine:
         """
         t = self.training
         self.grads.flat.fill(0)
-        loss = 0.0
+        loss: Array = 0.0
         for part in own_parts(plan, t):
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)

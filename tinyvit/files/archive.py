@@ -9,7 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder
@@ -22,8 +22,8 @@ MOST_MEMBERS = 1000  # the official archives have 8
 _HEADERS = 65_536  # bytes before the content of a member, with room for long names
 _PURPOSE = "unpacking"
 # The exceptions that gzip, zlib and tarfile raise for a damaged archive.
-_DAMAGE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, LookupError, TypeError)
-_DAMAGE += (ArithmeticError, RecursionError)
+_DAMAGE: tuple[type[Exception], ...] = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile)
+_DAMAGE += (ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
@@ -88,9 +88,9 @@ def _unpack_wanted(archive: Path, wanted: Collection[str], folder: Path) -> set[
     """Write the wanted members below folder in one pass over the archive; returns the names found."""
     found = set()
     with open_regular(archive) as file, gzip.open(file) as unzipped:
-        stream = _Metered(unzipped)
+        stream = _Metered(cast(BinaryIO, unzipped))
         stream.allow(_HEADERS)
-        with tarfile.open(fileobj=stream, mode="r|") as members:
+        with tarfile.open(fileobj=cast(BinaryIO, stream), mode="r|") as members:
             for count, member in enumerate(members):
                 _check_member(archive, member, count)
                 stream.allow(member.size + _HEADERS)
@@ -119,7 +119,9 @@ def _check_member(archive: Path, member: tarfile.TarInfo, count: int) -> None:
 def _write(members: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with open(target, "wb") as file:
-        shutil.copyfileobj(members.extractfile(member), file)
+        content = members.extractfile(member)
+        assert content, "only regular files are written"
+        shutil.copyfileobj(content, file)
         file.flush()
         os.fsync(file.fileno())
 

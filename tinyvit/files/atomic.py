@@ -13,7 +13,7 @@ from tinyvit.files.locks import Taken, lock
 from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], None], previous: Path | None = None) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: Path | None = None) -> None:
     """Call write on a temporary file next to path, flush it to disk, then move it into place.
 
     write may also read what it has written. The file that is replaced, if any, is then found at previous, in

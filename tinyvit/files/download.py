@@ -213,4 +213,7 @@ def _size(path: Path) -> int:
 def _reason(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
-    return str(error.reason if isinstance(error, urllib.error.URLError) else error)
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, OSError) and cause.strerror:
+        return ": ".join(str(part) for part in (cause.filename, cause.strerror) if part)
+    return str(cause)

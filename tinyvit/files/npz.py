@@ -38,8 +38,8 @@ _KINDS = "fiubU"  # floating point, whole numbers, true or false, and text, whic
 _END = b"PK\x05\x06"  # of a zip: this, 6 bytes, the number of members, 10 bytes, the length of a comment
 _END_SIZE, _LONGEST_COMMENT = 22, 0xFFFF
 # The exceptions that zipfile, zlib and numpy raise for a damaged file.
-_DAMAGE = (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError, ArithmeticError, MemoryError)
-_DAMAGE += (SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
+_DAMAGE: tuple[type[Exception], ...] = (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError)
+_DAMAGE += (ArithmeticError, MemoryError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 
 
 def names_in_npz(path: Path) -> list[str]:

@@ -6,14 +6,15 @@ import errno
 import json
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 _MOST_DIGITS = 100
 LARGEST_TEXT = 8_000_000  # bytes of a text; as JSON, it may take 30 times as much memory
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading bytes. Raises OSError for all but regular files, without waiting for a pipe."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:

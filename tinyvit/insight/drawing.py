@@ -36,6 +36,7 @@ def draw_picture(picture: str, model: Model, insight: Insight, path: Path, title
 def draw_filled_patches(model: Model, insight: Insight, settings: Settings, path: Path, title: str) -> None:
     """Draw what a model that learned without labels makes of corrupted patches, to a PNG at path."""
     views = [example.view for example in insight.examples]
+    assert settings.target, "the model learned without labels"
     what = settings.target, settings.corrupt, settings.seed
     draw_patches(filled_patches(model.config, model.params, np.stack(views), *what), path, title)
 

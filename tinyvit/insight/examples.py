@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def _files_among(words: Sequence[Path]) -> list[Path]:
 
 
 def _batches_in(model: Model, paths: Sequence[Path]) -> Iterator[list[Example]]:
-    settings = model.photo_fit.settings if model.photo_fit else {}
+    settings: dict[str, Any] = model.photo_fit.settings if model.photo_fit else {}
     results = read_photos(paths, model.config.image_size, **settings)
     names = iter(short_names(paths))
     count = 0
@@ -83,6 +83,7 @@ def _batches_in(model: Model, paths: Sequence[Path]) -> Iterator[list[Example]]:
         for result in batch:
             name = next(names)
             if isinstance(result, Photo):
+                assert result.whole is not None, "photos are read with it"
                 photo = SeenPhoto(result.whole, result.box, name)
                 examples.append(Example(result.view, photo, name))
             else:

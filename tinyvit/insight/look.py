@@ -23,7 +23,7 @@ class Insight:
     """
 
     count: int = 0
-    distances: np.ndarray | float = 0.0
+    distances: np.ndarray = field(default_factory=lambda: np.zeros(()))
     maps: dict[str, list[np.ndarray]] = field(default_factory=dict)
     examples: list[Example] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
@@ -65,7 +65,8 @@ def look_inside(model: Model, batches: Iterable[list[Example]], shown: Mapping[s
             if (room := shown[picture] - len(maps)) > 0:
                 maps += list(looks[picture](views[:room]))
         if (room := shown.get("distance", 0) - insight.count) > 0:
-            insight.distances += model.attention_distance(views[:room]).sum(axis=0, dtype=np.float64)
+            distances = model.attention_distance(views[:room])
+            insight.distances = insight.distances + distances.sum(axis=0, dtype=np.float64)
             insight.count += len(views[:room])
         if (room := kept - len(insight.examples)) > 0:
             insight.captions += _captions(model, views[:room], batch)

@@ -87,7 +87,7 @@ class ViTConfig:
     class token takes part, so that it can be trained further with labels.
     """
 
-    image_size: tuple[int, int] | int
+    image_size: tuple[int, int]  # what is read; one number is accepted too, if a type checker does not look
     patch_size: int
     width: int
     mlp_width: int
@@ -112,8 +112,8 @@ class ViTConfig:
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
-        size = self.image_size
-        sides = (size, size) if isinstance(size, Integral) else size
+        size: Any = self.image_size
+        sides: Any = (size, size) if isinstance(size, Integral) else size
         if not (isinstance(sides, tuple | list) and len(sides) == 2):
             raise UserError(f"image_size is {size!r}, expected a whole number of pixels, or (height, width).")
         if not all(isinstance(side, Integral) for side in sides):
@@ -123,12 +123,12 @@ class ViTConfig:
         object.__setattr__(self, "image_size", tuple(map(int, sides)))
         self._check_resnet()
         for name in _COUNTS:
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             least = 0 if name == "layers" or (name in WITHOUT_TRANSFORMER and self.layers == 0) else 1
-            if not isinstance(value, Integral) or value < least:
+            if not isinstance(value, Integral) or int(value) < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             most = MOST_LAYERS if name == "layers" else LARGEST
-            if value > most:
+            if int(value) > most:
                 raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
         if not 0 < self.eps < 1:
@@ -159,8 +159,9 @@ class ViTConfig:
         """Raise UserError unless resnet is None, or whole numbers of units, which become a tuple."""
         if self.resnet is None:
             return
-        counts = self.resnet
-        if not isinstance(counts, tuple | list) or not all(isinstance(n, Integral) and n > 0 for n in counts):
+        counts: Any = self.resnet
+        whole = isinstance(counts, tuple | list) and all(isinstance(n, Integral) for n in counts)
+        if not whole or any(n < 1 for n in counts):
             raise UserError(
                 f"resnet is {counts!r}, expected the number of units in each stage, as in (3, 4, 9), or None."
             )

@@ -30,7 +30,7 @@ def tiny_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return rng.normal(0, 1e-6, shape)
 
 
-def xavier_uniform(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+def xavier_uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Uniform with variance 2 / (inputs + outputs) (Glorot and Bengio 2010).
 
     This keeps the scale of activations going forward, and of gradients going backward, about constant.
@@ -39,7 +39,7 @@ def xavier_uniform(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarr
     return rng.uniform(-limit, limit, shape)
 
 
-def xavier_uniform_qkv(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+def xavier_uniform_qkv(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """The matrices of q, k and v side by side, (D, 3D), each Xavier-uniform as a D x D matrix."""
     D = shape[0]
     return np.concatenate([xavier_uniform(rng, (D, D)) for _ in range(3)], axis=1)

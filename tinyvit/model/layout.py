@@ -92,7 +92,7 @@ def _resnet(config: ViTConfig) -> list[Row]:
     F = config.resnet_width
     rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
     inputs = F
-    for i, units in enumerate(config.resnet):
+    for i, units in enumerate(config.resnet or ()):
         F = config.resnet_width * 2**i
         for j in range(units):
             rows += _unit(f"resnet.{i}.{j}", inputs, F, f"block{i + 1}/unit{j + 1}", projects=j == 0)

@@ -65,7 +65,7 @@ class Model:
         H, W = c.image_size
         shape = f"{c.layers} layers, width {c.width}, {c.heads} heads, patches of {P} x {P}"
         if not c.has_transformer:
-            shape = f"ResNet with stages of {', '.join(map(str, c.resnet))} units, width {c.width}"
+            shape = f"ResNet with stages of {', '.join(map(str, c.resnet or ()))} units, width {c.width}"
         return (
             f"{type(self).__name__}({shape}, images of {H} x {W}, {c.classes} classes, "
             f"{self.params.count:,} parameters)"

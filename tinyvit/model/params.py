@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from types import ModuleType
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import Row, Shape
@@ -53,7 +55,7 @@ class Params(Mapping):
                 self._groups.setdefault(".".join(words[:i]), []).append(view)
 
     @classmethod
-    def zeros(cls, rows: tuple[Row, ...], dtype: str = "float32", xp=np) -> Params:
+    def zeros(cls, rows: tuple[Row, ...], dtype: DTypeLike = "float32", xp: ModuleType = np) -> Params:
         """The parameters of a table, all zeros, in the array module xp."""
         return cls(xp.zeros(sum(prod(row.shape) for row in rows), dtype=dtype), rows)
 
@@ -61,11 +63,11 @@ class Params(Mapping):
         """A new buffer of zeros with the same table, for gradients or an optimiser's state."""
         return Params(array_module(self.flat).zeros_like(self.flat), self.rows)
 
-    def astype(self, dtype: str) -> Params:
+    def astype(self, dtype: DTypeLike) -> Params:
         """A copy in another dtype."""
         return Params(self.flat.astype(dtype), self.rows)
 
-    def to(self, xp) -> Params:
+    def to(self, xp: ModuleType) -> Params:
         """A copy in the array module xp, numpy or cupy."""
         flat = self.flat
         on_host = xp is np and array_module(flat) is not np

@@ -54,13 +54,13 @@ RESNETS = {
     "50": ResNet((3, 4, 6, 3)),
 }
 # Any patch size is accepted, except for hybrids; these are the usual ones.
-SMALL = ("nano/4", "micro/4", "milli/4", "mini/4")
+SMALL: tuple[str, ...] = ("nano/4", "micro/4", "milli/4", "mini/4")
 SMALL += ("r5+nano/4", "r5+micro/4", "resnet-nano", "resnet-micro")  # for 32 x 32 pixels
-OFFICIAL = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
+OFFICIAL: tuple[str, ...] = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
 OFFICIAL += ("r+ti/16", "r26+s/32", "r26+b/32", "r50+b/16", "r50+l/32", "resnet-26", "resnet-50")
 
 
-def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes) -> ViTConfig:
+def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes: Any) -> ViTConfig:
     """The model called `name`, such as 'nano/4', 'ViT-B_16', 'R26+S/32' or 'resnet-50', in any case.
 
     Further keyword arguments replace fields of ViTConfig. Raises UserError if there is no such model,
@@ -93,10 +93,13 @@ def is_resnet(name: str) -> bool:
 
 def usual_name(name: str) -> str:
     """A preset's name as in the paper, but without ViT-: ViT-b_16 becomes B/16, nano/4 stays nano/4."""
-    if is_resnet(name):
-        size = _RESNET_NAME.fullmatch(_plain(name))[1]
+    if alone := _RESNET_NAME.fullmatch(_plain(name)):
+        size = alone[1]
         return f"{'ResNet' if size.isdigit() else 'resnet'}-{size}"
-    resnet, size, patch = _NAME.fullmatch(_plain(name)).groups()
+    match = _NAME.fullmatch(_plain(name))
+    if match is None:
+        raise ValueError(f"{name!r} is not the name of a preset")
+    resnet, size, patch = match.groups()
     before = f"{resnet.upper()}+" if resnet else ""
     return f"{before}{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 

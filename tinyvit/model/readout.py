@@ -59,7 +59,7 @@ def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, gra
     norm, pool, pre_logits, tanh = cache.features
     dx, *dhead = ops.linear_backward(dlogits, cache.head)
     grads.add("head", *dhead)
-    if config.pre_logits:
+    if pre_logits is not None:
         dx = ops.tanh_backward(dx, tanh)
         dx, *dpre_logits = ops.linear_backward(dx, pre_logits)
         grads.add("pre_logits", *dpre_logits)
@@ -67,7 +67,7 @@ def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, gra
         dx = ops.row_pool_backward(dx, pool)  # (B, N, D)
     else:
         dx = (ops.token_pool_backward if config.has_token else ops.mean_pool_backward)(dx, pool)
-    if config.has_transformer:
+    if norm is not None:
         dx, *dnorm = ops.layer_norm_backward(dx, norm)
         grads.add("norm", *dnorm)
     return dx

@@ -55,7 +55,7 @@ def stem(
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
-    if config.has_transformer:
+    if cache.patch is not None:
         dx = ops.dropout_backward(dx, cache.dropout)
         dx = add_positions_backward(dx, cache.position, grads)
         if config.has_token:
@@ -66,7 +66,7 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
             grads.add("mask_token", dmask)
         dx, *dpatch = ops.linear_backward(dx, cache.patch)
         grads.add("patch", *dpatch)
-    if config.has_resnet:
+    if cache.resnet is not None:
         dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
         resnet_backward(config, dx, cache.resnet, grads)
 

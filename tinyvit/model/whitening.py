@@ -76,12 +76,13 @@ def whiten(config: ViTConfig, params: Params, batches: Iterable[np.ndarray]) -> 
 
 def _statistics(config: ViTConfig, batches: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, float]:
     """Mean (n,) and covariance (n, n) of all patches, and the mean square of a pixel; in float64."""
-    count, total, products = 0, 0.0, 0.0
+    n = config.patch_size**2 * config.channels
+    count, total, products = 0, np.zeros(n), np.zeros((n, n))
     for images in batches:
         patches, _ = ops.patchify(images.astype(np.float64), config.patch_size)  # (B, T, n)
         patches = patches.reshape(-1, patches.shape[2])
         count += len(patches)
-        total = total + patches.sum(axis=0)
-        products = products + patches.T @ patches
+        total += patches.sum(axis=0)
+        products += patches.T @ patches
     mean, second = total / count, products / count
     return mean, second - np.outer(mean, mean), float(np.trace(second)) / len(mean)

@@ -89,7 +89,7 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
     dq[:, :, Q:] = 0  # these tokens were not queries
     dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is already scaled                            eq. 9
-    drelative = ()
+    drelative: list[Array] = []
     if relative is not None:
         dq_relative, *drelative = relative_scores_backward(dS, (q, relative))
         dq[:, :, :Q] += dq_relative * (1 / math.sqrt(K))

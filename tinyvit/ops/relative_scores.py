@@ -67,6 +67,6 @@ def _used(table: Array, Q: int) -> Array:
 
 def _shifted(G: Array) -> Array:
     """S (B, H, Q, N) within G (B, H, Q, N + Q), as a view."""
-    B, H, Q, W = (*G.shape[:3], G.shape[3] - 1)
+    (B, H, Q), W = G.shape[:3], G.shape[3] - 1
     memory = G.reshape(B, H, Q * (W + 1))[..., Q - 1 : Q - 1 + Q * W]
     return memory.reshape(B, H, Q, W)[..., : W + 1 - Q]  #                                   eq. 4

@@ -7,8 +7,9 @@ from tinyvit.optim.clip import clip_norm
 from tinyvit.optim.muon import Muon
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
+from tinyvit.optim.sharded import Sharded
 
-Optimizer = SGD | Adam | Muon  # anything with step(grads, lr, step) and state
+Optimizer = SGD | Adam | Muon | Sharded  # anything with step(grads, lr, step) and state
 OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
 
 

@@ -12,9 +12,12 @@ from collections.abc import Callable
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
+from tinyvit.optim.sharded import Piece
 
 
-def clip_norm(grads: Params, largest: float, total: Callable[[Array], Array] = lambda part: part) -> Array:
+def clip_norm(
+    grads: Params | Piece, largest: float, total: Callable[[Array], Array] = lambda part: part
+) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
     If grads are a part of all gradients, total(squares of the part) are the squares of all. Returns the norm

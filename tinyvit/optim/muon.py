@@ -47,7 +47,6 @@ class Muon:
     """
 
     def __init__(self, params: Params, momentum: float = 0.95, weight_decay: float = 0.0):
-        self.params = params
         self._parts: dict[str, tuple[slice, AdamW | _Matrices]] = {}
         rows, start = {row.name: row for row in params.rows}, 0
         for hidden, names in groupby(places(params.rows), key=lambda name: rows[name].hidden):
@@ -89,7 +88,7 @@ class _Matrices:
 
     def __init__(self, params: Params, momentum: float, weight_decay: float):
         self.params, self.momentum, self.weight_decay = params, momentum, weight_decay
-        self.spread = one_after_another
+        self.spread: Spread = one_after_another
         self.m = array_module(params.flat).zeros_like(params.flat)
         self._directions = params.zeros_like()
         self._pieces = list(_pieces(params, self._directions))
@@ -116,7 +115,7 @@ class _Matrices:
 def _move(lr: float, piece: _Piece) -> None:
     """Equation 4 for the matrices of a piece."""
     update = orthogonalise(array_module(piece.directions[0]).stack(piece.directions))  # (n, A, B)
-    update *= lr * _RMS * sqrt(max(update.shape[1:]))
+    update *= lr * _RMS * sqrt(update.shape[2])  # B, the longer side
     for weights, change in zip(piece.weights, update, strict=True):
         weights -= change
 

@@ -4,8 +4,9 @@ better."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
-Work = Callable[[object], None]
+Work = Callable[[Any], None]
 Spread = Callable[[Work, Iterable], None]
 
 

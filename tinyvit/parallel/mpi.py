@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Hashable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class MpiRanks(Ranks):
         if error:
             raise error
         copy = self._comm.bcast(result, root=0)
-        return copy if self.rank else result
+        return copy if self.rank else cast(T, result)
 
     def in_turn(self, function: Callable[..., T], *args: object) -> T:
         """See Ranks.in_turn."""
@@ -104,7 +104,7 @@ class MpiRanks(Ranks):
         if self.local_rank:
             result, error = _tried(function, *args)
         self._raise_any(error)
-        return result
+        return cast(T, result)
 
     def check_same(self, value: Hashable, what: str) -> None:
         """See Ranks.check_same."""

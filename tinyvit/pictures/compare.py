@@ -46,7 +46,8 @@ def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
     training = [finite_points(records, x_name, "train_loss") for _, records in runs]
     loss_title = f"loss ({measured_on}; dashed: training)"
     _draw_panel(sheet, LOSS_BOX, loss_title, curves("loss"), training, x_name, math.inf, "{:.3f}")
-    accuracies, none = curves("accuracy", 100), [[] for _ in runs]
+    accuracies = curves("accuracy", 100)
+    none: list[list[Point]] = [[] for _ in runs]
     _draw_panel(sheet, ACCURACY_BOX, f"accuracy, % ({measured_on})", accuracies, none, x_name, 100, "{:.1f}%")
     for line, row in enumerate(rows):
         left, height = 40.0, LEGEND_TOP + LEGEND_ROW * line

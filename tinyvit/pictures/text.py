@@ -14,7 +14,7 @@ _REPLACED = str.maketrans({"×": "x", "−": "-", "–": "-", "—": "-", "ß": 
 
 
 @lru_cache(maxsize=64)
-def font(size: float) -> ImageFont.FreeTypeFont:
+def font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """Pillow's own font, `size` pixels high."""
     return ImageFont.load_default(size)
 

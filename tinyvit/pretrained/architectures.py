@@ -82,7 +82,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def _table() -> dict[str, tuple[int, str]]:
-    known = {}
+    known: dict[str, tuple[int, str]] = {}
     for heads, gelu, *names in map(str.split, _TABLE.split("\n")[1:-1]):
         known |= {full: (int(heads), gelu) for name in names for full in _expanded(name)}
     return known

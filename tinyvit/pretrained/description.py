@@ -96,7 +96,7 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
             f"{path} describes a model of type {kind!r}, which tinyvit does not support; it supports "
             f"{', '.join(_HUGGING_FACE)}. Choose another checkpoint."
         )
-    return _HUGGING_FACE.get(kind, {}) | _where_stated(
+    return _HUGGING_FACE.get(kind or "", {}) | _where_stated(
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
         gelu=(stated.get("hidden_act"), lambda name: _GELU.get(name, name)),

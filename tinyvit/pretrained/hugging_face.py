@@ -6,8 +6,9 @@ import errno
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
@@ -45,11 +46,15 @@ def save_hugging_face(
                 ("preprocessor_config.json", _preprocessing(config, fit)),
             ):
                 text = json.dumps(content, indent=2) + "\n"
-                write_atomically(beside / name, lambda file, text=text: file.write(text.encode()))
+                write_atomically(beside / name, partial(_write_text, text=text))
             beside.rename(folder)
         flush_folder(folder.parent)
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
+
+
+def _write_text(file: BinaryIO, text: str) -> None:
+    file.write(text.encode())
 
 
 def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:

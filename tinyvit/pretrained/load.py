@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def load_weights(
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
     stated = read_metadata(path).get("heads", "") if ending == ".safetensors" else ""  # as we write it
-    known = {"heads": int(stated)} if re.fullmatch("[0-9]{1,4}", str(stated)) else {}
+    known: dict[str, Any] = {"heads": int(stated)} if re.fullmatch("[0-9]{1,4}", str(stated)) else {}
     description = path.with_name("config.json")
     known |= read_description(description)
     known |= {key: value for key, value in given.items() if value is not None}
@@ -83,7 +84,7 @@ def save_official(path: Path, config: ViTConfig, params: Params) -> None:
     Raises UserError if the model's arithmetic differs from that of the official code.
     """
     arrays = to_official(config, params)
-    write_atomically(path, lambda file: np.savez(file, **arrays))
+    write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
 
 def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tinyvit.pretrained.pixels import PixelScale
 
@@ -74,7 +75,7 @@ HUGGING_FACE = Naming(
 )
 DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
 # The names of transformers 5 in memory, which files saved with tools other than its own have.
-_ATTENTION_5 = {
+_ATTENTION_5: dict[str, Any] = {
     "qkv": ("attention.q_proj", "attention.k_proj", "attention.v_proj"),
     "out": "attention.o_proj",
 }

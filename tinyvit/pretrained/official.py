@@ -15,6 +15,8 @@ shape (1, 1, 1, C).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +48,7 @@ _MOST_LAYERS = 1000  # stacked in one array
 _GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
 
 
-def is_official(arrays: dict[str, np.ndarray]) -> bool:
+def is_official(arrays: Collection[str]) -> bool:
     """Whether these arrays are named as in an official checkpoint, in any spelling."""
     return any(name.endswith("embedding/kernel") for name in arrays)
 
@@ -123,7 +125,7 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _resnet(table: NamedArrays) -> dict[str, tuple[int, ...] | int]:
+def _resnet(table: NamedArrays) -> dict[str, Any]:
     """The fields of the configuration that describe the ResNet of a hybrid; none for a plain ViT."""
     if "conv_root/kernel" not in table:
         return {}

@@ -41,7 +41,7 @@ class PhotoFit:
     resample: str = "bicubic"
 
     @property
-    def settings(self) -> dict[str, str | float]:
+    def settings(self) -> dict[str, Any]:
         """The same as keyword arguments for data.read_photo: fit, resample and crop_share."""
         share = min(side / framed for side, framed in zip(self.size, self.frame, strict=True))
         return {"fit": self.fit, "resample": self.resample, "crop_share": min(share, 1.0)}
@@ -49,7 +49,8 @@ class PhotoFit:
     def at(self, size: tuple[int, int]) -> PhotoFit:
         """The same for images of another (height, width), with the frame scaled in proportion."""
         sides = zip(self.frame, size, self.size, strict=True)
-        return replace(self, frame=tuple(round(side * new / old) for side, new, old in sides), size=size)
+        height, width = (round(side * new / old) for side, new, old in sides)
+        return replace(self, frame=(height, width), size=size)
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:
@@ -157,7 +158,7 @@ def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
     if crop is None or not stated.get("do_center_crop", True):
         return PhotoFit(fit, frame, frame, resample)
     if isinstance(crop, dict):
-        crop = crop["height"], crop["width"]
+        crop = [crop["height"], crop["width"]]
     return PhotoFit(fit, frame, height_and_width(crop), resample)
 
 

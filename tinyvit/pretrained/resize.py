@@ -13,6 +13,7 @@ patches, where one step down is as many places as the grid is wide.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
     has relative positions, unless its grid of patches stays the same.
     """
     config, params = model.config, model.params
-    new = replace(config, image_size=image_size)
+    new = replace(config, image_size=cast(tuple[int, int], image_size))
     if new.grid == config.grid:
         return replace(model, config=new)
     if config.position == "relative":

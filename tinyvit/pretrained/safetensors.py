@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from math import prod
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def write_safetensors(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # so that the numbers start at a multiple of 8 bytes
 
-    def write(file) -> None:
+    def write(file: BinaryIO) -> None:
         file.write(len(text).to_bytes(8, "little") + text)
         for array in arrays.values():
             file.write(np.ascontiguousarray(array).tobytes())
@@ -129,8 +130,8 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     return header, data[8 + length :]
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    table: dict[str, object] = {}
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
     for name, value in pairs:
         if name in table:
             raise ValueError(f"{name!r} is in it twice")
@@ -138,7 +139,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return table
 
 
-def _entry(path: Path, name: str, entry: object, available: int) -> tuple[str, tuple[int, ...], int, int]:
+def _entry(path: Path, name: str, entry: Any, available: int) -> tuple[str, tuple[int, ...], int, int]:
     """The dtype, shape, start and end of an array, each checked."""
     try:
         dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]

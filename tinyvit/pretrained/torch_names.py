@@ -64,7 +64,7 @@ _FOREIGN = {
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
 _STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
-_TIMM_RESNET = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
+_TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
@@ -243,7 +243,7 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
         return [(f"{names.patch}.weight", (D, config.feature_map[2], P, P))]
     if name.startswith("resnet."):
         theirs = shape if len(shape) == 1 else (shape[3], shape[2], *shape[:2])
-        return [(_resnet_source(name, config.resnet), theirs)]
+        return [(_resnet_source(name, config.resnet or ()), theirs)]
     *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, head.bias
     prefix = names.block.format(block[1]) if block else ""
     theirs = getattr(names, layer)

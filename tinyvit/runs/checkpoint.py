@@ -69,7 +69,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = 
         arrays["training/weights"] = to_numpy(checkpoint.weights)
 
     def write(file: BinaryIO) -> None:
-        np.savez(file, **arrays)
+        np.savez(file, **arrays)  # type: ignore[arg-type]
         add_seal(file)
 
     write_atomically(path, write, previous)

@@ -86,6 +86,7 @@ class RunFolder:
                 with contextlib.suppress(Taken):  # another process was given this very name with --out
                     run._claim.lock()
                     return run
+        raise AssertionError("numbers do not end")
 
     def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
         """Write config.json, creating the folder if necessary. Raises UserError if that fails."""

@@ -210,8 +210,8 @@ _NATURAL: _Rule = (lambda value: 0 <= value <= LARGEST, "a whole number, 0 or mo
 _PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from 1 to {MOST_PIXELS:,}")
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
-_COUNTS = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size", "accumulate", "evaluate_every")
-_COUNTS += ("threads", "augment_ops", "repeats", "ranks")
+_COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
+_COUNTS += ("accumulate", "evaluate_every", "threads", "augment_ops", "repeats", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {

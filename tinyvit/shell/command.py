@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.parallel import one_job
@@ -36,7 +36,7 @@ def run_command(
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, like all others; flags may be anywhere on the command line."""
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         for word in sys.argv[1:] if args is None else args:
             if word.startswith("-") and word.endswith("=--"):  # argparse would take it for an empty list
                 self.error(f"argument {word.removesuffix('=--')}: expected one argument")
@@ -149,7 +149,7 @@ def png_path(text: str) -> Path:
 
 def _checked(
     text: str, convert: type, fits: Callable[[float], bool], expected: str, largest: float = LARGEST
-):
+) -> Any:
     try:
         value = convert(text)
     except ValueError:

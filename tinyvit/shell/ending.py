@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import NoReturn, TextIO
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, one_line
 from tinyvit.parallel import voice
 from tinyvit.shell.moving_line import MovingLine
 from tinyvit.shell.start import catch_ctrl_c
 
-_LONG_WORD = re.compile(r"\S{301,}")
 # How NumPy says, in a ValueError, that no computer has the memory for an array.
 _BEYOND_MEMORY = ("Maximum allowed dimension exceeded", "array is too big")
 
@@ -86,9 +84,8 @@ def is_lack_of_memory(error: Exception) -> bool:
 
 
 def fail(name: str, message: str) -> NoReturn:
-    """Exit with status 2 and one line on standard error; words too long to be read are cut short."""
-    line = _LONG_WORD.sub(lambda word: f"{word[0][:100]}...", " ".join(message.splitlines()))
-    _complain(name, f"error: {line}")
+    """Exit with status 2 and one line on standard error."""
+    _complain(name, f"error: {one_line(message)}")
     sys.exit(2)
 
 

@@ -21,8 +21,10 @@ def img_per_second(rate: float | None) -> str:
     return f"{rate:.1f} img/s" if rate < 9.95 else f"{rate:,.0f} img/s"
 
 
-def figure(value: float) -> str:
-    """A number in five columns, with as many digits as fit: 0.812, 12.3, 1e+07, nan."""
+def figure(value: float | None) -> str:
+    """A number in five columns, with as many digits as fit: 0.812, 12.3, 1e+07, nan, or - for None."""
+    if value is None:
+        return f"{'-':>5}"
     for form in (".3f", ".1f", ".0f", ".0e"):
         text = f"{value:{form}}"
         if len(text) <= 5:

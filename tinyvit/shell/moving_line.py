@@ -39,7 +39,7 @@ class MovingLine:
         self._terminal = stream.isatty()
         self._colour = self._terminal and _colour_wanted()
         unicode = _can_encode("━╸─·", self._encoding)
-        self._bar_characters = "━╸─" if unicode else "=>-"
+        self._bar_characters = ("━", "╸", "─") if unicode else ("=", ">", "-")
         self.separator = "·" if unicode else "-"
         self._on_screen = ""  # the moving line currently shown, with its colours
         self._printed_at = clock()

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, one_line, printable
 from tinyvit.shell.progress import Progress
 
 
@@ -59,7 +59,7 @@ class Predictions:
 
     def note(self, text: str) -> None:
         """Print a line to standard error."""
-        self._print(f"{self._program}: {' '.join(text.splitlines())}", sys.stderr)
+        self._print(f"{self._program}: {one_line(text)}", sys.stderr)
 
     def _as_record(self, c: int, probability: float) -> dict[str, Any]:
         return {"class": self._classes[c], "index": int(c), "probability": round(float(probability), 6)}

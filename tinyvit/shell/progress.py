@@ -14,7 +14,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TextIO, cast
 
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
@@ -75,7 +75,7 @@ class Progress:
     @classmethod
     def silent(cls) -> Progress:
         """One that prints nothing, for a process that is not the one that speaks."""
-        return cls(_Nowhere())
+        return cls(cast(TextIO, _Nowhere()))
 
     def header(self, *parts: str) -> None:
         """The opening line: tinyvit, then what is trained, on what, and where it is written."""

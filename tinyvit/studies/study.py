@@ -14,7 +14,7 @@ SIZES = ("small", "medium", "large")
 CLASSES = {"shapes": SHAPES} | {name: source.classes for name, source in SOURCES.items()}
 IMAGE_SIDE = 32
 
-Chosen = Mapping[str, Any]  # values of Settings, by name
+Chosen = dict[str, Any]  # values of Settings, by name
 
 # What the runs of all studies have in common. A run is evaluated only at its end: then no choice is made by
 # the test images, and a small share of the training images does not mean hundreds of evaluations.

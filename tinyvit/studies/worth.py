@@ -45,13 +45,14 @@ def worths_of(plan: Plan, rows: Sequence[Row]) -> list[Worth]:
     found = []
     for comparison in plan.study.comparisons(plan.size):
         added, without = by_name[comparison.added], by_name[comparison.without]
-        counts = [len(row.of("accuracy")) for row in (added, without)]
-        if not all(counts):
+        higher, lower = added.mean("accuracy"), without.mean("accuracy")
+        if higher is None or lower is None:
             continue
+        counts = [len(row.of("accuracy")) for row in (added, without)]
         found.append(
             Worth(
                 comparison,
-                added.mean("accuracy") - without.mean("accuracy"),
+                higher - lower,
                 _by_seed(added, without),
                 None if spread is None else spread * math.sqrt(1 / counts[0] + 1 / counts[1]),  #  eq. 2
             )

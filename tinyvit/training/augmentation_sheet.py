@@ -31,4 +31,6 @@ def draw_augmentation_of(settings: Settings, dataset: Dataset, path: Path) -> No
         done.append([[NAMES[kind].replace("_", " ") for kind in kinds] for kinds in plan.operations["kind"]])
     names = [dataset.classes[label] for label in data.labels[chosen]]
     title = f"{settings.dataset}: training images, and what the model would be shown"
-    draw_augmentation(np.stack(columns, axis=1), names, np.moveaxis(done, 0, 1).tolist(), path, title)
+    draw_augmentation(
+        np.stack(columns, axis=1), names, np.moveaxis(np.array(done), 0, 1).tolist(), path, title
+    )

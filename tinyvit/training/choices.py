@@ -54,7 +54,7 @@ def new_settings(
         usual = settings_of(named)
     else:
         usual = {} if "recipe" in chosen else recipe(dataset, device.is_gpu)
-    if is_resnet(chosen.get("model")):
+    if is_resnet(chosen.get("model", "")):
         usual = usual | RESNET
     if "target" in chosen:
         usual = usual | PRE_TRAINING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tinyvit.pictures.curves import draw_curves
@@ -20,7 +20,7 @@ class EpochFiles:
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
         self._failed: set[str] = set()
 
-    def write(self, records: Sequence[dict[str, Any]], best_epoch: int) -> None:
+    def write(self, records: list[dict[str, Any]], best_epoch: int) -> None:
         """Write the records of all epochs so far, and draw their curves."""
         self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
         self._try("curves.png", lambda: draw_curves(records, self.run.curves_path, self.title, best_epoch))

@@ -14,7 +14,6 @@ from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
 from tinyvit.objectives import masked_patches
 from tinyvit.ops import Corruption, cross_entropy, softmax
-from tinyvit.parallel import ALONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ def _shared(
     engine: ReferenceEngine, compute: Callable[..., Array], images: ImageSet, *others: Array
 ) -> np.ndarray:
     """As in_batches, each rank computing a part, unless there are fewer images than ranks. A collective."""
-    ranks = engine.training.ranks if engine.training else ALONE
+    ranks = engine.ranks
     alone = len(images) < ranks.size
     own = slice(None) if alone else ranks.part(len(images))
     parts = (rows[own] for rows in (images.images, *others))
@@ -103,7 +102,10 @@ def _shared(
 
 def rank(accuracy: float | None, loss: float, by_loss: bool) -> tuple[float, ...]:
     """Sorts results, better ones last: by accuracy, with ties broken by the loss, or by the loss alone."""
-    return (-loss,) if by_loss else (accuracy, -loss)
+    if by_loss:
+        return (-loss,)
+    assert accuracy is not None, "whoever sorts by accuracy measures it"
+    return accuracy, -loss
 
 
 def figures_of_epoch(
@@ -113,4 +115,6 @@ def figures_of_epoch(
     record: dict[str, float | None] = {}
     if held_out:
         record |= {"val_loss": held_out.loss, "val_accuracy": held_out.accuracy}
-    return record | {"test_loss": test and test.loss, "test_accuracy": test and test.accuracy}
+    if test:
+        return record | {"test_loss": test.loss, "test_accuracy": test.accuracy}
+    return record | {"test_loss": None, "test_accuracy": None}

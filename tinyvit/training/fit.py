@@ -110,7 +110,7 @@ def fit(
         operations=augment != "none",
     )
     policy = make_policy(augment, augment_ops, augment_magnitude)
-    changes = {"padding": crop_padding, "flip": flip, "policy": policy}
+    changes: dict[str, Any] = {"padding": crop_padding, "flip": flip, "policy": policy}
     changes |= {"mixup": mixup, "cutmix": cutmix, "erase": erase}
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)

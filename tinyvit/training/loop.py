@@ -45,7 +45,7 @@ class Trainer:
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
-        self.ranks = engine.training.ranks
+        self.ranks = engine.ranks
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
         self.saver = Saver(run, engine, self.guard, settings)
         self.augmentation = settings.augmentation()
@@ -94,9 +94,11 @@ class Trainer:
                 losses, norms, last = meter.read(step, s.batch_size)
                 state.loss_sum += losses
                 state.norm_sum += norms
-                left = (self.total_steps - step) * s.batch_size / meter.rate
+                rate = meter.rate
+                assert rate is not None, "the meter has been read"
+                left = (self.total_steps - step) * s.batch_size / rate
                 self._say_news()
-                self.progress.step(epoch + 1, s.epochs, k + 1, count, last, meter.rate, left)
+                self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             state.seconds += time.perf_counter() - started
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
                 self.save()

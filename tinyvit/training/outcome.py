@@ -21,10 +21,11 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
     state, settings, path = trainer.state, trainer.settings, quote(str(trainer.run.path))
     chosen_by = "validation" if trainer.dataset.validation else "test"
-    accuracy = state.records[-1]["test_accuracy"]
+    accuracy, best = state.records[-1]["test_accuracy"], state.best
+    assert best is not None, "whoever learns labels has an accuracy"
     yield (
         f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * state.best:.1f}%. Next:"
+        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
     )
     yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
@@ -51,6 +52,7 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     yield f"  open {quote(str(run.curves_path))}"
     try:
         shown = trainer.dataset.test.images[:SHOWN]
+        assert settings.target, "this run learns without labels"
         what = settings.target, settings.corrupt, settings.seed
         with averaged(engine.training.average):
             versions = filled_patches(engine.config, engine.params, shown, *what)

@@ -64,7 +64,7 @@ def settings_of(name: str) -> dict[str, Any]:
     return given | {"recipe": name}
 
 
-def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, int]:
+def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, Any]:
     """Batch size, its parts and perhaps steps, for fine-tuning on this many images; user choices are kept.
 
     The batch size is the paper's or, if there are few images, small enough for an epoch to have 16 steps. If

@@ -53,7 +53,7 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
         raise UserError(
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
-    where = replace(settings, data_dir=data_dir or settings.data_dir)
+    where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
     dataset = load_data(where, None, progress, in_detail=False)
     check_classes(run, dataset)
     return dataset
@@ -78,7 +78,7 @@ def check_classes(run: RunFolder, dataset: Dataset) -> None:
 
 def check_same_data(dataset: Dataset, ranks: Ranks) -> None:
     """Raise UserError on all ranks if one of them has other data than the first. A collective."""
-    labels = zlib.crc32(np.ascontiguousarray(dataset.train.labels))
+    labels = zlib.crc32(np.ascontiguousarray(dataset.train.labels).tobytes())
     ranks.check_same((dataset.train.images.shape, labels, dataset.classes), "the training data")
 
 

@@ -22,7 +22,7 @@ class Saver:
 
     def __init__(self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings):
         self.run, self.engine, self.guard = run, engine, guard
-        self.ranks, self.clock, self.recorded = engine.training.ranks, SaveClock(), settings.as_dict()
+        self.ranks, self.clock, self.recorded = engine.ranks, SaveClock(), settings.as_dict()
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that on any rank; see SaveClock."""

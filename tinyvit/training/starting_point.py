@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,6 @@ def _fresh_config(settings: Settings, classes: int) -> ViTConfig:
 
 
 def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
-    regularisation = {"dropout": settings.dropout, "drop_path": settings.drop_path}
+    regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
     return replace(model, config=replace(model.config, **regularisation))

@@ -104,8 +104,9 @@ def _saved_arrays(checkpoint: Checkpoint, engine: ReferenceEngine) -> dict[str, 
     params, weights = checkpoint.params.flat, checkpoint.weights
     own = {"weights": params} if weights is None else {"weights": weights, "average": params}
     optimizer = engine.training.optimizer
-    shared = isinstance(optimizer, Sharded)
-    return own | (optimizer.own_state(checkpoint.optimizer) if shared else checkpoint.optimizer)
+    if isinstance(optimizer, Sharded):
+        return own | optimizer.own_state(checkpoint.optimizer)
+    return own | checkpoint.optimizer
 
 
 def _judge_again(state: State, by_loss: bool) -> None:

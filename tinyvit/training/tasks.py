@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine
@@ -34,7 +35,7 @@ def task_of(settings: Settings, config: ViTConfig) -> Task:
     if settings.target is None:
         objective = partial(loss_and_grads, smoothing=settings.smoothing)
         return Task(objective, evaluate, False, math.log(max(config.classes, 2)))
-    what = {"target": settings.target, "corrupt": settings.corrupt}
+    what: dict[str, Any] = {"target": settings.target, "corrupt": settings.corrupt}
     return Task(
         partial(masked_patches.loss_and_grads, **what),
         partial(evaluate_patches, **what, seed=settings.seed),

@@ -13,6 +13,7 @@ from tests.engine.cuda.run import rounded
 from tests.helpers import distance, seeds
 from tinyvit.backend import array_module, to_numpy
 from tinyvit.engine import CudaEngine, ReferenceEngine
+from tinyvit.engine.cuda import engine as engine_module
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.model import initialise
 from tinyvit.objectives import loss_and_grads
@@ -194,14 +195,17 @@ def test_parameters_that_are_changed_from_outside_are_seen(any_cuda, precision):
         assert distance(to_numpy(engine.logits(x)), expected) < TOLERANCE[precision]
 
 
-def test_batches_of_many_sizes_share_one_workspace(any_cuda):
-    """A larger one moves it: what was captured before is then captured anew."""
+@pytest.mark.parametrize("kept", [2, 16])
+def test_batches_of_many_sizes_share_one_workspace(any_cuda, monkeypatch, kept):
+    """A larger one moves it: what was captured before is then captured anew, as is a size that gave way."""
+    monkeypatch.setattr(engine_module, "_MOST_PROGRAMS", kept)
     config = CASES["mean"]
     params, images, *_ = draw(config, count=12)
     reference, engine = ReferenceEngine(config, params), CudaEngine(config, params.to(any_cuda.xp))
     for count in (2, 5, 2, 2, 12, 5, 5, 2, 2, 12):
         found = engine.logits(any_cuda.xp.asarray(images[:count])).get()
         assert distance(found, reference.logits(images[:count])) < 1e-4
+    assert len(engine._programs) == min(kept, 3)
 
 
 def test_images_and_targets_that_do_not_fit_are_refused_as_by_the_reference(any_cuda):

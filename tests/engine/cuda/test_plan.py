@@ -12,8 +12,9 @@ from tests.engine.cuda.random_models import configs, options, step_of
 from tests.helpers import tiny_config
 from tinyvit import model
 from tinyvit.checking import random_params
-from tinyvit.engine.cuda.launch import Product
+from tinyvit.engine.cuda.launch import Buffer, Product
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.workspace import buffers_of, plan_workspace
 from tinyvit.model import preset
 from tinyvit.ops import Noise
@@ -174,3 +175,18 @@ def test_multiply_adds_of_a_step_are_three_times_those_of_inference():
     ]
     patches = 8 * config.patches * prod((config.patch_size, config.patch_size, 3, config.width))
     assert products[0] == 3 * products[1] - patches  # nobody needs the gradient of the pixels
+
+
+def test_what_would_read_or_write_beside_its_array_is_refused_before_it_is_launched():
+    a = Buffer("a", (4, 6))
+    assert a.view(18, 2, 3).size == 6
+    with pytest.raises(ValueError, match=r"has 24 numbers: none for \(2, 3\) at 19"):
+        a.view(19, 2, 3)
+    Product(a, Buffer("b", (6, 5)), Buffer("c", (4, 5)))
+    for b, c in (((5, 6), (4, 5)), ((6, 5), (5, 4))):
+        with pytest.raises(ValueError, match=r"\(4, 6\) times .* does not give"):
+            Product(a, Buffer("b", b), Buffer("c", c))
+    draft = Draft(tiny_config(), 2, Options())
+    draft.array("x", 3)
+    with pytest.raises(ValueError, match="two arrays named x"):
+        draft.array("x", 4)

@@ -155,13 +155,15 @@ def _counting() -> Iterator[list[Operation]]:
     for each in [m for name, m in sys.modules.items() if name.startswith("tinyvit.") and m]:
         if vars(each).get("array_module") is array_module and each is not sys.modules[__name__]:
             replaced.append(each)
-            each.array_module = lambda *arrays: module if any(isinstance(a, Shape) for a in arrays) else np
+            vars(each)["array_module"] = lambda *arrays: (
+                module if any(isinstance(a, Shape) for a in arrays) else np
+            )
     _noted.clear()
     try:
         yield _noted
     finally:
         for each in replaced:
-            each.array_module = array_module
+            vars(each)["array_module"] = array_module
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> Shape:

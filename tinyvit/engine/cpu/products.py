@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def _address(x: np.ndarray) -> int:
 
 
 @functools.cache
-def _gemm(dtype: str):
+def _gemm(dtype: str) -> Callable[..., None] | None:
     """cblas_sgemm or cblas_dgemm, or None."""
     name = {"f": "cblas_sgemm", "d": "cblas_dgemm"}.get(dtype)
     found = openblas_function(name) if name else None

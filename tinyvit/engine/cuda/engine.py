@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,8 @@ class CudaEngine(ReferenceEngine):
         self._memory.keep("params", params.flat)
         self._loss = xp.zeros(1, dtype="float32")
         self._memory.keep("loss", self._loss)
-        self._dataset, self._update = None, None
+        self._dataset: tuple[int, ...] | None = None
+        self._update: Update | None = None
         if training:
             self._keep_training(training)
 
@@ -78,7 +80,7 @@ class CudaEngine(ReferenceEngine):
         It would be done when a batch first comes; what is compiled does not depend on the number of images.
         """
         plans = [plan_inference(self.config, 1, self._options(trains=False))]
-        if self.training:
+        if self.trains:
             options = self._options(noise=self._draws, dataset=self._dataset, update=self._update)
             plans.append(plan_step(self.config, 1, options))
         self._kernels.compile(tuple(step for plan in plans for step in plan.steps))
@@ -178,7 +180,7 @@ class CudaEngine(ReferenceEngine):
     def _tell(self, note: str) -> None:
         self.note = note
 
-    def _options(self, **numbers) -> Options:
+    def _options(self, **numbers: Any) -> Options:
         return Options(
             self.precision, smoothing=self._smoothing, multiprocessors=self._multiprocessors, **numbers
         )

@@ -38,7 +38,7 @@ class Workspace(NamedTuple):
 
         The same array of all blocks counts as one: blocks.h is blocks.0.h, blocks.1.h and so on.
         """
-        at, there = self._fullest(), Counter()
+        at, there = self._fullest(), Counter[str]()
         for name, place in self.places.items():
             if place.first <= at <= place.last:
                 there[re.sub(r"^blocks\.\d+", "blocks", name)] += place.stop - place.start

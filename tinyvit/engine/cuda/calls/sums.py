@@ -31,11 +31,11 @@ def column_jobs(sums: Iterable[ColumnSum]) -> np.ndarray:
 
     Blocks run in any order, so no two may add to the same gradient: ValueError if two do.
     """
-    jobs = []
+    found = []
     for start, rows, columns, target, stride in sums:
         for c in range(0, columns, _COLUMNS):
-            jobs.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
-    jobs = np.array(jobs, np.int32).reshape(-1, 5)
+            found.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
+    jobs = np.array(found, np.int32).reshape(-1, 5)
     ends = jobs[np.argsort(jobs[:, 3], kind="stable")]
     if (ends[:-1, 3] + ends[:-1, 2] > ends[1:, 3]).any():
         raise ValueError("two sums have the same target: their blocks would overwrite each other's result")

@@ -1,0 +1,19 @@
+"""It takes a rank to have the part after its own."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        (
+            "    for turn in range(port.size - 1):\n"
+            "        port.send(flat[cuts[(port.rank - turn) % port.size]])\n"
+            "        flat[cuts[(port.rank - turn - 1) % port.size]] = port.receive()",
+            "    for turn in range(port.size - 1):\n"
+            "        port.send(flat[cuts[(port.rank - turn + 1) % port.size]])\n"
+            "        flat[cuts[(port.rank - turn) % port.size]] = port.receive()",
+        ),
+    )
+)

@@ -1,0 +1,193 @@
+"""The parts of the CPU engine's blocks, each beside the plain operations that it stands for."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import distance, random_batch, seeds, tiny_config
+from tinyvit import ops
+from tinyvit.checking import random_params
+from tinyvit.engine import CpuEngine, ReferenceEngine
+from tinyvit.engine.cpu import attention, pieces, products
+from tinyvit.engine.cpu.attention import attend, attend_backward
+from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.folding import fold
+from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
+from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.ops.gelu import GELU_FORMS
+
+
+@pytest.fixture(params=[1, 40, 10**6])
+def any_pieces(request, monkeypatch):
+    """Pieces of one row, of a few rows, and of all rows."""
+    monkeypatch.setattr(pieces, "PIECE", request.param)
+    monkeypatch.setattr(attention, "PIECE", request.param)
+
+
+@given(rows=st.integers(1, 50), width=st.integers(1, 50), piece=st.integers(1, 400))
+def test_pieces_cover_every_row_once(rows, width, piece):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE", piece)
+        covered = [row for part in pieces.pieces(rows, width) for row in range(rows)[part]]
+    assert covered == list(range(rows))
+
+
+@pytest.mark.parametrize("form", GELU_FORMS)
+def test_gelu_and_its_slope_are_those_of_the_operation(any_pieces, form):
+    rng = np.random.default_rng(0)
+    h, dg = 3 * rng.normal(size=(7, 12)), rng.normal(size=(7, 12))
+    y, cache = ops.gelu(h, form)
+    g, slope = gelu_and_slope(h.copy(), form)
+    assert distance(g, y) < 1e-14
+    assert distance(gelu_alone(h.copy(), form), y) < 1e-14
+    sums = np.ones(12)
+    expected = ops.gelu_backward(dg, cache)
+    gelu_backward_in_place(dg, slope, sums)
+    assert distance(dg, expected) < 1e-14
+    assert distance(sums, 1 + expected.sum(axis=0)) < 1e-14
+
+
+def test_normalising_is_a_layer_norm_without_gain_and_offset(any_pieces):
+    rng = np.random.default_rng(0)
+    x, bias, dx = rng.normal(size=(9, 6)), rng.normal(size=6), rng.normal(size=(9, 6))
+    expected, cache = ops.layer_norm(x + bias, np.ones(6), np.zeros(6), 1e-6)
+    moved = x.copy()
+    n, r = normalise(moved, 1e-6, bias)
+    assert distance(moved, x + bias) == 0
+    assert distance(n, expected) < 1e-14
+    assert distance(normalise(x + bias, 1e-6)[0], expected) < 1e-14
+    g = rng.normal(size=(9, 6))
+    g -= g.mean(axis=1, keepdims=True)
+    wanted, sums = dx + ops.layer_norm_backward(g, cache)[0], np.ones(6)
+    add_normalise_backward(dx, g, n, r, sums)
+    assert distance(dx, wanted) < 1e-14
+    assert distance(sums, 1 + wanted.sum(axis=0)) < 1e-13
+
+
+def plain_attention(qkv, queries):
+    q, k, v = qkv.transpose(2, 0, 3, 1, 4)
+    A, cache = ops.softmax(q[:, :, :queries] @ k.swapaxes(2, 3))
+    return A, A @ v, cache
+
+
+@pytest.mark.parametrize("queries", [1, 5])
+@pytest.mark.parametrize("size", [1.0, 300.0], ids=["ordinary scores", "scores that overflow"])
+def test_attention_is_that_of_the_operation(any_pieces, queries, size):
+    rng = np.random.default_rng(0)
+    qkv, do = rng.normal(size=(3, 5, 3, 2, 4)), rng.normal(size=(3, queries, 2, 4))  # B N 3 H K
+    qkv[:, :, 0] *= size
+    with np.errstate(all="raise", under="ignore"):
+        o, A = attend(qkv, queries)
+    expected, outputs, cache = plain_attention(qkv, queries)
+    assert distance(A, expected) < 1e-13
+    assert distance(o, outputs.transpose(0, 2, 1, 3)) < 1e-13
+
+    q, k, v = qkv.transpose(2, 0, 3, 1, 4)
+    heads = do.transpose(0, 2, 1, 3)
+    dS = ops.softmax_backward(heads @ v.swapaxes(2, 3), cache)
+    dqkv = np.zeros_like(qkv)
+    dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)
+    dq[:, :, :queries] = dS @ k
+    dk[...] = dS.swapaxes(2, 3) @ q[:, :, :queries]
+    dv[...] = expected.swapaxes(2, 3) @ heads
+    assert distance(attend_backward(do, qkv, o, A), dqkv) < 1e-12
+
+
+@given(B=st.integers(1, 5), H=st.integers(1, 5), N=st.integers(1, 6), piece=st.integers(1, 400))
+def test_every_head_of_every_image_is_computed_once(B, H, N, piece):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "PIECE", piece)
+        count = np.zeros((B, H), dtype=int)
+        for some in attention._some_heads((B, H, N, N)):
+            count[some] += 1
+    assert (count == 1).all()
+
+
+@given(
+    shape=st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)),
+    views=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    dtype=st.sampled_from(["float32", "float64", "float16"]),
+    seed=seeds(),
+)
+def test_a_product_is_added_whatever_the_strides(shape, views, dtype, seed):
+    (I, K, J), rng = shape, np.random.default_rng(seed)
+
+    def array(rows, columns, transposed):
+        whole = rng.integers(-9, 9, (columns, 2 * rows) if transposed else (rows, 2 * columns)).astype(dtype)
+        return whole[:, :rows].T if transposed else whole[:, :columns]
+
+    a, b = array(I, K, views[0]), array(K, J, views[1])
+    c = np.ones((J, I), dtype=dtype).T if views[2] else np.ones((I, J), dtype=dtype)
+    add_product(c, a, b)
+    assert np.array_equal(c, 1 + a.astype("float64") @ b.astype("float64"))  # whole numbers: exact
+    assert np.array_equal(product_plus_bias(a, b, np.arange(J, dtype=dtype)), np.arange(J) + c - 1)
+
+
+def test_columns_that_are_not_side_by_side_are_multiplied_too():
+    a, b, c = np.arange(24.0).reshape(3, 8)[:, ::2], np.arange(8.0).reshape(4, 2), np.zeros((3, 2))
+    add_product(c, a, b)
+    assert np.array_equal(c, a @ b)
+
+
+def test_without_the_function_of_blas_the_sum_is_the_same(monkeypatch):
+    monkeypatch.setattr(products, "_gemm", lambda dtype: None)
+    a, b, c = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(3, 2), np.ones((2, 2))
+    add_product(c, a, b)
+    assert np.array_equal(c, 1 + a @ b)
+
+
+@pytest.mark.parametrize(
+    "c, a, b",
+    [((2, 2), (2, 3), (2, 2)), ((2, 3), (2, 3), (3, 2)), ((3, 2), (2, 3), (3, 2))],
+    ids=["inner sizes", "columns", "rows"],
+)
+def test_shapes_that_do_not_match_never_reach_blas(c, a, b):
+    with pytest.raises(ValueError, match="cannot be added to"):
+        add_product(np.zeros(c), np.zeros(a), np.zeros(b))
+
+
+def test_dtypes_that_do_not_match_never_reach_blas():
+    with pytest.raises(ValueError, match="float32"):
+        add_product(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2), dtype="float32"))
+
+
+def test_folding_leaves_the_parameters_alone_and_shares_what_it_does_not_change():
+    config = tiny_config()
+    params = random_params(config, np.random.default_rng(0))
+    before = params.flat.copy()
+    folded = fold(config, params, 0)
+    assert np.array_equal(params.flat, before)
+    assert folded.fc2 is params["blocks.0.mlp.fc2.weight"]
+    np.testing.assert_allclose(folded.qkv.mean(axis=0), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "changes, own",
+    [
+        ({}, True),
+        ({"drop_path": 0.5}, True),
+        ({"position": "none"}, True),
+        ({"dropout": 0.1}, False),
+        ({"attention_dropout": 0.1}, False),
+        ({"position_at": "blocks"}, False),
+        ({"position": "relative"}, False),
+    ],
+)
+def test_which_models_have_blocks_that_the_engine_computes_in_its_own_way(changes, own):
+    assert Blocks.can_compute(tiny_config(**changes)) is own
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 50.0], ids=["flat", "ordinary", "sharp"])
+def test_attention_of_any_sharpness_agrees_with_the_reference(size):
+    """With sharp attention the scores reach thousands, and exp overflows unless the largest is subtracted."""
+    config, rng = tiny_config(), np.random.default_rng(0)
+    params, (images, labels) = random_params(config, rng), random_batch(config, 5, rng)
+    for i in range(config.layers):
+        params[f"blocks.{i}.attn.qkv.weight"][...] *= size
+    engines = ReferenceEngine(config, params), CpuEngine(config, params, threads=2, micro_batch=2)
+    losses = [float(engine.loss_and_grads(images, labels)) for engine in engines]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-12)
+    assert distance(engines[1].grads.flat, engines[0].grads.flat) < 1e-11
+    assert distance(engines[1].logits(images), engines[0].logits(images)) < 1e-11
