@@ -36,6 +36,11 @@ def no_bias(gain, offset, weight, bias):
     return gain[:, None] * weight, offset @ weight
 
 
+def unfold_no_bias(dfolded_weight, dfolded_bias, gain, offset, weight):
+    """And it has no influence, so its gradient is 0: again, nothing but the values is wrong."""
+    return *unfold(dfolded_weight, dfolded_bias, gain, offset, weight)[:3], np.zeros_like(dfolded_bias)
+
+
 def fold_in_place(gain, offset, weight, bias):
     """The folded matrix is written over the weight."""
     folded = offset @ weight + bias
@@ -76,6 +81,6 @@ def unfold_in_place(dfolded_weight, dfolded_bias, gain, offset, weight):
 RIGHT = (fold, unfold)
 WRONG = {
     "scaled_offset": (scaled_offset, unfold_scaled_offset),
-    "no_bias": (no_bias, unfold),
+    "no_bias": (no_bias, unfold_no_bias),
     "fold_in_place": (fold_in_place, unfold_from_folded),
 } | {wrong.__name__: (fold, wrong) for wrong in (unit_gain, no_offset, one_output, unfold_in_place)}
