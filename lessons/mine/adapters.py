@@ -136,7 +136,7 @@ class _CarriedNoise:
 
 
 def _forward(own: Callable, carried: _CarriedNoise) -> tuple[Callable, Callable]:
-    def forward(config, params, images, noise=None, whole=False):
+    def forward(config, params, images, noise=None, whole=False, blocks=None):
         with carried.carry(noise):
             return own(config, params, images)
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, one_line
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -113,8 +113,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
     ],
 )
 def test_a_value_that_a_setting_cannot_have_is_named(name, value, expected):
-    message = re.escape(f"config.json has {value!r} for the setting {name}, expected {expected}")
-    with pytest.raises(UserError, match=message):
+    message = one_line(f"config.json has {value!r} for the setting {name}, expected {expected}")
+    with pytest.raises(UserError, match=re.escape(message)):
         Settings.from_dict(SETTINGS.as_dict() | {name: value})
 
 
