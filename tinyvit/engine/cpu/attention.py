@@ -59,7 +59,7 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     """Indices of A (B, H, Q, N): some images with all their heads, or some heads of one image."""
     B, H, Q, N = shape
-    fitting = max(1, 2 * PIECE // (Q * N))  # heads
+    fitting = max(1, 4 * PIECE // (Q * N))  # heads
     images = max(1, fitting // H)
     heads = H if fitting >= H else fitting
     for b in range(0, B, images):

@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tinyvit.engine.cpu.products import add_product
 from tinyvit.model import Params, ViTConfig
 
 
@@ -83,7 +84,7 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
     dqkv[:, :D] *= scale
     dqkv_bias[:D] *= scale
     dqkv_bias[2 * D :] = out @ dout_bias  #                                                  eq. 7
-    dout += np.outer(offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :], dout_bias)
+    _add_outer(dout, offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :], dout_bias)
     _unfold_norm(gain, offset, qkv, dqkv, dqkv_bias, *grads.group(f"{p}.norm1"))
 
     gain, offset = params.group(f"{p}.norm2")
@@ -105,13 +106,17 @@ def _unfold_norm(
     np.vecdot(weight, dweight, out=dgain)
     np.matmul(weight, dbias, out=doffset)
     dweight *= gain[:, None]
-    dweight += np.outer(offset, dbias)
+    _add_outer(dweight, offset, dbias)
 
 
 def _centred(weight: np.ndarray) -> np.ndarray:
     """weight (D, O) without its mean over the D inputs, in place."""
-    weight -= weight.mean(axis=0)
+    weight -= np.full(len(weight), 1 / len(weight), dtype=weight.dtype) @ weight
     return weight
+
+
+def _add_outer(matrix: np.ndarray, column: np.ndarray, row: np.ndarray) -> None:
+    add_product(matrix, column.reshape(-1, 1), row.reshape(1, -1))
 
 
 def _scale(config: ViTConfig) -> float:

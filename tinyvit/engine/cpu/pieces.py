@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-PIECE = 65_536  # numbers in a piece: four arrays of this size fit in a cache of 1 MiB
+PIECE = 32_768  # numbers in a piece: four arrays of this size take half of a cache of 1 MiB
 
 
 def pieces(rows: int, width: int) -> Iterator[slice]:
