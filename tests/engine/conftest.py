@@ -1,9 +1,21 @@
-"""Compiling all kernels for all cards takes a minute: it is done beside the other tests."""
+"""What the tests of engines share."""
+
+import pytest
 
 from tests.engine.compiled_kernels import missing_package
+from tinyvit.engine import CpuEngine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_models_are_folded_too():
+    """The CPU engine computes the blocks in its own way however few tokens there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CpuEngine, "least_tokens_to_fold", 0)
+        yield
 
 
 def pytest_collection_finish(session):
+    """Compiling all kernels for all cards takes a minute: it is done beside the other tests."""
     wanted = any(item.path.name == "test_kernels_compile.py" for item in session.items)
     if wanted and not session.config.option.collectonly and missing_package() is None:
         session.config.beside.start("kernels", "-m", "tests.engine.compiled_kernels")

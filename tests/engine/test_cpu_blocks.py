@@ -10,6 +10,7 @@ from tinyvit import ops
 from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine
 from tinyvit.engine.cpu import attention, pieces, products
+from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold
@@ -177,6 +178,21 @@ def test_folding_leaves_the_parameters_alone_and_shares_what_it_does_not_change(
 )
 def test_which_models_have_blocks_that_the_engine_computes_in_its_own_way(changes, own):
     assert Blocks.can_compute(tiny_config(**changes)) is own
+
+
+def test_few_tokens_are_computed_without_folding(monkeypatch):
+    """Folding a large model would take longer than to classify one image."""
+    config, rng = tiny_config(), np.random.default_rng(0)
+    params, (images, labels) = random_params(config, rng), random_batch(config, 7, rng)
+    engine, folds = CpuEngine(config, params, threads=1), []
+    monkeypatch.setattr(engine_module, "fold", lambda *args: folds.append(args) or fold(*args))
+    for enough in (True, False):
+        engine.least_tokens_to_fold = 7 * config.tokens + (not enough)
+        folds.clear()
+        engine.logits(images)
+        engine.features(images)
+        engine.loss_and_grads(images, labels)
+        assert len(folds) == 3 * config.layers * enough
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 50.0], ids=["flat", "ordinary", "sharp"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -184,7 +185,7 @@ def make_step(name: str, case: Case) -> Callable[[], None]:
 
     if name in ("pieces", "threads"):
         engine = CpuEngine(config, params, threads=case.threads)
-        engine._own_blocks = dict  # none: the blocks as the model computes them
+        engine.least_tokens_to_fold = math.inf  # the blocks as the model computes them
         grads = engine.grads
         number = max(1, round(case.batch / engine.micro_batch))
         parts = [slice(a, b) for a, b in pairwise(case.batch * i // number for i in range(number + 1))]

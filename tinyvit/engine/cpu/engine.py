@@ -44,6 +44,8 @@ class CpuEngine(ReferenceEngine):
     threads for its matrix products.
     """
 
+    least_tokens_to_fold = 1000  # fewer would not repay the passes over the matrices that folding takes
+
     def __init__(
         self,
         config: ViTConfig,
@@ -73,7 +75,7 @@ class CpuEngine(ReferenceEngine):
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
         earlier = grads.flat.copy() if grads.flat.any() else None
         pieces = self._pieces(len(images), self.workers)
-        more = self._own_blocks()
+        more = self._own_blocks(len(images))
 
         def work(worker: int) -> np.ndarray:
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
@@ -109,9 +111,12 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._spread(model.features, images)
 
-    def _own_blocks(self) -> dict[str, Blocks]:
-        """The argument `blocks` of the model's functions; nothing for a model that Blocks cannot compute."""
-        if not Blocks.can_compute(self.config):
+    def _own_blocks(self, images: int) -> dict[str, Blocks]:
+        """The argument `blocks` of the model's functions for so many images.
+
+        There is none if it would not pay, or if Blocks cannot compute the model.
+        """
+        if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
             return {}
         with blas_threads(1):
             folded = self._pool.map(lambda i: fold(self.config, self.params, i), range(self.config.layers))
@@ -141,7 +146,7 @@ class CpuEngine(ReferenceEngine):
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         pieces = self._pieces(len(images), self.threads)
-        more = self._own_blocks()
+        more = self._own_blocks(len(images))
         with blas_threads(1):
             parts = self._pool.map(
                 lambda piece: compute(self.config, self.params, images[piece], **more), pieces
