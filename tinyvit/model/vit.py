@@ -28,7 +28,7 @@ class Blocks(Protocol):
 
 
 class Cache(NamedTuple):
-    """What the backward pass of a model needs, one entry per part, and who computed the blocks if not we."""
+    """What the backward pass of a model needs, one entry per part; `by` is the engine's own way, if any."""
 
     config: ViTConfig
     stem: StemCache

@@ -26,7 +26,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 from tinyvit.optim.spread import Spread, one_after_another
 
-_CHUNK = 1 << 16  # numbers, so that m, v, w, g and the intermediate results fit in a core's cache
+_CHUNK = 1 << 16  # numbers: few enough for the caches, and enough that threads seldom wait for each other
 
 
 class Adam:

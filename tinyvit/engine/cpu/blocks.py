@@ -40,7 +40,7 @@ class BlockCache(NamedTuple):
 
 
 class Blocks:
-    """All blocks of a model, for one worker. See model.vit.forward, which is given one of these."""
+    """All blocks of a model, for model.forward. It has no state of its own, so threads can share it."""
 
     def __init__(self, config: ViTConfig, folded: list[Folded]):
         self.config, self.folded = config, folded

@@ -10,7 +10,6 @@ threads gives the same bits every time.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -125,18 +124,16 @@ class CpuEngine(ReferenceEngine):
     def _sum_and_unfold(self, folded: bool) -> None:
         """Add the gradients of the other workers to grads, in a fixed order; of each block, on one thread."""
 
-        def finish(names: list[str]) -> None:
-            for name in names:
-                for other in self._other_grads:
-                    self.grads[name][...] += other[name]
-            if folded and names[0].startswith("blocks."):
-                unfold_gradients(self.config, self.params, int(names[0].split(".")[1]), self.grads)
+        def finish(part: str) -> None:
+            total = self.grads.group(part)
+            for other in self._other_grads:
+                for array, more in zip(total, other.group(part), strict=True):
+                    array += more
+            if folded and part.startswith("blocks."):
+                unfold_gradients(self.config, self.params, int(part.removeprefix("blocks.")), self.grads)
 
-        parts: dict[str, list[str]] = defaultdict(list)
-        for name in self.grads:
-            words = name.split(".")
-            parts[words[1] if words[0] == "blocks" else ""].append(name)
-        self._on_all_threads(finish, parts.values())
+        parts = dict.fromkeys(".".join(name.split(".")[:2]) for name in self.grads)  # blocks.0, norm.weight
+        self._on_all_threads(finish, parts)
 
     def _on_all_threads(self, work: Work, pieces: Iterable) -> None:
         """work(piece) for all pieces, each on one thread."""

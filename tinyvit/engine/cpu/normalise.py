@@ -1,10 +1,8 @@
 """The normalisation of LayerNorm, forward and backward, on rows (R, D); see ops.layer_norm.
 
-The gain and the offset are not here, since they are folded into the next matrix. Nor has the backward pass to
-remove the mean of the incoming gradient, since the folded matrix has no component along a constant: see
+The gain and the offset are not here, since they are folded into the next matrix. The backward pass need not
+remove the mean of the incoming gradient, since the folded matrix has no component along a constant. See
 engine.cpu.folding.
-
-Both functions also do what else has to be done with the residual stream, while its rows are in the cache.
 """
 
 from __future__ import annotations
@@ -36,15 +34,12 @@ def normalise(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> tupl
     return n, r
 
 
-def add_normalise_backward(
-    dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray, sums: np.ndarray | None = None
-) -> None:
+def add_normalise_backward(dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray) -> None:
     """Add to dx (R, D) the gradient r (g - n mean(g n)), for the gradient g (R, D) of n. g is overwritten.
 
-    The rows of g must have mean 0. The column sums of the result are added to sums (D,), if given.
+    The rows of g must have mean 0.
     """
     R, D = dx.shape
-    ones = np.ones(R, dtype=dx.dtype)
     for rows in pieces(R, D):
         dx_, g_, n_ = dx[rows], g[rows], n[rows]
         c = np.vecdot(g_, n_)[:, None]
@@ -52,5 +47,3 @@ def add_normalise_backward(
         g_ += n_ * c
         g_ *= r[rows]
         dx_ += g_
-        if sums is not None:
-            sums += ones[rows] @ dx_
