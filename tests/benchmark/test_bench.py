@@ -2,7 +2,11 @@
 
 import importlib.util
 import json
+import os
+import platform
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.numpy_side import make_step
 from tinyvit.data import normalise
+from tinyvit.engine.blas import openblas_kernels
 from tinyvit.model import forward, initialise, preset
 from tinyvit.model.cost import multiply_adds
 from tinyvit.model.resnet import units_of
@@ -45,6 +50,22 @@ def test_the_table_and_the_json_say_the_same(mode, capsys, monkeypatch):
     assert status == 0
     assert "numpy cpu" in out
     assert "linear" in out
+
+
+@pytest.mark.skipif(
+    not openblas_kernels() or platform.machine() not in ("x86_64", "AMD64"), reason="needs OpenBLAS on x86-64"
+)
+def test_the_table_names_the_kernels_and_says_if_the_environment_chose_them():
+    command = [sys.executable, "-m", "tinyvit.bench", *SMALL, "--rounds", "1"]
+    own = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    chosen = "NumPy's OpenBLAS multiplies with its kernels for Nehalem, chosen by OPENBLAS_CORETYPE"
+    for environment, line in (
+        (own | {"OPENBLAS_CORETYPE": "Nehalem"}, chosen),
+        (own, "NumPy's OpenBLAS multiplies with its kernels for "),
+    ):
+        table = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        assert line in table
+        assert ("chosen by" in table) == (environment is not own)
 
 
 def test_torch_that_is_not_installed_is_one_line(capsys, monkeypatch):

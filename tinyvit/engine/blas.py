@@ -1,5 +1,5 @@
 """What the CPU engine needs from the libraries below NumPy: the number of BLAS threads, other functions of
-BLAS, and that freed memory is kept.
+BLAS, the name of its kernels, and that freed memory is kept.
 
 All of it goes through ctypes, and the engine does without it where it is not available.
 """
@@ -82,6 +82,20 @@ def openblas_function(name: str) -> tuple[Any, type] | None:
             if function is not None:
                 return function, ctypes.c_int64 if suffix else ctypes.c_int
     return None
+
+
+def openblas_kernels() -> str:
+    """The processor for which OpenBLAS's kernels are written that are in use here, such as SkylakeX.
+
+    OpenBLAS chooses them when it is loaded, unless the environment variable OPENBLAS_CORETYPE does. It is an
+    empty string if NumPy uses another BLAS.
+    """
+    found = openblas_function("openblas_get_corename")
+    if found is None:
+        return ""
+    function = found[0]
+    function.restype = ctypes.c_char_p
+    return function().decode()
 
 
 @functools.cache
