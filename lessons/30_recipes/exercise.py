@@ -13,7 +13,8 @@ LIMITS = import_module("lessons.27_scaling.limits").LIMITS  # of Student's t: 1 
 def orthogonalise(g, steps=5):
     """The matrix g (A, B) with its singular values brought close to 1; a new array, shaped and typed as g.
 
-    steps is how often the polynomial is applied. A matrix of zeros stays one.
+    steps is how often the polynomial is applied. A matrix of zeros stays one. A tall matrix is transposed for
+    speed only: the results are the same.
     """
     raise NotImplementedError("write orthogonalise: divide by the norm, then equation 2, steps times")
 
@@ -49,8 +50,9 @@ def real_gains(accuracies, base):
 def trust_orthogonalise(orthogonalise):
     """True if this orthogonalise(g), called with a matrix alone, is right, and False if it is not.
 
-    Right is whatever leaves the singular vectors as they are and brings every singular value that is at least
-    a hundredth of the largest to between 0.6 and 1.3.
+    Right is whatever returns a new array with the singular vectors of g, and brings every singular value that
+    is at least a 500th of the norm of g (the root of the sum of all squares) to between 0.6 and 1.3. That
+    norm is above 1e-6.
     """
     raise NotImplementedError("write trust_orthogonalise: matrices of which you know the decomposition")
 

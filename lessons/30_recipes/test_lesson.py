@@ -47,7 +47,10 @@ def test_as_many_steps_as_asked_for(impl, steps):
 
 @pytest.mark.hint("0 / 0 is no number: do not divide by less than a very small number")
 def test_zeros_stay_zeros(impl):
-    assert_same(orthogonalised(impl, np.zeros((2, 3))), np.zeros((2, 3)), "an orthogonalised matrix of zeros")
+    zeros = np.zeros((2, 3))
+    got = orthogonalised(impl, zeros)
+    assert_same(got, np.zeros((2, 3)), "an orthogonalised matrix of zeros")
+    assert not np.may_share_memory(got, zeros), "orthogonalise returned its argument, expected a new array"
 
 
 @pytest.mark.hint("use Python floats as constants: arrays of one number in float64 make everything float64")
@@ -170,7 +173,7 @@ def table(counts, at, spread=0.4, seed=0):
     found = {"base": (70 + lists[0]).round(3).tolist()}
     for number, (values, times) in enumerate(zip(lists[1:], at, strict=True)):
         error = math.sqrt(1 / counts[0] + 1 / len(values))
-        found[f"v{number}"] = (70 + times * limit * error + values).round(3).tolist()
+        found[f"{'vbaz'[number]}{number}"] = (70 + times * limit * error + values).round(3).tolist()
     return found
 
 
@@ -190,7 +193,7 @@ def assert_gains(impl, accuracies, base, expected):
 def test_the_limit_is_where_it_should_be(impl, counts):
     for seed, shares in enumerate(((0.96, 1.04, -1.04), (1.04, -0.96, 0.3), (-1.04, 1.2, 0.96))):
         found = table(counts, shares[: len(counts) - 1], seed=seed)
-        real = [f"v{i}" for i, share in enumerate(shares[: len(counts) - 1]) if abs(share) > 1]
+        real = [name for name, share in zip(list(found)[1:], shares, strict=False) if abs(share) > 1]
         assert_gains(impl, found, "base", real)
 
 
@@ -206,6 +209,16 @@ def test_the_base_may_stand_anywhere_and_calm_lists_count(impl):
 @pytest.mark.hint("without a name that has two results there is nothing to divide by")
 def test_single_results_say_nothing(impl):
     assert_gains(impl, {"base": [0.1], "better": [0.9]}, "base", [])
+    assert_gains(impl, {"base": [50.0], "better": [70.0], "worse": [40.0, 40.2]}, "base", ["better", "worse"])
+
+
+@pytest.mark.hint(
+    "equal means do not differ, even if nothing is left to chance: more than the limit, not as much"
+)
+def test_equal_results_are_no_gain(impl):
+    assert_gains(
+        impl, {"base": [70.0, 70.0], "same": [70.0, 70.0], "better": [71.0, 71.0]}, "base", ["better"]
+    )
 
 
 # ---- nearest_factors

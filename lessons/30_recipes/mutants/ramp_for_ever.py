@@ -1,4 +1,4 @@
-"""The larger of the two decays is taken."""
+"""The decay goes on rising beyond the one that was asked for; the smaller of the two is wanted."""
 
 from pathlib import Path
 
