@@ -215,8 +215,6 @@ def test_a_worker_that_fails_in_the_first_block_is_heard_of(small_pieces, monkey
     with pytest.raises(MemoryError, match="no room"):
         two_steps(engine)
     assert len(engine.ranks.calls) <= 2  # not of the block that has failed
-    again, right = make(tiny_config(**NOISY), Twins(), threads), two_steps(engine)
-    assert all(np.array_equal(*pair) for pair in zip(two_steps(again), right, strict=True))
 
 
 def test_a_sharded_optimiser_gets_its_part_at_the_end(small_pieces):
