@@ -100,6 +100,30 @@ def _written_in_place(config, params, images, labels, ranks, lr, largest):
     return found
 
 
+def _all_but_rank_0(config, params, images, labels, ranks, lr, largest):
+    """Rank 0 steps by its own gradients; the others get the sum."""
+    own = _gradients(config, params, images, labels, ranks, _shares(images, ranks))
+    steps = [own[0], *[sum(own)] * (ranks - 1)]
+    return [params.flat - lr * _shortened(g, largest) for g in steps]
+
+
+def _only_rank_0_answers(config, params, images, labels, ranks, lr, largest):
+    return _in_order(config, params, images, labels, ranks, lr, largest)[:1]
+
+
+def _images_in_place(config, params, images, labels, ranks, lr, largest):
+    """Right, but the images are darker afterwards."""
+    found = _in_order(config, params, images, labels, ranks, lr, largest)
+    images *= 0.5
+    return found
+
+
+def _sent_in_float16(config, params, images, labels, ranks, lr, largest):
+    own = _gradients(config, params, images, labels, ranks, _shares(images, ranks))
+    g = sum(each.astype(np.float16).astype(each.dtype) for each in own)
+    return [params.flat - lr * _shortened(g, largest)] * ranks
+
+
 RIGHT = {"rank after rank": (_in_order,), "the last rank first": (_last_rank_first,)}
 WRONG = {
     "every rank has the same share": (_mean_of_means,),
@@ -112,4 +136,8 @@ WRONG = {
     "only rank 0 gets the sum": (_own_weights_kept,),
     "the rate is multiplied by the number of ranks": (_rate_times_ranks,),
     "the caller's weights are written over": (_written_in_place,),
+    "all but rank 0 get the sum": (_all_but_rank_0,),
+    "only the weights of rank 0 are returned": (_only_rank_0_answers,),
+    "the caller's images are changed": (_images_in_place,),
+    "the gradients are sent in float16": (_sent_in_float16,),
 }

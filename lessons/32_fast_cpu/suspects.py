@@ -60,7 +60,7 @@ def unit_gain(dfolded_weight, dfolded_bias, gain, offset, weight):
 
 
 def no_offset(dfolded_weight, dfolded_bias, gain, offset, weight):
-    """The way of the weight through b' is forgotten."""
+    """The way of the weight through c' is forgotten."""
     dgain, doffset, _, dbias = unfold(dfolded_weight, dfolded_bias, gain, offset, weight)
     return dgain, doffset, gain[:, None] * dfolded_weight, dbias
 
@@ -69,6 +69,27 @@ def one_output(dfolded_weight, dfolded_bias, gain, offset, weight):
     """The offset's gradient is a mean over the outputs."""
     dgain, doffset, dweight, dbias = unfold(dfolded_weight, dfolded_bias, gain, offset, weight)
     return dgain, doffset / weight.shape[1], dweight, dbias
+
+
+def mean_bias(dfolded_weight, dfolded_bias, gain, offset, weight):
+    """The bias's gradient is the mean over the outputs."""
+    *others, dbias = unfold(dfolded_weight, dfolded_bias, gain, offset, weight)
+    return *others, np.full_like(dbias, dbias.mean())
+
+
+def gain_across(gain, offset, weight, bias):
+    """The gain multiplies columns where rows are meant, whenever the shapes allow it."""
+    D, O = weight.shape
+    return (gain if D == O else gain[:, None]) * weight, offset @ weight + bias
+
+
+def unfold_gain_across(dfolded_weight, dfolded_bias, gain, offset, weight):
+    """And these are the gradients of that."""
+    dgain, doffset, dweight, dbias = unfold(dfolded_weight, dfolded_bias, gain, offset, weight)
+    if len(weight) == weight.shape[1]:
+        dgain = (weight * dfolded_weight).sum(axis=0)
+        dweight = gain * dfolded_weight + np.outer(offset, dfolded_bias)
+    return dgain, doffset, dweight, dbias
 
 
 def unfold_in_place(dfolded_weight, dfolded_bias, gain, offset, weight):
@@ -83,4 +104,7 @@ WRONG = {
     "scaled_offset": (scaled_offset, unfold_scaled_offset),
     "no_bias": (no_bias, unfold_no_bias),
     "fold_in_place": (fold_in_place, unfold_from_folded),
-} | {wrong.__name__: (fold, wrong) for wrong in (unit_gain, no_offset, one_output, unfold_in_place)}
+    "gain_across": (gain_across, unfold_gain_across),
+} | {
+    wrong.__name__: (fold, wrong) for wrong in (unit_gain, no_offset, one_output, mean_bias, unfold_in_place)
+}

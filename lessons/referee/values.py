@@ -59,10 +59,13 @@ def returned_with(got) -> dict[int, np.ndarray]:
     return {}
 
 
-def assert_untouched(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> None:
-    """Assert that a function left the arrays it was given as they were."""
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        assert_unchanged(old, new, f"input {number}")
+def assert_untouched(
+    before: Sequence[np.ndarray], after: Sequence[np.ndarray], names: Sequence[str] = ()
+) -> None:
+    """Assert that a function left the arrays it was given as they were; names are those of its arguments."""
+    names = names or [f"input {number}" for number in range(len(before))]
+    for old, new, name in zip(before, after, names, strict=True):
+        assert_unchanged(old, new, name)
 
 
 def assert_unchanged(old: np.ndarray, new: np.ndarray, name: str, by: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The weight goes into b' too; this way is forgotten."""
+"""The weight goes into c' too; this way is forgotten."""
 
 from pathlib import Path
 

@@ -1,21 +1,21 @@
 """Folding: what algebra can move from the tokens into the matrices, done once for all images of a step.
 
 A block (see model.block) makes several passes over its tokens that are linear. Each can be merged with the
-matrix before or after it. W' and b' are what the engine computes with:
+matrix before or after it. W' and c' are what the engine computes with:
 
-    gain and offset     (n * w + b) W + c  =  n W' + b'      W' = diag(w) W     b' = b W + c           (1)
+    gain and offset     (n * w + b) W + c  =  n W' + c'      W' = diag(w) W     c' = b W + c           (1)
     the mean            n has mean 0, so W' may lose its mean over inputs       W' = (1 - 11^T/D) W'   (2)
-    1 / sqrt(K)         of the scores: in the columns of W' and b' for queries                         (3)
+    1 / sqrt(K)         of the scores: in the columns of W' and c' for queries                         (3)
     key offsets         add a constant to each row of scores, which softmax ignores                    (4)
     value offsets       the rows of A sum to 1, so (A (v + b)) Wo + bo  =  A v Wo + (b Wo + bo)        (5)
 
 In (2) nothing changes in the forward pass. In the backward pass, dn = dy W'^T then has mean 0 in every row,
 as the gradient of LayerNorm needs it.
 
-Backward. The engine finds the gradients dW' and db'. By the chain rule, from (1), with s = 1 / sqrt(K) for
+Backward. The engine finds the gradients dW' and dc'. By the chain rule, from (1), with s = 1 / sqrt(K) for
 queries and 1 for the rest,
 
-    dW = s (diag(w) dW' + b db'^T)      dw = row sums of s W * dW'       db = s W db'      dc = s db'  (6)
+    dW = s (diag(w) dW' + b dc'^T)      dw = row sums of s W * dW'       db = s W dc'      dc = s dc'  (6)
 
 where (2) needs nothing further, since the columns of dW' = n^T dy sum to 0 of their own. From (5), with b the
 offsets of the values,

@@ -1,0 +1,12 @@
+"""Only the weights of the last rank are looked at."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("for w in found)", "for w in found[-1:])"),
+    )
+)
