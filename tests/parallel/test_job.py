@@ -1,5 +1,6 @@
 """How processes find that they belong together, and how they end: all of them, and with one message."""
 
+import os
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -17,6 +18,7 @@ LAUNCHERS = [
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "PMIX_RANK"),
 ]
+GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,8 @@ def outside_of_any_job(monkeypatch):
     for pair in LAUNCHERS:
         for name in pair:
             monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(GIVE_WAY, "")  # so that it is put back after the test
+    monkeypatch.delenv(GIVE_WAY)
 
 
 @pytest.fixture
@@ -109,6 +113,17 @@ def test_processes_that_find_each_other_are_ranks(monkeypatch, launched):
     ranks = start()
     assert isinstance(ranks, MpiRanks) and (ranks.rank, ranks.size) == (0, 2)
     assert start() is ranks
+
+
+@pytest.mark.parametrize("chosen", [None, "0"])
+def test_a_rank_that_waits_gives_way_unless_told_otherwise(monkeypatch, launched, chosen):
+    launched(2)
+    if chosen:
+        monkeypatch.setenv(GIVE_WAY, chosen)
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(UserError):
+        start()
+    assert os.environ[GIVE_WAY] == (chosen or "1")
 
 
 def test_the_error_of_all_is_told_by_the_first(monkeypatch, launched):

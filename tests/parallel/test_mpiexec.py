@@ -69,12 +69,24 @@ def alone(photos, tmp_path_factory):
     return metrics(run)
 
 
-@pytest.mark.parametrize(("size", "more"), [(2, ()), (4, ("--shard-optimizer",))])
-def test_the_losses_are_those_of_one_process(photos, alone, tmp_path, size, more):
+@pytest.mark.parametrize(
+    ("size", "what", "more"),
+    [
+        (2, "train", ()),
+        (4, "train", ("--shard-optimizer",)),
+        (2, "early", ("--accumulate", "2")),
+        (4, "early", ("--threads", "2")),
+    ],
+)
+def test_the_losses_are_those_of_one_process(photos, alone, tmp_path, size, what, more):
     run = tmp_path / "run"
-    status, out, err = finished(start(size, tmp_path / "ranks", "train", *tiny(photos, run, *more)))
+    status, out, err = finished(start(size, tmp_path / "ranks", what, *tiny(photos, run, *more)))
     assert (status, err) == (0, "")
-    assert out.count("done in") == 1 and f"{size} processes, each NumPy on 1 thread" in out
+    assert (
+        out.count("done in") == 1
+        and f"{size} processes, each NumPy on {2 if '--threads' in more else 1} thread" in out
+    )
+    assert (tmp_path / "ranks" / "early").exists() == (what == "early")
     for mine, other in zip(metrics(run), alone, strict=True):
         assert mine == pytest.approx(other, rel=1e-4)
 
@@ -121,4 +133,13 @@ def test_the_error_of_one_process_ends_the_job_with_its_name(tmp_path):
     started = time.monotonic()
     status, _, err = finished(start(2, tmp_path / "ranks", "fail", 1))
     assert status != 0 and "rank (rank 1 of 2): error: here: No space left on device" in err
+    assert time.monotonic() - started < SECONDS / 2
+
+
+def test_an_error_of_one_process_in_the_backward_pass_ends_the_others(photos, tmp_path):
+    """They wait for the gradients of a block that the rank had not come to."""
+    started = time.monotonic()
+    status, _, err = finished(start(2, tmp_path / "ranks", "break", 1, *tiny(photos, tmp_path / "run")))
+    assert status != 0 and "(rank 1 of 2): error: here: No space left on device" in err
+    assert (tmp_path / "ranks" / "early").exists()
     assert time.monotonic() - started < SECONDS / 2

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
-from tinyvit.engine.exchange import own_parts, sum_and_clip
+from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
@@ -97,21 +98,32 @@ class ReferenceEngine:
         t = self.training
         self.grads.flat.fill(0)
         loss: Array = 0.0
-        for part in own_parts(plan, t):
+        parts, exchange = own_parts(plan, t), Exchange(self.grads, t)
+        for part in parts:
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            loss = loss + self.loss_and_grads(images, targets, part.noise(), share)
-        norm = sum_and_clip(self.grads, t)
+            ready = exchange.ready if part is parts[-1] and exchange.begins_early else None
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, ready)
+        norm = exchange.finish()
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:
             t.average.update(plan.step)
         return t.ranks.sum(loss), norm
 
     def loss_and_grads(
-        self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
+        self,
+        images: Array,
+        targets: Array,
+        noise: Noise | None = None,
+        share: float = 1.0,
+        ready: Callable[[int], None] | None = None,
     ) -> Array:
-        """The objective's loss for images (B, H, W, 3), times share; adds the gradients to grads."""
+        """The objective's loss for images (B, H, W, 3), times share; adds the gradients to grads.
+
+        If ready is given, an engine may call ready(i), from the last block to the first, as soon as nothing
+        more will be added to the gradients of block i. This one does not.
+        """
         return self.objective(self.config, self.params, images, targets, self.grads, noise=noise, share=share)
 
     def logits(self, images: Array) -> Array:

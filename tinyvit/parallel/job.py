@@ -22,6 +22,8 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "PMIX_RANK"),
 )
+# Open MPI asks for messages without a pause, unless told to give way: to the threads that compute meanwhile.
+_GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
 
 
 class _Job:
@@ -89,6 +91,7 @@ def _launched() -> tuple[int, int]:
 
 
 def _joined(size: int) -> Ranks:
+    os.environ.setdefault(_GIVE_WAY, "1")
     try:
         from mpi4py import MPI
     except ImportError as error:

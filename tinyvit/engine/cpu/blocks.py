@@ -9,6 +9,7 @@ the gradients: see engine.cpu.folding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -40,10 +41,13 @@ class BlockCache(NamedTuple):
 
 
 class Blocks:
-    """All blocks of a model, for model.forward. It has no state of its own, so threads can share it."""
+    """All blocks of a model, for model.forward. It has no state of its own, so threads can share it.
 
-    def __init__(self, config: ViTConfig, folded: list[Folded]):
-        self.config, self.folded = config, folded
+    passed(i), if given, is called whenever a backward pass has left block i behind.
+    """
+
+    def __init__(self, config: ViTConfig, folded: list[Folded], passed: Callable[[int], None] | None = None):
+        self.config, self.folded, self.passed = config, folded, passed
 
     @staticmethod
     def can_compute(config: ViTConfig) -> bool:
@@ -64,6 +68,8 @@ class Blocks:
         """Gradient of forward: dy (B, R, D) to dx (B, N, D); adds the folded parameters' to grads."""
         for i in reversed(range(len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
+            if self.passed:
+                self.passed(i)
         return dy
 
     def infer(self, x: np.ndarray) -> np.ndarray:

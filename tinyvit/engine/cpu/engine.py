@@ -5,14 +5,18 @@ in parallel, and a thread that works on a few images at a time still finds its a
 worker adds its gradients to the result; every other worker has its own buffer, and these are added at the
 end in a fixed order. Which worker takes which images is fixed too, so the same batch on the same number of
 threads gives the same bits every time.
+
+The gradients of a block are final once the backward passes of all micro-batches have left it behind. If there
+are several ranks, the calling thread then sums them over ranks (see engine.exchange) while the workers go on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -66,17 +70,34 @@ class CpuEngine(ReferenceEngine):
         keep_freed_memory()
 
     def loss_and_grads(
-        self, images: np.ndarray, targets: np.ndarray, noise: Noise | None = None, share: float = 1.0
+        self,
+        images: np.ndarray,
+        targets: np.ndarray,
+        noise: Noise | None = None,
+        share: float = 1.0,
+        ready: Callable[[int], None] | None = None,
     ) -> np.ndarray:
-        """See ReferenceEngine.loss_and_grads."""
+        """See ReferenceEngine.loss_and_grads; ready is called on the calling thread."""
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
-        earlier = grads.flat.copy() if grads.flat.any() else None
+        earlier = grads.astype(grads.flat.dtype) if grads.flat.any() else None
         pieces = self._pieces(len(images), self.workers)
-        more = self._own_blocks(len(images))
+        passed: SimpleQueue[int | None] = SimpleQueue()
+        more = self._own_blocks(len(images), passed.put)
+        unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in grads)  # blocks.0, norm.weight
+
+        def finish(part: str) -> None:
+            self._sum_and_unfold(part, "blocks" in more, earlier)
 
         def work(worker: int) -> np.ndarray:
+            try:
+                return learn(worker)
+            except BaseException:
+                passed.put(None)
+                raise
+
+        def learn(worker: int) -> np.ndarray:
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
             own.flat.fill(0)
             loss = np.zeros((), dtype=grads.flat.dtype)
@@ -96,10 +117,14 @@ class CpuEngine(ReferenceEngine):
             return loss
 
         with blas_threads(max(1, self.threads // self.workers)):
-            losses = list(self._pool.map(work, range(self.workers)))
-        self._sum_and_unfold(folded="blocks" in more)
-        if earlier is not None:
-            grads.flat += earlier
+            working = self._pool.map(work, range(self.workers))
+            if ready and more:
+                for i in _passed_by_all(passed, len(pieces), self.config.layers):
+                    finish(f"blocks.{i}")
+                    del unfinished[f"blocks.{i}"]
+                    ready(i)
+            losses = list(working)
+        self._on_all_threads(finish, unfinished)
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray) -> np.ndarray:
@@ -110,8 +135,8 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._spread(model.features, images)
 
-    def _own_blocks(self, images: int) -> dict[str, Blocks]:
-        """The argument `blocks` of the model's functions for so many images.
+    def _own_blocks(self, images: int, passed: Callable[[int], None] | None = None) -> dict[str, Blocks]:
+        """The argument `blocks` of the model's functions for so many images; they call `passed`.
 
         There is none if it would not pay, or if Blocks cannot compute the model.
         """
@@ -119,21 +144,19 @@ class CpuEngine(ReferenceEngine):
             return {}
         with blas_threads(1):
             folded = self._pool.map(lambda i: fold(self.config, self.params, i), range(self.config.layers))
-            return {"blocks": Blocks(self.config, list(folded))}
+            return {"blocks": Blocks(self.config, list(folded), passed)}
 
-    def _sum_and_unfold(self, folded: bool) -> None:
-        """Add the gradients of the other workers to grads, in a fixed order; of each block, on one thread."""
-
-        def finish(part: str) -> None:
-            total = self.grads.group(part)
-            for other in self._other_grads:
-                for array, more in zip(total, other.group(part), strict=True):
-                    array += more
-            if folded and part.startswith("blocks."):
-                unfold_gradients(self.config, self.params, int(part.removeprefix("blocks.")), self.grads)
-
-        parts = dict.fromkeys(".".join(name.split(".")[:2]) for name in self.grads)  # blocks.0, norm.weight
-        self._on_all_threads(finish, parts)
+    def _sum_and_unfold(self, part: str, folded: bool, earlier: Params | None) -> None:
+        """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
+        total = self.grads.group(part)
+        for other in self._other_grads:
+            for array, more in zip(total, other.group(part), strict=True):
+                array += more
+        if folded and part.startswith("blocks."):
+            unfold_gradients(self.config, self.params, int(part.removeprefix("blocks.")), self.grads)
+        if earlier is not None:
+            for array, more in zip(total, earlier.group(part), strict=True):
+                array += more
 
     def _on_all_threads(self, work: Work, pieces: Iterable) -> None:
         """work(piece) for all pieces, each on one thread."""
@@ -156,6 +179,19 @@ class CpuEngine(ReferenceEngine):
         number = min(count, rounds * workers)
         cuts = [count * i // number for i in range(number + 1)]
         return [slice(a, b) for a, b in pairwise(cuts)]
+
+
+def _passed_by_all(passed: SimpleQueue[int | None], pieces: int, layers: int) -> Iterator[int]:
+    """The number of each block, from the last to the first, once the backward passes of all pieces have left
+    it behind; no more of them when a worker has failed, which says None."""
+    left = [pieces] * layers
+    for i in reversed(range(layers)):
+        while left[i]:
+            block = passed.get()
+            if block is None:
+                return
+            left[block] -= 1
+        yield i
 
 
 def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:

@@ -24,7 +24,7 @@ from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
-from tinyvit.engine.exchange import own_parts, sum_and_clip
+from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
@@ -115,7 +115,12 @@ class CudaEngine(ReferenceEngine):
         return loss, norm
 
     def loss_and_grads(
-        self, images: Array, targets: Array, noise: Noise | None = None, share: float = 1.0
+        self,
+        images: Array,
+        targets: Array,
+        noise: Noise | None = None,
+        share: float = 1.0,
+        ready: Callable[[int], None] | None = None,
     ) -> Array:
         """See ReferenceEngine.loss_and_grads."""
         check_images(self.config, images)
@@ -173,7 +178,7 @@ class CudaEngine(ReferenceEngine):
 
     def _update_outside(self, lr: float, step: int) -> Array:
         """Sum over ranks, clip and update the parameters array by array; returns the norm of the gradient."""
-        norm = sum_and_clip(self.grads, self.training)
+        norm = Exchange(self.grads, self.training).finish()
         self.training.optimizer.step(self.grads, lr, step)
         return norm
 
