@@ -5,7 +5,14 @@ import pytest
 
 from tests.helpers import random_batch, tiny_config
 from tinyvit.model import forward, initialise, preset
-from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
+from tinyvit.model.cost import (
+    activation_bytes,
+    multiply_adds,
+    parameter_count,
+    resnet_activation_bytes,
+    resnet_largest_array,
+    resnet_multiply_adds,
+)
 from tinyvit.model.resnet import ConvolvedCache
 from tinyvit.ops import Noise, cross_entropy
 
@@ -94,6 +101,34 @@ def test_multiply_adds_of_a_model_by_hand():
     linear_layers = 5 * (12 * 36 + 12 * 12 + 12 * 20 + 20 * 12)
     attention = 2 * 5 * 5 * 12
     assert multiply_adds(config) == 4 * 48 * 12 + 2 * (linear_layers + attention) + 12 * 5
+
+
+def test_a_model_that_predicts_patches_has_a_head_for_each_of_them():
+    one, four = (tiny_config(pool="mean", predicts=what) for what in ("image", "patches"))  # 4 patches
+    assert multiply_adds(four) - multiply_adds(one) == 3 * 12 * 5
+    assert activation_bytes(four) - activation_bytes(one) == 4 * 3 * (12 + 2 * 5)
+
+
+def test_a_resnet_on_its_own_costs_its_convolutions_and_its_head():
+    config = tiny_config(**KINDS["ResNet"])
+    assert multiply_adds(config) == resnet_multiply_adds(config) + 64 * 5 + 5 * 5
+
+
+def test_the_largest_array_of_a_resnet_by_hand():
+    """The windows of the root, where there are few channels, or else those of a unit."""
+    few, many = (
+        tiny_config(image_size=(16, 24), patch_size=1, resnet=(1,), resnet_width=width, resnet_groups=4)
+        for width in (8, 128)
+    )
+    assert resnet_largest_array(few) == 7 * 7 * 3 * (8 * 12)
+    assert resnet_largest_array(many) == 3 * 3 * 128 * (4 * 6)
+    assert resnet_largest_array(tiny_config()) == 0
+
+
+def test_numbers_have_four_bytes_unless_said_otherwise():
+    config = tiny_config(**KINDS["hybrid, odd sizes"])
+    for count in (activation_bytes, resnet_activation_bytes):
+        assert count(config) == count(config, 4)
 
 
 def test_the_cost_of_relative_positions_by_hand():

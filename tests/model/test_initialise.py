@@ -83,6 +83,7 @@ def test_the_same_seed_gives_the_same_parameters_and_another_seed_others():
     first, again, other = (initialise(tiny_config(), seed).flat for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, again)
     assert (first != other).mean() > 0.5
+    np.testing.assert_array_equal(initialise(tiny_config()).flat, initialise(tiny_config(), 0).flat)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

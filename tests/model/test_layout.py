@@ -63,6 +63,13 @@ def test_official_names_and_shapes_are_those_of_the_official_checkpoints(name):
 
 
 @every_kind
+def test_official_shapes_are_whole_numbers(config):
+    """4.0 would be equal to 4, but no array can be reshaped to it."""
+    for row in layout(config):
+        assert all(isinstance(n, int) for _, shape in row.official for n in shape), row.name
+
+
+@every_kind
 def test_the_official_arrays_of_a_row_have_as_many_numbers_as_it(config):
     for row in layout(config):
         assert row.official or "position" in row.name

@@ -177,8 +177,9 @@ def test_hybrids_and_models_without_positions_have_mimetic_attention_too():
 def test_what_has_no_mimetic_first_values_says_so():
     with pytest.raises(UserError, match="those of attention, which a ResNet does not have"):
         mimetic(preset("resnet-nano", 32, 3))
-    with pytest.raises(UserError, match=r"4 must divide the width, 18: choose another width"):
-        mimetic(tiny_config(width=18))
+    for kind in ("1d", "2d"):
+        with pytest.raises(UserError, match=r"4 must divide the width, 18: choose another width"):
+            mimetic(tiny_config(width=18, position=kind))
     mimetic(tiny_config(width=18, position="none"))
     with pytest.raises(UserError, match="init is 'random', expected one of official, mimetic"):
         initialise(config(), init="random")

@@ -30,6 +30,13 @@ def test_a_new_head_for_as_many_classes_keeps_nothing_of_the_old_one():
     assert not new.params["head.weight"].any() and not new.params["head.bias"].any()
 
 
+def test_with_a_new_head_a_model_that_predicted_patches_tells_images_apart():
+    model = Model(*random_model(predicts="patches"))
+    new = model.with_new_head(3)
+    assert new.has_head and new.config.predicts == "image"
+    assert set(model.params) - set(new.params) == {"mask_token"}
+
+
 def test_classes_are_named_or_numbered():
     config, params = random_model()
     assert Model(config, params, ["a", "b", "c", "d", "e"]).names == ("a", "b", "c", "d", "e")

@@ -71,7 +71,8 @@ def test_copies_share_nothing_with_the_original():
         assert twin.shapes == params.shapes and twin.decayed == params.decayed
         twin.flat += 1
     np.testing.assert_array_equal(params.flat, before)
-    assert params.astype("float64").flat.dtype == np.float64
+    for dtype in ("float32", "float64"):
+        assert params.astype(dtype).flat.dtype == dtype
     assert params.zeros_like().flat.dtype == params.flat.dtype
 
 
@@ -80,6 +81,12 @@ def test_parameters_go_to_the_gpu_and_back_unchanged(gpu):
     there = params.to(gpu.xp)
     assert isinstance(there["position"], gpu.xp.ndarray)
     np.testing.assert_array_equal(there.to(np).flat, params.flat)
+
+
+def test_what_is_made_of_parameters_on_the_gpu_is_there_too(gpu):
+    params = Params.zeros(ROWS, xp=gpu.xp)
+    for other in (params.zeros_like(), params.astype("float64"), params.carried_over(ROWS, without="b.")):
+        assert isinstance(other.flat, gpu.xp.ndarray)
 
 
 def test_a_group_has_its_parameters_in_the_order_of_the_table():
@@ -175,15 +182,22 @@ def test_the_repr_counts_and_names_what_is_there():
     assert text.endswith(", ..., head.weight (64, 10), head.bias (10,))") and len(text) < 200
 
 
+def test_the_repr_leaves_names_out_if_there_are_more_than_six():
+    six, seven = (Params.zeros(rows_of(dict.fromkeys(names, (1,)))) for names in ("abcdef", "abcdefg"))
+    assert repr(six).endswith("float32: a (1,), b (1,), c (1,), d (1,), e (1,), f (1,))")
+    assert repr(seven).endswith("float32: a (1,), b (1,), c (1,), d (1,), ..., f (1,), g (1,))")
+
+
 def test_the_repr_says_when_it_is_on_the_gpu(gpu):
     assert "float32 on the GPU" in repr(Params.zeros(ROWS, xp=gpu.xp))
 
 
-def test_values_are_carried_over_to_another_table():
-    params = Params(np.arange(23.0), ROWS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_are_carried_over_to_another_table(dtype):
+    params = Params(np.arange(23, dtype=dtype), ROWS)
     rows = rows_of({"position": (4, 2), "a.weight": (2, 3), "a.bias": (3,), "b.weight": (5, 5)})
     carried = params.carried_over(rows, without="b.")
     assert list(carried) == ["position", "a.weight", "a.bias", "b.weight"]
     for name in ("position", "a.weight", "a.bias"):
         np.testing.assert_array_equal(carried[name], params[name])
-    assert not carried["b.weight"].any() and carried.flat.dtype == np.float64
+    assert not carried["b.weight"].any() and carried.flat.dtype == dtype

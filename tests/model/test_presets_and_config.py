@@ -5,7 +5,9 @@ from math import prod
 import numpy as np
 import pytest
 
+from tests.helpers import tiny_config
 from tinyvit.errors import UserError
+from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 from tinyvit.model import (
     OFFICIAL,
     SMALL,
@@ -160,6 +162,7 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"patch_size": 5}, r"patches of 5 x 5 do not divide images of 32 x 48 pixels: choose a patch size"),
         ({"patch_size": 16, "image_size": (32, 40)}, "do not divide images of 32 x 40"),
         ({"patch_size": 64}, r"images of 32 x 48 pixels are smaller than one patch of 64 x 64"),
+        ({"patch_size": 48}, r"images of 32 x 48 pixels are smaller than one patch of 48 x 48"),
         ({"heads": 5}, "width 12 is not divisible by 5 heads"),
         ({"pool": "max"}, "pool is 'max', expected 'token' or 'mean'"),
         ({"gelu": "relu"}, "gelu is 'relu', expected one of tanh, exact"),
@@ -244,6 +247,20 @@ def test_what_has_no_meaning_in_a_resnet_is_refused_in_one_line(changes, message
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"image_size": (1, MOST_PIXELS), "patch_size": 1},
+        {"layers": MOST_LAYERS},
+        {"classes": LARGEST},
+        {"image_size": (32, 32), "patch_size": 1, "resnet": (MOST_LAYERS,)},
+    ],
+)
+def test_the_largest_numbers_that_are_allowed_are_allowed(changes):
+    config = tiny_config(**changes)
+    assert {name: getattr(config, name) for name in changes} == changes
+
+
 def test_a_field_that_a_model_does_not_have_is_refused():
     with pytest.raises(UserError, match=r"a model has no depth: expected some of image_size, .*layers"):
         preset("nano/4", 32, 10, depth=3)
@@ -267,7 +284,17 @@ def test_a_configuration_survives_a_json_file():
 def test_stochastic_depth_rises_linearly_from_nothing_to_its_rate():
     config = preset("nano/4", 32, 10, layers=5, drop_path=0.2)
     np.testing.assert_allclose([config.drop_path_rate(i) for i in range(5)], [0, 0.05, 0.1, 0.15, 0.2])
+    two = preset("nano/4", 32, 10, layers=2, drop_path=0.2)
+    assert [two.drop_path_rate(i) for i in range(2)] == [0, 0.2]
     assert preset("nano/4", 32, 10, layers=1, drop_path=0.2).drop_path_rate(0) == 0
+
+
+@pytest.mark.parametrize(
+    "name, usual",
+    [("ViT-b_16", "B/16"), ("vit-ti/16", "Ti/16"), ("NANO/4", "nano/4"), ("r5+Nano/4", "R5+nano/4")],
+)
+def test_the_usual_name_is_that_of_the_paper(name, usual):
+    assert usual_name(name) == usual
 
 
 def test_only_a_preset_has_a_usual_name():

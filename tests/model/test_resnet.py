@@ -8,7 +8,7 @@ from tinyvit import ops
 from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.engine import CpuEngine
 from tinyvit.model import backward, forward, infer, initialise
-from tinyvit.model.resnet import resnet, unit, unit_backward
+from tinyvit.model.resnet import EPSILONS, resnet, unit, unit_backward
 from tinyvit.objectives import loss_and_grads
 
 
@@ -38,6 +38,29 @@ def test_the_first_unit_of_a_stage_projects_the_skip_connection():
     projected = x[:, ::2, ::2] @ kernel[0, 0]
     expected, _ = ops.group_norm(projected, *params.group("resnet.1.0.norm_proj"), groups=2)
     np.testing.assert_allclose(y, np.maximum(expected, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", EPSILONS)
+def test_every_convolution_has_the_epsilons_of_its_form(form, monkeypatch):
+    kernels, norms = [], []
+    standardisation, group_norm = ops.weight_standardisation, ops.group_norm
+
+    def standardise(weight, eps=None, in_root=None):
+        kernels.append((eps, in_root))
+        return standardisation(weight, eps, in_root)
+
+    def normalise(x, gain, bias, groups, eps=None):
+        norms.append(eps)
+        return group_norm(x, gain, bias, groups, eps)
+
+    monkeypatch.setattr(ops, "weight_standardisation", standardise)
+    monkeypatch.setattr(ops, "group_norm", normalise)
+    config = hybrid(resnet_form=form)
+    params, images, _ = draw(config, (1, 24, 24, 3))
+    resnet(config, params, images)
+    kernel, in_root, norm = EPSILONS[form]
+    count = 1 + 4 + 3 + 4  # the root, and three units, of which two have a projection
+    assert kernels == [(kernel, in_root)] * count and norms == [norm] * count
 
 
 @pytest.mark.parametrize("i, j, channels", [(0, 0, 4), (0, 1, 16), (1, 0, 16)])

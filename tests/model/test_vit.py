@@ -8,9 +8,20 @@ from hypothesis import strategies as st
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.checking import MODEL_CHECKS, TOLERANCE, random_params
-from tinyvit.model import attention_by_block, attention_maps, forward, initialise
+from tinyvit.model import (
+    attention_by_block,
+    attention_maps,
+    backward,
+    features,
+    forward,
+    infer,
+    initialise,
+)
+from tinyvit.model.readout import readout, readout_backward
+from tinyvit.model.stem import stem, stem_backward
 from tinyvit.objectives import loss_and_grads
-from tinyvit.ops import Noise, patchify, unpatchify
+from tinyvit.ops import Corruption, Noise, patchify, unpatchify
+from tinyvit.ops.corruption import MASKED
 from tinyvit.optim import clip_norm, make_optimizer
 
 KINDS = {
@@ -52,6 +63,16 @@ def test_computing_the_whole_last_block_changes_no_logit(config):
     part, _ = forward(config, params, images)
     whole, _ = forward(config, params, images, whole=True)
     assert distance(part, whole) < 1e-12
+
+
+@every_kind
+def test_a_whole_pass_has_the_same_gradients(config):
+    params, images, _ = draw(config)
+    part, whole = params.zeros_like(), params.zeros_like()
+    logits, cache = forward(config, params, images)
+    backward(logits, cache, part)
+    backward(logits, forward(config, params, images, whole=True)[1], whole)
+    assert distance(whole.flat, part.flat) < 1e-12
 
 
 @every_kind
@@ -200,6 +221,66 @@ def test_attention_block_by_block_is_that_of_the_whole_pass(config):
     _, cache = forward(config, params, images, whole=True)
     found = list(attention_by_block(config, params, images))
     assert [A.tobytes() for A in found] == [A.tobytes() for A in attention_maps(cache)]
+
+
+class Halving:
+    """Blocks as an engine can provide them: these halve every token, and keep what they were given."""
+
+    def forward(self, x, noise):
+        self.noise = noise
+        return self.infer(x), "kept for backward"
+
+    def backward(self, dx, cache, grads):
+        self.cache, self.grads = cache, grads
+        return dx / 2
+
+    def infer(self, x):
+        return x / 2
+
+
+def test_blocks_that_an_engine_provides_are_computed_in_its_way():
+    config, blocks, noise = tiny_config(), Halving(), Noise(1, 2)
+    params, images, _ = draw(config)
+    tokens, stem_cache = stem(config, params, images)
+    expected, readout_cache = readout(config, params, tokens / 2)
+    logits, cache = forward(config, params, images, noise, blocks=blocks)
+    np.testing.assert_array_equal(logits, expected)
+    np.testing.assert_array_equal(infer(config, params, images, blocks=blocks), expected)
+    np.testing.assert_array_equal(features(config, params, images, blocks=blocks), readout_cache.head[0])
+    grads, own = params.zeros_like(), params.zeros_like()
+    backward(expected, cache, grads)
+    stem_backward(config, readout_backward(config, expected, readout_cache, own) / 2, stem_cache, own)
+    np.testing.assert_array_equal(grads.flat, own.flat)
+    assert (blocks.noise, blocks.cache, blocks.grads) == (noise, "kept for backward", grads)
+
+
+def test_what_corrupted_patches_would_show_changes_no_logit():
+    config = tiny_config(image_size=(8, 12), predicts="patches")
+    params, images, _ = draw(config)
+    corruption = Corruption(np.tile([2, 4], (3, 1)), np.tile([0, 1, MASKED, 3, 0, 5], (3, 1)))
+    patches, _ = patchify(images, 4)
+    patches[:, [2, 4]] += 1
+    other = unpatchify(patches, images.shape, 4)
+    logits, _ = forward(config, params, images, corruption=corruption)
+    assert logits.shape == (3, 2, 5)
+    np.testing.assert_array_equal(forward(config, params, other, corruption=corruption)[0], logits)
+    np.testing.assert_array_equal(infer(config, params, other, corruption), logits)
+    assert distance(forward(config, params, images)[0][:, [2, 4]], logits) > 1e-3
+
+
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_what_is_predicted_of_a_patch_is_read_from_its_own_token(pool):
+    config, rng = tiny_config(image_size=(8, 12), predicts="patches", pool=pool), np.random.default_rng(1)
+    params, x = random_params(config, rng), rng.standard_normal((2, config.tokens, 12))
+    before, _ = readout(config, params, x)
+    assert before.shape == (2, 6, 5)
+    for i in range(6):
+        moved = x.copy()
+        moved[:, i + config.has_token] = rng.standard_normal(12)
+        changed = (readout(config, params, moved)[0] != before).any(axis=2)
+        assert changed.tolist() == [[j == i for j in range(6)]] * 2
+    chosen = np.array([[4, 1], [0, 5]])
+    np.testing.assert_allclose(readout(config, params, x, chosen)[0], before[[[0], [1]], chosen], rtol=1e-12)
 
 
 def test_images_of_whole_numbers_or_of_another_size_are_refused():

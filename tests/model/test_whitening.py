@@ -82,6 +82,23 @@ def test_grey_images_have_as_many_filters_as_their_patches_have_pixels():
     assert np.isfinite(weight).all()
 
 
+@pytest.mark.parametrize("share, filters", [(1e-9, 12), (1e-12, 4)])
+def test_what_varies_by_less_than_rounding_has_no_filter(share, filters):
+    """share is how much the colours of nearly grey images vary, of the mean square of a pixel."""
+    rng, grey = np.random.default_rng(1), 0.1 * np.repeat(images()[..., :1], 3, axis=3)
+    noise = rng.normal(0, np.sqrt(share * (grey**2).mean()), grey.shape)
+    weight = whitened(config(width=24), grey + noise)["patch.weight"]
+    np.testing.assert_array_equal(weight[:, filters : 2 * filters], -weight[:, :filters])
+
+
+def test_patches_of_every_size_can_be_whitened():
+    for size in (1, 4):
+        shape = config(patch_size=size, width=3 * size**2, heads=1)
+        y = embedded(shape, whitened(shape, images()), images())
+        np.testing.assert_allclose(y.mean(axis=0), 0, atol=1e-9)
+        np.testing.assert_allclose(np.corrcoef(y.T), np.eye(3 * size**2), atol=1e-6)
+
+
 def test_only_the_patch_embedding_changes():
     usual, params = initialise(config(), 1, "float64"), whitened(config(), images())
     assert {name for name in usual if (usual[name] != params[name]).any()} == {"patch.weight", "patch.bias"}
@@ -107,5 +124,6 @@ def test_the_signs_that_a_decomposition_happens_to_return_do_not_matter(monkeypa
 def test_what_cannot_be_whitened_says_so():
     with pytest.raises(UserError, match="in this model a ResNet reads it first"):
         whitened(preset("R5+nano/4", 32, 3), images(side=32))
-    with pytest.raises(UserError, match="patches of the training images are all the same"):
-        whitened(config(), np.full((3, 8, 8, 3), 0.3))
+    for value in (0.3, 0):
+        with pytest.raises(UserError, match="patches of the training images are all the same"):
+            whitened(config(), np.full((3, 8, 8, 3), value))
