@@ -196,7 +196,7 @@ class ViTConfig:
                     "choose another resnet_width or resnet_groups."
                 )
             h, w, _ = self.feature_map
-            if h % P or w % P or not h or not w:
+            if h % P or w % P:
                 side = self.pixels_per_patch
                 raise UserError(
                     f"the ResNet turns images of {H} x {W} pixels into a map of {h} x {w}, which patches of "
