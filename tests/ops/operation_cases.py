@@ -236,6 +236,11 @@ OPERATIONS = {
         ops.weight_standardisation_backward,
         lambda s: [(s.P, s.P, s.C + 4, s.M)],
     ),
+    "weight_standardisation, in root": (
+        lambda s, w: ops.weight_standardisation(w, 0.5, in_root=True),
+        ops.weight_standardisation_backward,
+        lambda s: [(s.P, s.P, s.C + 4, s.M)],
+    ),
     "group_norm": (
         lambda s, *a: ops.group_norm(*a, groups=s.H),
         ops.group_norm_backward,

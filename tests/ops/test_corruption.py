@@ -31,6 +31,7 @@ def test_of_the_chosen_patches_80_percent_are_masked_10_are_swapped_and_10_stay(
         assert found.mean() == pytest.approx(expected, abs=0.005)  # four standard deviations
     distances = np.bincount((shown - chosen)[swapped] % 64, minlength=64)
     assert distances[0] == 0 and distances[1:].min() > 50  # about 100 each
+    assert np.bincount(shown[swapped], minlength=64).min() > 50  # every patch is shown in place of others
     np.testing.assert_allclose(np.bincount(chosen.ravel(), minlength=64) / 2000, 0.5, atol=0.05)
 
 

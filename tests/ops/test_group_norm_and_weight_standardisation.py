@@ -130,3 +130,9 @@ def test_the_scale_and_the_mean_of_a_kernel_do_not_matter():
     dw = weight_standardisation_backward(dy, cache)
     np.testing.assert_allclose(dw.sum(axis=(0, 1, 2)), 0, atol=1e-12)
     np.testing.assert_allclose((dw * w).sum(axis=(0, 1, 2)), 0, atol=1e-3)
+
+
+def test_in_root_eps_is_added_to_the_variance():
+    w = np.array([1.0, 2.0, 6.0]).reshape(1, 1, 3, 1)  # mean 3, variance 14/3
+    y, _ = weight_standardisation(w, 4 / 3, in_root=True)
+    np.testing.assert_allclose(y.ravel(), np.array([-2, -1, 3]) / np.sqrt(6))

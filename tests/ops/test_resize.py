@@ -38,6 +38,13 @@ def test_two_values_made_four():
     )
 
 
+def test_antialiasing_widens_the_kernel_only_when_values_become_fewer():
+    """The kernel of Keys with a = -1/2 is 111/128, 29/128 and -9/128 at distances 1/4, 3/4 and 5/4."""
+    fewer, more = resize_matrix(4, 2, "antialias"), resize_matrix(2, 4, "antialias")
+    np.testing.assert_allclose(fewer[0], np.array([111, 111, 29, -9]) / 242)
+    np.testing.assert_allclose(more[:2], [[111 / 102, -9 / 102], [111 / 140, 29 / 140]])
+
+
 def test_images_are_resized_bilinearly_unless_asked_otherwise():
     images = np.random.default_rng(0).standard_normal((2, 4, 6, 3))
     default = resize_images(images, (9, 5))
