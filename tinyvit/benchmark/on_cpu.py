@@ -30,7 +30,7 @@ def measure(
     result = {
         "case": case.as_dict(),
         "openblas_kernels": openblas_kernels(),
-        "openblas_kernels_chosen_by_user": "OPENBLAS_CORETYPE" in os.environ,
+        "openblas_kernels_from_environment": "OPENBLAS_CORETYPE" in os.environ,
         "matmul_gmacs_per_second": rate / 1e9,
         "sides": [
             {
@@ -89,5 +89,5 @@ def _kernels(result: dict) -> list[str]:
     kernels = result["openblas_kernels"]
     if not kernels:
         return []
-    chosen = ", chosen by OPENBLAS_CORETYPE" if result["openblas_kernels_chosen_by_user"] else ""
+    chosen = ", chosen by OPENBLAS_CORETYPE" if result["openblas_kernels_from_environment"] else ""
     return [f"NumPy's OpenBLAS multiplies with its kernels for {kernels}{chosen}"]
