@@ -76,6 +76,8 @@ def test_dropout_acts_on_the_probabilities_and_leaves_the_reported_ones_alone():
     y, cache = attention(*inputs, heads=3, dropout_rate=rate, noise=Noise(3, 4))
     np.testing.assert_allclose(y, expected, rtol=1e-6)
     np.testing.assert_allclose(attention_probabilities(cache), probabilities, rtol=1e-10)
+    unasked, _ = attention(*inputs, heads=3, noise=Noise(3, 4))
+    np.testing.assert_array_equal(unasked, attention(*inputs, heads=3)[0])
 
 
 def test_every_head_reads_the_whole_token():

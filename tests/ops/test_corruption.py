@@ -79,3 +79,9 @@ def test_the_squared_error_is_the_mean_over_all_numbers():
     assert squared_error(y, t)[0] == (0 + 4 + 9 + 1) / 4
     with pytest.raises(ValueError, match=r"targets have shape \(2,\), expected \(2, 2\)"):
         squared_error(y, t[0])
+
+
+def test_the_patches_with_the_smallest_random_numbers_are_chosen():
+    numbers = Noise(5, 6).uniform((500, 40), np)
+    chosen, _ = draw_corruption(Noise(5, 6), 500, 40, 0.3, np)
+    np.testing.assert_array_equal(chosen, numbers.argsort(axis=1, kind="stable")[:, :12])

@@ -37,7 +37,8 @@ def test_mlp_widens_bends_drops_and_narrows_each_token_for_itself(form, rate):
     rng = np.random.default_rng(1)
     shapes = (2, 3, 4), (4, 7), (7,), (7, 4), (4,)
     x, weight1, bias1, weight2, bias2 = (rng.standard_normal(shape) for shape in shapes)
-    y, _ = mlp(x, weight1, bias1, weight2, bias2, form, rate, Noise(1, 2))
+    chosen = (rate,) if rate else ()  # nothing is dropped unless asked for
+    y, _ = mlp(x, weight1, bias1, weight2, bias2, form, *chosen, noise=Noise(1, 2))
     dropped = Noise(1, 2).uniform((2, 3, 7), np) < rate
     for b, n in np.ndindex(2, 3):
         h = x[b, n] @ weight1 + bias1

@@ -83,3 +83,8 @@ def test_relu_at_zero_has_no_gradient_and_does_not_hide_what_is_not_a_number():
 def test_padding_around_a_smaller_image_is_refused_where_there_is_none():
     with pytest.raises(ValueError, match="no window of 3 inside it"):
         max_pool(np.zeros((1, 2, 2, 1)), padding="VALID")
+
+
+def test_two_bytes_are_kept_of_every_number():
+    _, (largest, _) = max_pool(np.zeros((2, 8, 8, 3)))
+    assert largest.nbytes == 2 * (2 * 4 * 4 * 3)

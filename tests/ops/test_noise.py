@@ -68,3 +68,22 @@ def test_the_same_sequence_of_calls_gives_the_same_numbers():
 def test_the_random_numbers_of_an_image_depend_only_on_its_index_in_the_batch():
     whole = Noise(7, 8).uniform((10, 6), np)
     np.testing.assert_array_equal(Noise(7, 8, first=4).uniform((3, 6), np), whole[4:7])
+
+
+def lowbias32(x):
+    """The mixing function as Chris Wellons published it, on a Python integer."""
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, 1)):
+        x = (x ^ x >> shift) * factor & 0xFFFFFFFF
+    return x
+
+
+def test_every_number_is_the_published_hash_of_seed_step_draw_image_and_place():
+    """A run resumed with a later version must see the same noise, so the numbers must never change."""
+    noise = Noise(7, 8, first=3)
+    for draw in (1, 2):
+        numbers = noise.uniform((2, 5), np)
+        key = [int(part) for part in np.random.SeedSequence((7, 8, draw)).generate_state(2)]
+        for image, place in np.ndindex(2, 5):
+            own = lowbias32(lowbias32((image + 3) ^ key[0]) ^ key[1])
+            bits = lowbias32(lowbias32(place ^ own) + own & 0xFFFFFFFF)
+            assert numbers[image, place] == (bits >> 8) / 2**24

@@ -26,6 +26,8 @@ def test_sines_and_cosines_by_hand():
     expected = [f(place * w) for place in (c, r) for f in (math.sin, math.cos) for w in (1, 1e-2, 1e-4)]
     np.testing.assert_allclose(table[r * 5 + c], expected, rtol=1e-14)
     np.testing.assert_array_equal(table[0], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3)
+    two = positions_sincos((1, 2), 8)[1]  # two frequencies: 1, 1/10000
+    np.testing.assert_allclose(two, [math.sin(1), math.sin(1e-4), math.cos(1), math.cos(1e-4), 0, 0, 1, 1])
 
 
 def test_a_width_of_four_has_one_frequency():

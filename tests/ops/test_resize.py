@@ -45,6 +45,17 @@ def test_antialiasing_widens_the_kernel_only_when_values_become_fewer():
     np.testing.assert_allclose(more[:2], [[111 / 102, -9 / 102], [111 / 140, 29 / 140]])
 
 
+def test_antialiasing_reads_nothing_beyond_the_widened_kernel():
+    """Of 12 values made 3, the first is read at 1.5. Within 2 times 4 of it are the values 0 to 9."""
+    matrix = resize_matrix(12, 3, "antialias")
+    assert (matrix[0, :10] != 0).all() and not matrix[0, 10:].any()
+
+
+def test_fewer_values_are_read_between_the_corners_too():
+    np.testing.assert_allclose(resize_matrix(5, 2, "corners"), np.eye(5)[[0, 4]])
+    np.testing.assert_allclose(resize_matrix(4, 3, "corners")[1], [0, 0.5, 0.5, 0])
+
+
 def test_images_are_resized_bilinearly_unless_asked_otherwise():
     images = np.random.default_rng(0).standard_normal((2, 4, 6, 3))
     default = resize_images(images, (9, 5))
@@ -67,3 +78,8 @@ def test_every_image_and_channel_is_resized_by_itself(method, dtype):
     for b in range(2):
         for c in range(3):
             np.testing.assert_allclose(resized[b, :, :, c], down @ images[b, :, :, c] @ across.T, atol=1e-5)
+
+
+def test_another_method_is_refused():
+    with pytest.raises(ValueError, match="is 'cubic', expected one of corners, bilinear, bicubic, antialias"):
+        resize_matrix(2, 4, "cubic")

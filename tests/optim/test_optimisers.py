@@ -158,3 +158,22 @@ def test_unless_asked_otherwise_momentum_is_nine_tenths_and_nothing_decays():
     assert SGD(params).momentum == make_optimizer("sgd", params).momentum == 0.9
     for name in ("adam", "adamw"):
         assert make_optimizer(name, params).weight_decay == 0
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw", "muon"])
+def test_pieces_may_be_updated_in_any_order(name):
+    params, steps = draw(1)
+    expected, _ = draw(1)
+    run(make_optimizer(name, expected, 0.1), steps)
+    done = []
+
+    def last_first(work, pieces):
+        for piece in reversed(list(pieces)):
+            done.append(piece)
+            work(piece)
+
+    optimizer = make_optimizer(name, params, 0.1)
+    optimizer.spread_with(last_first)
+    run(optimizer, steps)
+    assert len(done) > len(steps)  # more than one piece at each step
+    np.testing.assert_array_equal(params.flat, expected.flat)

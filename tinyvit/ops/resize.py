@@ -30,13 +30,17 @@ METHODS = ("corners", "bilinear", "bicubic", "antialias")
 
 
 def resize_matrix(n: int, m: int, method: str) -> np.ndarray:
-    """The matrix (m, n), float64, that resizes a row of n values to m; each row of it sums to 1."""
+    """The matrix (m, n), float64, that resizes a row of n values to m; each row of it sums to 1.
+
+    Raises ValueError if method is not one of METHODS.
+    """
+    if method not in METHODS:
+        raise ValueError(f"the method of resizing is {method!r}, expected one of {', '.join(METHODS)}")
     if n == m:
         return np.eye(n)
-    if method == "corners":
-        at = np.linspace(0, n - 1, m) if m > 1 else np.zeros(1)  #                           eq. 2
-    else:
-        at = (np.arange(m) + 0.5) * n / m - 0.5  #                                           eq. 3
+    corners = np.linspace(0, n - 1, m)  # a single value is read at the first corner         eq. 2
+    centres = (np.arange(m) + 0.5) * n / m - 0.5  #                                          eq. 3
+    at = corners if method == "corners" else centres
     if method == "antialias":  # values beyond the border do not exist; the others share their weight
         matrix = _cubic((at[:, None] - np.arange(n)) / max(n / m, 1), -0.5)
         return matrix / matrix.sum(axis=1, keepdims=True)
@@ -62,7 +66,7 @@ def resize_images(images: Array, size: tuple[int, int], method: str = "bilinear"
 
 
 def _linear(x: np.ndarray) -> np.ndarray:
-    return (1 - np.abs(x)).clip(0)  #                                                        eq. 4
+    return 1 - np.abs(x)  # for -1 <= x <= 1                                                 eq. 4
 
 
 def _cubic(x: np.ndarray, a: float = -0.75) -> np.ndarray:
