@@ -83,6 +83,14 @@ def test_a_process_on_its_own_is_alone_and_imports_nothing(monkeypatch, launched
     assert start() is ALONE
 
 
+@pytest.mark.parametrize(("tasks", "told"), [("4", True), ("1", False), ("", False)])
+def test_processes_of_srun_that_know_nothing_of_each_other_are_told_so(monkeypatch, capsys, tasks, told):
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", tasks)
+    assert start() is ALONE and start() is ALONE
+    expected = "srun started 4 processes, and each trains a model of its own"
+    assert capsys.readouterr().err.count(expected) == told
+
+
 @pytest.mark.parametrize("variables", LAUNCHERS, ids=lambda names: names[1])
 def test_a_launcher_is_recognised_by_its_variables(monkeypatch, launched, variables):
     launched(4, 1, variables)

@@ -3,6 +3,9 @@
 import io
 import json
 import math
+import os
+import signal
+import threading
 import time
 
 import numpy as np
@@ -11,14 +14,20 @@ import pytest
 from tests.helpers import distance
 from tests.parallel.fake_mpi import errors_of, together
 from tests.tiny_runs import arrays, metrics, numbers
-from tinyvit.engine import ReferenceEngine
+from tinyvit.backend import select_device
+from tinyvit.engine import CpuEngine, ReferenceEngine
+from tinyvit.errors import UserError
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import ALONE
+from tinyvit.parallel import ALONE, Ranks
+from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
-from tinyvit.training import evaluation, loop
+from tinyvit.training import evaluation, loop, making, saving
+from tinyvit.training.choices import new_settings
+from tinyvit.training.making import Surroundings
 from tinyvit.training.session import train
-from tinyvit.training.signals import StopRequest
+from tinyvit.training.signals import StopRequest, unwinding_signals
 
+SILENT = Progress(io.StringIO())
 NOISY = {"dropout": 0.1, "drop_path": 0.1, "crop_padding": 1, "flip": True}
 
 
@@ -95,6 +104,8 @@ def test_a_sharded_optimiser_keeps_its_part_only_and_the_checkpoint_all(
 
     def watched(self, grads, lr, number):
         step(self, grads, lr, number)
+        if optimizer == "adam":  # its pieces are shared out among the threads of the engine
+            assert isinstance(self.inner.spread.__self__, CpuEngine)
         kept.append(sum(array.size for array in self.state.values()))
 
     monkeypatch.setattr(Sharded, "step", watched)
@@ -153,6 +164,14 @@ def test_a_signal_to_one_rank_or_the_end_of_its_time_stops_all():
         return [*reasons, bool(stop), stop.number]
 
     assert together(3, look) == [[False, True, 0, True, 15]] * 3
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no SIGUSR1")
+def test_the_signal_that_mpiexec_passes_on_ends_a_rank_that_still_loads_its_data():
+    ranks = type("Two", (Ranks,), {"size": 2})()
+    with pytest.raises(SystemExit) as end, unwinding_signals(ranks):
+        os.kill(os.getpid(), signal.SIGUSR1)
+    assert end.value.code == 128 + signal.SIGUSR1
 
 
 def test_a_deadline_that_only_one_clock_has_reached_stops_all(photos, tmp_path):
@@ -214,7 +233,7 @@ def test_mistakes_are_those_of_all(photos, alone, tmp_path):
     taken = train_into(alone)
     assert taken[0] == taken[1] and "already contains a run" in taken[0]
     few = train_into(tmp_path / "few", batch_size=1)
-    assert few[0] == few[1] and "a batch of 1 images cannot be shared by 2 processes" in few[0]
+    assert few[0] == few[1] and "a batch of 1 image cannot be shared by 2 processes" in few[0]
     nothing = train_into(tmp_path / "nothing", data_dir=str(tmp_path / "nowhere"))
     assert nothing[0] == nothing[1] and "nowhere" in nothing[0]
     assert not (tmp_path / "few").exists() and not (tmp_path / "nothing").exists()
@@ -225,7 +244,92 @@ def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
         train(chosen(photos, fraction=0.5 if ranks.rank else 1.0), tmp_path / "run", ranks=ranks)
 
     found = errors_of(2, work)
-    assert found[0] == found[1] and "rank 1 on" in found[0] and "the training data are not" in found[0]
+    assert found[0] == found[1] and "rank 1 on" in found[0] and "the images and labels are not" in found[0]
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_another_pixel_on_one_rank_is_a_mistake(photos, tmp_path, monkeypatch, part):
+    load, lock, loaded = making.load_data, threading.Lock(), []
+
+    def damaged_once(*args):
+        dataset = load(*args)
+        with lock:
+            loaded.append(dataset)
+            if len(loaded) == 1:
+                getattr(dataset, part).images[0, 0, 0, 0] ^= 1
+        return dataset
+
+    monkeypatch.setattr(making, "load_data", damaged_once)
+    found = errors_of(2, lambda ranks: train(chosen(photos), tmp_path / "run", ranks=ranks))
+    assert found[0] == found[1] and "the images and labels are not" in found[0]
+
+
+def test_all_start_from_the_numbers_of_the_first_rank(photos, tmp_path, monkeypatch):
+    """Whatever each has read: on another machine, a file of weights may be another one."""
+    start, lock, started = making.starting_model, threading.Lock(), []
+
+    def another_each_time(*args):
+        model = start(*args)
+        with lock:
+            started.append(model)
+            model.params.flat[...] += len(started)
+        return model
+
+    def work(ranks):
+        run = ranks.first(RunFolder.claim, tmp_path / "run", "folder")
+        settings = new_settings(chosen(photos), None, select_device("cpu"), ranks)
+        trainer = making.new_trainer(run, settings, {}, select_device("cpu"), Surroundings(ranks, SILENT))
+        return trainer.engine.params.flat.copy()
+
+    monkeypatch.setattr(making, "starting_model", another_each_time)
+    first, second = together(2, work)
+    np.testing.assert_array_equal(first, second)
+    assert any(np.array_equal(first, model.params.flat) for model in started)
+
+
+def test_nobody_leaves_while_the_first_rank_writes(photos, tmp_path, monkeypatch):
+    """A rank that has left no longer handles signals: a second one would end the whole job."""
+    events, write = [], saving.save_checkpoint
+
+    def slowly(path, *args):
+        time.sleep(0.2)
+        write(path, *args)
+        events.append(path.name)
+
+    def work(ranks):
+        train(chosen(photos, epochs=1), tmp_path / "run", ranks=ranks, progress=Progress(io.StringIO()))
+        events.append(ranks.rank)
+
+    monkeypatch.setattr(saving, "save_checkpoint", slowly)
+    together(3, work)
+    assert {*events[:-3]} == {"last.npz", "best.npz"} and {*events[-3:]} == {0, 1, 2}
+
+
+def test_a_full_disk_is_a_mistake_of_all(photos, tmp_path, monkeypatch):
+    def full(path, *args):
+        raise UserError(f"cannot write {path}: No space left on device.")
+
+    monkeypatch.setattr(saving, "save_checkpoint", full)
+    found = errors_of(3, lambda ranks: train(chosen(photos, epochs=1), tmp_path / "run", ranks=ranks))
+    assert found[0] == found[1] == found[2] and "No space left" in found[0]
+
+
+def test_only_the_first_rank_undoes_a_fine_tuning_that_failed(photos, alone, tmp_path, monkeypatch):
+    """On another machine, a checkpoint of the same name belongs to another run."""
+    marks, mark = [], RunFolder.mark_start
+
+    def marked(run):
+        marks.append(run)
+        mark(run)
+
+    def fails(trainer, deadline):
+        raise UserError("training has diverged.")
+
+    monkeypatch.setattr(RunFolder, "mark_start", marked)
+    monkeypatch.setattr(loop.Trainer, "fit", fails)
+    settings = chosen(photos, weights=str(alone), model="alone")
+    assert errors_of(2, lambda ranks: train(settings, tmp_path / "run", ranks=ranks))[0]
+    assert len(marks) == 1 and not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])

@@ -41,6 +41,8 @@ def start() -> Ranks:
     if _Job.ranks is None:
         size, _ = _launched()
         _Job.ranks = _joined(size) if size > 1 else ALONE
+        if size == 1 and (told := _unconnected()):
+            print(told, file=sys.stderr)
     return _Job.ranks
 
 
@@ -88,6 +90,17 @@ def _launched() -> tuple[int, int]:
         with contextlib.suppress(KeyError, ValueError):
             return int(os.environ[size]), int(os.environ[rank])
     return 1, 0
+
+
+def _unconnected() -> str:
+    """What to tell a user whose srun started several processes that were not told of each other."""
+    tasks = os.environ.get("SLURM_STEP_NUM_TASKS", "")
+    if not tasks.isdecimal() or int(tasks) < 2:
+        return ""
+    return (
+        f"note: srun started {tasks} processes, and each trains a model of its own; for one model trained by "
+        "all of them, use srun --mpi=pmix or --mpi=pmi2"
+    )
 
 
 def _joined(size: int) -> Ranks:

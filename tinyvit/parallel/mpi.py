@@ -1,7 +1,7 @@
 """Ranks that are processes of MPI, on one machine or several: NumPy arrays by MPI, those of CuPy by NCCL.
 
 A long array is sent in buckets, all under way at once: a library may then sum one while it sends another,
-and no message is longer than any of them can count.
+and no message is longer than a library can count.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MpiRanks(Ranks):
 
     def __init__(self, mpi: ModuleType, comm: Any):
         self._mpi, self._comm = mpi, comm
-        self._alarm = comm.Dup()  # a failing rank must not meet the sums of the others
+        self._alarm = comm.Dup()  # the barrier of a failing rank must not be taken for a sum
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self.host = socket.gethostname()
         self._local = comm.Split_type(mpi.COMM_TYPE_SHARED)

@@ -21,8 +21,8 @@ T = TypeVar("T")
 class Ranks:
     """One process on its own, and the interface of several.
 
-    rank is the number of this process among `size`; local_rank its number among those of the same machine,
-    whose entry in `neighbours` is the set of cores that each of them may run on (None: not known).
+    rank is the number of this process among `size`, and local_rank its number among those of this machine.
+    neighbours holds, for each of the latter, the set of cores that it may run on (None: not known).
     """
 
     rank = 0
@@ -43,7 +43,10 @@ class Ranks:
         """Replace a flat array, in place, by the sum of those of all ranks. A collective."""
 
     def reduce_scatter(self, flat: Array) -> None:
-        """The same for this rank's part of it only; the rest is then undefined. A collective."""
+        """Replace this rank's part of a flat array by its sum over all ranks; the rest is then undefined.
+
+        A collective.
+        """
 
     def all_gather(self, flat: Array) -> None:
         """Fill a flat array, of which each rank has written its own part, with all parts. A collective."""

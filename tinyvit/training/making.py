@@ -21,7 +21,7 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
 from tinyvit.training.loop import Trainer
-from tinyvit.training.run_data import check_classes, check_fit, check_same_data, load_data
+from tinyvit.training.run_data import check_classes, check_files, check_fit, check_same_data, load_data
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.tasks import task_of
 from tinyvit.training.wording import length
@@ -51,10 +51,10 @@ def new_trainer(
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, around)
     classes = () if settings.target else dataset.classes
-    around.ranks.first(run.create, settings, model.config, classes, model.params.count)
+    around.ranks.first(run.create, settings, model.config, classes, model.params.count, dataset.files)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
-        run.mark_start()
+        around.ranks.first(run.mark_start)  # on other machines, a file of this name belongs to another run
     return trainer
 
 
@@ -83,6 +83,7 @@ def resumed_trainer(
     dataset = ranks.in_turn(load_data, settings, around.data_url, progress)
     before = ranks.first(run.settings)
     ranks.first(check_classes, run, dataset)
+    ranks.first(check_files, run, dataset)
     settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
@@ -114,7 +115,10 @@ def _trainer(
     check_fit(settings, dataset)
     check_same_data(dataset, ranks)
     params = model.params.to(device.xp)
-    ranks.all_gather(params.flat)  # so that all start from the same bits, whatever machine drew them
+    ranks.check_same(str(model.config), "the models")
+    if not ranks.is_first:
+        params.flat.fill(0)
+    ranks.all_reduce(params.flat)  # all start from the numbers of rank 0, whatever each machine drew or read
     make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
     shards = settings.shard_optimizer and ranks.size > 1
     training = Training(

@@ -6,14 +6,14 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.data.cifar import SOURCES, is_at_hand
 from tinyvit.errors import UserError
+from tinyvit.limits import MOST_EPOCHS
 from tinyvit.parallel import Ranks
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
 
 
@@ -46,7 +46,7 @@ def load_data(
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
     """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
 
-    Raises UserError if its classes are not those of the run.
+    If its files have changed, a note says so. Raises UserError if its classes are not those of the run.
     """
     settings = run.settings()
     if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
@@ -56,6 +56,11 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
     dataset = load_data(where, None, progress, in_detail=False)
     check_classes(run, dataset)
+    if _have_changed(run, dataset):
+        progress.note(
+            f"the image files in {where.data_dir} have changed since {run.path} was trained: some of those "
+            "that count as test images now may have been trained on"
+        )
     return dataset
 
 
@@ -72,23 +77,66 @@ def check_classes(run: RunFolder, dataset: Dataset) -> None:
     if run.settings().target is None and dataset.classes != run.classes():
         raise UserError(
             f"the classes of the data ({len(dataset.classes)}) are not those {run.path} was trained on "
-            f"({len(run.classes())}): point --data-dir at the data of the run."
+            f"({len(run.classes())}): {_first_difference(dataset.classes, run.classes())}. Point --data-dir "
+            "at the data of the run."
         )
+
+
+def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> str:
+    """How the classes found differ from those expected, in words that name the first of them."""
+    there, wanted = set(found), set(expected)
+    differences = [f"{name!r} is missing" for name in expected if name not in there][:1]
+    differences += [f"{name!r} is new" for name in found if name not in wanted][:1]
+    if differences:
+        return ", and ".join(differences)
+    place = next(c for c, name in enumerate(expected) if found[c] != name)
+    return f"their order is another, class {place} is {found[place]!r} instead of {expected[place]!r}"
+
+
+def check_files(run: RunFolder, dataset: Dataset) -> None:
+    """Raise UserError if the images of a run that is to be resumed are not those that it was started with."""
+    if _have_changed(run, dataset):
+        raise UserError(
+            f"the image files have changed since {run.path} was started: to resume it, restore them. To "
+            "train on the new ones, start a run, or continue from this model with tinyvit.finetune."
+        )
+
+
+def _have_changed(run: RunFolder, dataset: Dataset) -> bool:
+    """Whether the image files have other names or sizes than those of the run, as far as that is known."""
+    return bool(run.data() and dataset.files) and run.data() != dataset.files
 
 
 def check_same_data(dataset: Dataset, ranks: Ranks) -> None:
     """Raise UserError on all ranks if one of them has other data than the first. A collective."""
-    labels = zlib.crc32(np.ascontiguousarray(dataset.train.labels).tobytes())
-    ranks.check_same((dataset.train.images.shape, labels, dataset.classes), "the training data")
+    if ranks.size > 1:
+        ranks.check_same((_checksums(dataset), dataset.classes), "the images and labels")
+
+
+def _checksums(dataset: Dataset) -> tuple:
+    """For each part of the data: the shape of its images, and checksums of the pixels and of the labels."""
+    parts = [part for part in (dataset.train, dataset.validation, dataset.test) if part is not None]
+    return tuple(
+        (part.images.shape, zlib.crc32(part.images.data), zlib.crc32(part.labels.data)) for part in parts
+    )
 
 
 def check_fit(settings: Settings, dataset: Dataset) -> None:
     """Raise UserError if the settings do not suit the data."""
     count, (H, W) = len(dataset.train), dataset.train.images.shape[1:3]
+    batch = f"a batch of {counted(settings.batch_size, 'image')}"
     if settings.batch_size > count:
         raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot be drawn from {count:,}: give a smaller "
+            f"{batch} cannot be drawn from {count:,}: give a smaller "
             + ("--batch-size." if settings.fraction == 1 else "--batch-size or a larger --fraction.")
+        )
+    if settings.epochs > MOST_EPOCHS:
+        epochs = f"{settings.epochs:,} epochs"
+        given = f"{settings.steps:,} steps are {epochs}, more" if settings.steps else f"{epochs} are more"
+        raise UserError(
+            f"{given} than the {MOST_EPOCHS:,} whose results a checkpoint has room for: give fewer "
+            f"--{'steps' if settings.steps else 'epochs'}. In a run with a smaller --batch-size, each epoch "
+            "has more steps."
         )
     if settings.shard_optimizer and settings.optimizer == "muon":
         raise UserError(
@@ -97,17 +145,16 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
         )
     if settings.ranks > settings.batch_size:
         raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot be shared by {settings.ranks:,} processes: "
+            f"{batch} cannot be shared by {settings.ranks:,} processes: "
             "give a larger --batch-size, or start fewer."
         )
     if settings.accumulate > settings.batch_size:
         raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot be computed in {settings.accumulate:,} parts: "
-            "give a smaller --accumulate."
+            f"{batch} cannot be computed in {settings.accumulate:,} parts: give a smaller --accumulate."
         )
     if settings.repeats > settings.batch_size:
         raise UserError(
-            f"a batch of {settings.batch_size:,} images cannot hold an image {settings.repeats:,} times: "
+            f"{batch} cannot hold an image {settings.repeats:,} times: "
             "give a smaller --repeats or a larger --batch-size."
         )
     if settings.crop_padding >= min(H, W):

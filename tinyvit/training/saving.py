@@ -45,6 +45,6 @@ class Saver:
         checkpoint = to_save(self.engine, state, resumable=previous is not None)
         checkpoint.settings = self.recorded
         with self.clock.writing():
-            if self.ranks.is_first:
-                save_checkpoint(path, checkpoint, previous)
+            # The others wait: a second signal would kill one that has left, and that would end rank 0 too.
+            self.ranks.first(save_checkpoint, path, checkpoint, previous)
         self.run.only_start = False

@@ -24,8 +24,8 @@ from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
 from tinyvit.training.making import Surroundings, new_trainer, prepared, resumed_trainer
 from tinyvit.training.outcome import outcome
-from tinyvit.training.signals import Interrupted, unwinding_signals
-from tinyvit.training.wording import command, length, model_name, where
+from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
+from tinyvit.training.wording import all_done, command, model_name, where
 
 
 def train(
@@ -41,7 +41,8 @@ def train(
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
-    At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME.
+    At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
+    nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
     progress shows what is done, on standard output if it is not given. ranks are the processes that train
     together, those of this job if they are not given; only the first of them prints and writes files.
 
@@ -69,7 +70,7 @@ def train(
         ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
-    with unwinding_signals(), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
+    with unwinding_signals(ranks), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
         trainer = new_trainer(run, settings, settled(chosen, repeated), device, around)
         return _fit(trainer, device, deadline, progress)
 
@@ -87,7 +88,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Sur
     """Continue a run, perhaps for longer than originally planned."""
     ranks, progress = around.ranks, around.progress
     ranks.first(run.lock)
-    with unwinding_signals(), _released(run):
+    with unwinding_signals(ranks), _released(run):
         ranks.first(run.recover_last)
         checkpoint = ranks.first(_last_checkpoint, run)
         settings = ranks.first(resumed_settings, run, checkpoint, chosen)
@@ -101,7 +102,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Sur
                 )
                 changed = f"{lacking}, which lacked the last, is complete now"
             progress.outcome(
-                f"{run.path} is finished: all {length(settings)} are done, and {changed}.",
+                f"{run.path} is finished: {all_done(settings)}, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
                 f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
             )
@@ -117,7 +118,11 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Sur
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    path = quote(str(run.path))
+    resume = f"  python -m tinyvit.{command(settings)} --resume {quote(str(run.path))}"
+
+    def stopped() -> str:
+        return f"stopped after step {state.step:,}, which is saved. To resume:"
+
     try:
         progress.header(
             f"{settings.dataset} without labels" if settings.target else settings.dataset,
@@ -134,15 +139,17 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
-        if trainer.ranks.size == 1:  # otherwise the others are busy with the next step
-            trainer.save()
-        raise
+        if len(state.records) == settings.epochs or trainer.ranks.size > 1:
+            raise  # all is done and saved; or the others are busy with the next step
+        trainer.save()
+        progress.unread(f"nobody reads the output any more: {stopped()}", resume)
+        return 128 + NO_READER
     except Interrupted as signal:
-        progress.close()
-        progress.outcome(
-            f"stopped after step {state.step:,}, which is saved. To resume:",
-            f"  python -m tinyvit.{command(settings)} --resume {path}",
-        )
+        try:
+            progress.close()
+            progress.outcome(stopped(), resume)
+        except BrokenPipeError:  # Ctrl-C has ended the reader too, such as tee
+            progress.unread(stopped(), resume)
         return 128 + signal.number
     finally:
         progress.close()

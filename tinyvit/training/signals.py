@@ -17,6 +17,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 OUT_OF_TIME = 0  # in place of a signal's number
+NO_READER = 13  # the number of SIGPIPE, which Windows does not have
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
@@ -54,7 +55,7 @@ class StopRequest:
 def stop_signals(deadline: float = math.inf, ranks: Ranks = ALONE) -> Iterator[StopRequest]:
     """Within this context, the first stop signal makes the yielded request true; the second stops at once.
 
-    A signal to one rank stops all. Of several, SIGUSR1 stops them too: it is what mpiexec passes on.
+    A signal to one rank stops all.
 
     A SIGHUP that is ignored stays ignored, since that is how nohup keeps a program running. Only the main
     thread of a program may handle signals; in any other thread only the deadline counts.
@@ -72,19 +73,27 @@ def stop_signals(deadline: float = math.inf, ranks: Ranks = ALONE) -> Iterator[S
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )
 
-    with _handled((*_NAMES, "SIGUSR1") if ranks.size > 1 else _NAMES, note):
+    with _handled(_names(ranks), note):
         yield request
 
 
 @contextlib.contextmanager
-def unwinding_signals() -> Iterator[None]:
-    """Within this context, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is undone."""
+def unwinding_signals(ranks: Ranks = ALONE) -> Iterator[None]:
+    """Within this context, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is undone.
+
+    Of several ranks, SIGUSR1 does so too.
+    """
 
     def leave(number: int, frame: Any) -> None:
         sys.exit(128 + number)
 
-    with _handled(_NAMES[1:], leave):
+    with _handled(_names(ranks)[1:], leave):
         yield
+
+
+def _names(ranks: Ranks) -> tuple[str, ...]:
+    """The signals that stop these ranks; SIGUSR1 is what mpiexec passes on."""
+    return (*_NAMES, "SIGUSR1") if ranks.size > 1 else _NAMES
 
 
 @contextlib.contextmanager

@@ -5,13 +5,20 @@ from __future__ import annotations
 from tinyvit.backend import Device
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.training.loop import Trainer
 from tinyvit.training.starting_point import SHAPE
 
 
 def length(settings: Settings) -> str:
     """How long a run is, such as '12 epochs'."""
-    return f"{settings.steps:,} steps" if settings.steps else f"{settings.epochs:,} epochs"
+    return counted(settings.steps, "step") if settings.steps else counted(settings.epochs, "epoch")
+
+
+def all_done(settings: Settings) -> str:
+    """That a run has come to its end, such as 'all 12 epochs are done'."""
+    only = (settings.steps or settings.epochs) == 1
+    return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
 
 
 def command(settings: Settings) -> str:

@@ -31,6 +31,7 @@ from tinyvit.model.cost import resnet_largest_array
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import Adam, Muon
+from tinyvit.optim.sharded import Sharded
 from tinyvit.optim.spread import Work
 
 # Micro-batches are sized so that the largest array has about this many bytes.
@@ -65,8 +66,10 @@ class CpuEngine(ReferenceEngine):
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
         self._other_grads: list[Params] = []
-        if training and isinstance(training.optimizer, (Adam, Muon)):
-            training.optimizer.spread_with(self._on_all_threads)
+        optimizer = training.optimizer if training else None
+        own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
+        if isinstance(own, (Adam, Muon)):
+            own.spread_with(self._on_all_threads)
         keep_freed_memory()
 
     def loss_and_grads(
