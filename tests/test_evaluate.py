@@ -10,6 +10,12 @@ from PIL import Image
 
 from tests.tiny_runs import assert_one_line, metrics, tiny
 from tinyvit import evaluate, train
+from tinyvit.data import Dataset, ImageSet
+from tinyvit.errors import UserError
+from tinyvit.model import preset
+from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.settings import Settings
+from tinyvit.training.run_data import check_classes
 
 
 def said(out):
@@ -46,6 +52,33 @@ def test_evaluate_accepts_data_that_were_moved_but_no_others(go, photos, trained
         go(evaluate, trained, "--data-dir", tmp_path / "moved"), "classes of the data", "--data-dir"
     )
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is not a folder")
+
+
+def test_evaluate_says_when_test_images_may_have_been_trained_on(go, photos, trained, tmp_path):
+    """The split of a class depends on how many images it has."""
+    shutil.copytree(photos, tmp_path / "more")
+    shutil.copy(next((photos / "red").iterdir()), tmp_path / "more" / "red" / "z.png")
+    status, out, _ = go(evaluate, trained, "--data-dir", tmp_path / "more")
+    assert status == 0 and f"the image files in {tmp_path / 'more'} have changed since {trained}" in out
+    assert "have changed" not in go(evaluate, trained)[1]
+
+
+@pytest.mark.parametrize(
+    ("classes", "difference"),
+    [
+        (("cat", "dog"), r"\(2\).*\(3\): 'emu' is missing\."),
+        (("ant", "cat", "dog", "emu"), r"\(4\).*\(3\): 'ant' is new\."),
+        (("cat", "cow", "emu"), r"\(3\).*\(3\): 'dog' is missing, and 'cow' is new\."),
+        (("cat", "emu", "dog"), "their order is another, class 1 is 'emu' instead of 'dog'"),
+    ],
+)
+def test_the_first_class_that_differs_is_named(tmp_path, classes, difference):
+    run = RunFolder(tmp_path / "run")
+    run.create(Settings("folder", "nano/4"), preset("nano/4", 8, 3), ("cat", "dog", "emu"), 7)
+    images = ImageSet(np.zeros((2, 8, 8, 3), np.uint8), np.zeros(2, np.int64))
+    check_classes(run, Dataset("data", ("cat", "dog", "emu"), images, images))
+    with pytest.raises(UserError, match=difference):
+        check_classes(run, Dataset("data", classes, images, images))
 
 
 def test_evaluate_when_something_is_missing(go, photos, tmp_path):

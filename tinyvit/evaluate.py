@@ -7,7 +7,6 @@ import contextlib
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinyvit.analysis.confusion import worst_mistakes
@@ -18,9 +17,10 @@ from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
-from tinyvit.shell.figures import percent
+from tinyvit.shell.figures import counted, percent
 from tinyvit.shell.flags import (
     add_compute_flags,
+    add_data_of_run_flag,
     add_json_flag,
     add_precision_flag,
     add_run_argument,
@@ -97,7 +97,8 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
         print(f"{name:{width}}  {percent(accuracy)}")
     what = f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
     both = ", each averaged with its mirror image" if args.flip else ""
-    print(f"\n{what} on {len(judged.images):,} {args.split} images{both}: ", end="")
+    images = counted(len(judged.images), f"{args.split} image")
+    print(f"\n{what} on {images}{both}: ", end="")
     print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
 
 
@@ -123,8 +124,9 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
 
 def draw(judged: Judged, args: argparse.Namespace) -> None:
     """Draw the requested pictures."""
+    images = counted(len(judged.images), f"{args.split} image")
     title = (
-        f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {len(judged.images):,} {args.split} images"
+        f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {images}"
         f"{' and their mirror images' if args.flip else ''}"
     )
     if args.confusion:
@@ -156,12 +158,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="average the logits of each image with those of its mirror image",
     )
-    p.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar="DIR",
-        help="where the data are, if they have been moved",
-    )
+    add_data_of_run_flag(p)
     p.add_argument(
         "--confusion", type=png_path, metavar="PNG", help="draw the confusion matrix of the classes"
     )

@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -41,6 +42,15 @@ def test_names_of_classes_cannot_command_the_terminal(tmp_path):
     assert load_folder(tmp_path, 8, seed=0).classes == ("cat", r"d\x1b[2Jog")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
+def test_classes_whose_names_are_printed_alike_are_refused(tmp_path):
+    """A control character, and a backslash with x01: neither takes the place of the other without a word."""
+    make_classes(tmp_path, names=("cat", "\x01", r"\x01"))
+    with pytest.raises(UserError) as refused:
+        load_folder(tmp_path, 8, seed=0)
+    assert r"contains the folders '\x01' and '\\x01', whose names are printed alike" in str(refused.value)
+
+
 def test_the_test_folder_may_be_called_val(tmp_path):
     make_classes(tmp_path / "train", count=3)
     make_classes(tmp_path / "val", count=2)
@@ -67,6 +77,24 @@ def test_the_split_depends_on_the_seed_alone(tmp_path):
     make_classes(tmp_path)
     assert origin(load_folder(tmp_path, 8, seed=1).test) == origin(load_folder(tmp_path, 8, seed=1).test)
     assert origin(load_folder(tmp_path, 8, seed=1).test) != origin(load_folder(tmp_path, 8, seed=2).test)
+
+
+def test_the_digest_tells_other_files_from_the_same_ones_elsewhere(tmp_path):
+    make_classes(tmp_path / "a", count=5)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    digest = load_folder(tmp_path / "a", 8, seed=0).files
+    assert load_folder(tmp_path / "b", 16, seed=1).files == digest
+    (tmp_path / "b" / "notes.txt").write_text("not an image")
+    assert load_folder(tmp_path / "b", 8, seed=0).files == digest
+    found = {digest}
+    for change in (
+        lambda cat: save(cat / "00.png", size=(13, 14)),
+        lambda cat: (cat / "01.png").rename(cat / "1.png"),
+        lambda cat: (cat / "02.png").unlink(),
+    ):
+        change(tmp_path / "b" / "cat")
+        found.add(load_folder(tmp_path / "b", 8, seed=0).files)
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize("name", [".DS_Store", ".hidden.png", "notes.txt", "labels.json"])

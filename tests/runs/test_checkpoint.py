@@ -20,6 +20,8 @@ from tinyvit import evaluate, predict, train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.files import atomic as files
+from tinyvit.files.reading import parse_json
+from tinyvit.limits import LARGEST, MOST_EPOCHS
 from tinyvit.model import Params, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -238,6 +240,19 @@ def test_an_optimiser_that_explodes_is_not_saved(go, photos, tmp_path, monkeypat
     monkeypatch.setattr(ReferenceEngine, "step", poisoned)
     assert_one_line(go(train, *tiny(photos, tmp_path / "run")), "diverged", "optimiser's state")
     assert np.isfinite(arrays(tmp_path / "run" / "last.npz")["optimizer/v"]).all()
+
+
+def test_a_checkpoint_holds_the_records_of_the_longest_run(run):
+    """With as many digits in every number as it can have."""
+    longest = dict.fromkeys(metrics(run)[-1], -1.2345678901234567e-100)
+    longest |= {
+        "val_loss": longest["lr"],
+        "val_accuracy": longest["lr"],
+        "epoch": MOST_EPOCHS,
+        "step": LARGEST,
+    }
+    text = json.dumps({"step": LARGEST, "seconds": longest["lr"], "records": [longest] * MOST_EPOCHS})
+    assert len(parse_json(text)["records"]) == MOST_EPOCHS
 
 
 def test_parameters_keep_their_dtype(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tiny_runs import assert_one_line, tiny
-from tinyvit import evaluate, predict, runs, train
+from tinyvit import evaluate, export, predict, runs, train
 from tinyvit.errors import UserError
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder, latest_run
@@ -46,6 +46,23 @@ def test_a_config_that_does_not_fit_its_checkpoints(go, run, key, value):
     (run / "config.json").write_text(json.dumps(config))
     for command, *argv in ((train, "--resume", run), (evaluate, run), (predict, run, "a.png")):
         assert_one_line(go(command, *argv), "config.json")
+
+
+@pytest.mark.parametrize(
+    ("classes", "reason"),
+    [
+        (["red", "red"], "two classes are called 'red'"),
+        (["\x01", "\\x01"], "two classes are called"),
+        (["red", ""], "class 1 has an empty name"),
+        (["red", 2], "its classes are not names"),
+    ],
+)
+def test_classes_that_cannot_be_told_apart_or_named_are_damage(go, run, tmp_path, classes, reason):
+    config = json.loads((run / "config.json").read_text()) | {"classes": classes}
+    (run / "config.json").write_text(json.dumps(config))
+    for command, *argv in ((predict, run, "a.png"), (export, run, tmp_path / "out.npz"), (evaluate, run)):
+        assert_one_line(go(command, *argv), "config.json is damaged", reason)
+    assert not (tmp_path / "out.npz").exists()
 
 
 def test_what_is_not_a_run(go, tmp_path):

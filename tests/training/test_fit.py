@@ -126,8 +126,33 @@ def test_no_images_and_labels_out_of_range_are_refused():
 @pytest.mark.filterwarnings("error")
 def test_a_loss_that_is_not_finite_ends_it():
     params = initialise(CONFIG)
-    with pytest.raises(UserError, match="diverged in epoch 1: try a lower lr than"):
+    with pytest.raises(UserError, match=r"diverged in epoch 1: .* Try a lower lr than 1e\+30"):
         fit(CONFIG, params, colours(), epochs=3, batch_size=2, lr=1e30, clip=0, warmup_epochs=0)
+
+
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_a_model_whose_training_diverges_is_what_it_was_before(ema):
+    """Here in the third epoch, so that training has changed every parameter before."""
+    params, told = initialise(CONFIG, 1), []
+    before = params.flat.tobytes()
+
+    def ruin(epoch, loss):
+        told.append(params.flat.tobytes())
+        if epoch == 2:
+            params["head.bias"][0] = np.nan
+
+    with pytest.raises(UserError, match=r"diverged in epoch 3: the model is as it was before\."):
+        fit(CONFIG, params, colours(), epochs=3, batch_size=8, ema=ema, report=ruin)
+    assert len(told) == 2 and before not in told
+    assert params.flat.tobytes() == before
+
+
+def test_it_is_restored_on_the_gpu_too(gpu):
+    params = initialise(CONFIG, 1).to(gpu.xp)
+    before = params.flat.copy()
+    with pytest.raises(UserError, match="diverged in epoch 1"):
+        fit(CONFIG, params, colours(), epochs=3, batch_size=2, lr=1e30, clip=0, warmup_epochs=0)
+    assert bool((params.flat == before).all())
 
 
 def test_it_trains_on_the_gpu(gpu):
@@ -148,6 +173,7 @@ def test_it_trains_on_the_gpu(gpu):
         ({"epochs": 0}, "epochs is 0, expected"),
         ({"lr": -1}, "lr is -1, expected a number above 0"),
         ({"augment": "trivial"}, "augment is 'trivial', expected one of none, randaugment"),
+        ({"augment_ops": 17}, "augment_ops is 17, expected a whole number from 1 to 16"),
         ({"augment_magnitude": 31}, "augment_magnitude is 31, expected a number from 0 to 30"),
         ({"lr": float("nan")}, "lr is nan, expected"),
         ({"lr": "0.1"}, "lr is '0.1', expected"),
@@ -185,5 +211,5 @@ def test_numbers_of_numpy_are_numbers():
 def test_an_update_that_ruins_the_parameters_is_seen_even_if_it_is_the_last():
     params = initialise(CONFIG)
     params["head.bias"] = np.array([0, 1, 2], dtype=np.float32)
-    with pytest.raises(UserError, match="diverged in epoch 1: try a lower lr"):
+    with pytest.raises(UserError, match=r"diverged in epoch 1: .* Try a lower lr"):
         fit(CONFIG, params, colours(), epochs=1, batch_size=20, lr=1e39, optimizer="sgd", warmup_epochs=0)

@@ -4,10 +4,12 @@ import argparse
 import json
 import os
 import signal
+import sys
 import threading
 
 import pytest
 
+from tests.shell.terminal import Unread
 from tests.tiny_runs import (
     MOMENTARY,
     STOPPING,
@@ -130,11 +132,40 @@ def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, 
     process.stdout.close()
     err = process.stderr.read()
     process.wait(timeout=100)
-    assert (process.returncode, err) == (0, "")
-    assert (tmp_path / "run" / "last.npz").exists()
+    step = json.loads(str(arrays(tmp_path / "run" / "last.npz")["progress"]))["step"]
+    assert process.returncode == 128 + signal.SIGPIPE
+    assert err.splitlines() == [
+        f"nobody reads the output any more: stopped after step {step}, which is saved. To resume:",
+        f"  python -m tinyvit.train --resume {tmp_path / 'run'}",
+    ]
     assert len(metrics(tmp_path / "run")) < 20
     assert command("--resume", tmp_path / "run")[0] == 0
     assert_same_run(tmp_path / "run", tmp_path / "alone")
+
+
+def test_ctrl_c_that_ends_the_reader_too_is_no_success(command, photos, alone, tmp_path, monkeypatch):
+    """As with `| tee log`: the first line after Ctrl-C finds nobody."""
+    monkeypatch.setattr(sys, "stdout", Unread("epoch 1/3"))
+    with interrupted_after(monkeypatch, 5):
+        status, _, err = command(*tiny(photos, tmp_path / "run"))
+    resume = f"  python -m tinyvit.train --resume {tmp_path / 'run'}\n"
+    assert (status, err) == (130, f"{STOPPING}stopped after step 5, which is saved. To resume:\n{resume}")
+    monkeypatch.undo()
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", alone)
+
+
+def test_a_run_that_is_finished_when_its_reader_leaves_is_a_success(
+    command, photos, alone, tmp_path, monkeypatch
+):
+    """The last epoch's line has nobody to read it, or what comes after it."""
+    for last in ("epoch 2/3", "epoch 3/3"):
+        run = tmp_path / last.replace("/", " of ")
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", Unread(last))
+            status, _, err = command(*tiny(photos, run))
+        assert (status, err) == (0, "")
+        assert_same_run(run, alone)
 
 
 def test_signals_are_left_alone_outside_the_main_thread(photos, tmp_path):

@@ -318,16 +318,39 @@ def test_data_that_have_changed_are_refused(command, photos, tmp_path, monkeypat
     for i in range(20):
         shutil.copy(data / "red" / f"{i}.png", data / "red" / f"copy{i}.png")
     before = contents(run)
-    assert_one_line(command("--resume", run), "amount of data", "start a new run")
+    assert_one_line(command("--resume", run), f"changed since {run} was started", "restore them", "finetune")
     (data / "red").rename(data / "pink")
     assert_one_line(command("--resume", run), "classes of the data", "--data-dir")
     assert contents(run) == before
+    (data / "pink").rename(data / "red")
+    described = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps(described | {"data": ""}))  # as of an earlier version
+    assert_one_line(command("--resume", run), "amount of data", "start a new run")
+    (run / "config.json").write_text(json.dumps(described))
+    for i in range(20):
+        (data / "red" / f"copy{i}.png").unlink()
+    assert command("--resume", run, "--epochs", "4")[0] == 0
+    assert json.loads((run / "config.json").read_text())["data"] == described["data"]
 
 
 def test_a_run_that_was_stopped_can_be_extended_as_it_is_resumed(command, photos, tmp_path, monkeypatch):
     stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
     assert command("--resume", tmp_path / "run", "--epochs", "4")[0] == 0
     assert [record["step"] for record in metrics(tmp_path / "run")] == [4, 8, 12, 16]
+
+
+def test_a_run_is_not_extended_beyond_what_its_checkpoint_holds(command, photos, tmp_path, monkeypatch):
+    stop_at(5, command, monkeypatch, *tiny(photos, tmp_path / "run"))
+    before = contents(tmp_path / "run")
+    result = command("--resume", tmp_path / "run", "--epochs", "20001")
+    assert_one_line(result, "20,001 epochs are more than the 20,000", "fewer --epochs")
+    assert contents(tmp_path / "run") == before
+
+
+@pytest.mark.parametrize(("flag", "done"), [("--epochs", "1 epoch"), ("--steps", "1 step")])
+def test_a_run_of_one_is_spoken_of_as_one(command, photos, tmp_path, flag, done):
+    assert command(*tiny(photos, tmp_path / "run", flag, "1"))[0] == 0
+    assert f"is finished: its {done} is done, and" in command("--resume", tmp_path / "run")[1]
 
 
 def test_a_run_is_resumed_outside_the_main_thread(photos, alone, tmp_path, command, monkeypatch):

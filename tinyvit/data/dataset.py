@@ -43,7 +43,7 @@ class Dataset:
     """Images for training and for testing; label c is called classes[c].
 
     validation, if there is one, was held out from train: use it to choose settings, and test only for the
-    final result.
+    final result. files, if the user may change the files that the images are read from, is a digest of them.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Dataset:
     train: ImageSet
     test: ImageSet
     validation: ImageSet | None = None
+    files: str = ""
 
 
 def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:

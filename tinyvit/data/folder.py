@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -56,7 +57,14 @@ def load_folder(
         tuple(train),
         _read_set(train, image_size, decoded),
         _read_set(test, image_size, decoded),
+        files=_digest(path, [*_files(train), *_files(test)]),
     )
+
+
+def _digest(path: Path, files: list[Path]) -> str:
+    """A digest of the names and the sizes of files below path."""
+    lines = sorted(f"{file.relative_to(path).as_posix()} {file.stat().st_size}" for file in files)
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class _Counter:
@@ -73,7 +81,15 @@ class _Counter:
 
 
 def _find_images(folder: Path) -> Classes:
-    classes = {printable(entry.name): _image_files(entry) for entry in _visible(folder) if entry.is_dir()}
+    folders = [entry for entry in _visible(folder) if entry.is_dir()]
+    first: dict[str, str] = {}  # of the folders with this name, as it is printed
+    for entry in folders:
+        if (before := first.setdefault(printable(entry.name), entry.name)) != entry.name:
+            raise UserError(
+                f"{folder} contains the folders {before!r} and {entry.name!r}, whose names are printed "
+                "alike, expected a name of its own for each class: rename one of them."
+            )
+    classes = {printable(entry.name): _image_files(entry) for entry in folders}
     if len(classes) < 2:
         found = f"only the class {next(iter(classes))!r}" if classes else "no folders"
         raise UserError(f"{folder} contains {found}, expected at least two class folders: {LAYOUT}.")

@@ -1,6 +1,6 @@
 """The folder of one training run: everything needed to repeat it, resume it, evaluate it and use it.
 
-config.json     settings and model, and the versions of the software they were run with
+config.json     settings, model, classes, a digest of the image files, and the versions of the software
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
@@ -88,19 +88,25 @@ class RunFolder:
                     return run
         raise AssertionError("numbers do not end")
 
-    def create(self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int) -> None:
-        """Write config.json, creating the folder if necessary. Raises UserError if that fails."""
+    def create(
+        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str = ""
+    ) -> None:
+        """Write config.json, creating the folder if necessary. Raises UserError if that fails.
+
+        data is a digest of the files that the images are read from (see data.Dataset).
+        """
         self._claim.make()
         self._check_free()  # again: without locks, another process may have been faster
-        self._write_config(settings, model, classes, parameters)
+        self._write_config(settings, model, classes, parameters, data)
         self._claim.add(self.config_path)
 
     def extend(self, settings: Settings) -> None:
         """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
-        self._write_config(settings, self.model(), self.classes(), self._config("parameters", int))
+        parameters = self._config("parameters", int)
+        self._write_config(settings, self.model(), self.classes(), parameters, self.data())
 
     def _write_config(
-        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int
+        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str
     ) -> None:
         versions = {
             "tinyvit": __version__,
@@ -112,6 +118,7 @@ class RunFolder:
             "model": model.as_dict(),
             "parameters": parameters,
             "classes": list(classes),
+            "data": data,
             "versions": versions,
         }
         text = json.dumps(record, indent=2) + "\n"
@@ -170,7 +177,17 @@ class RunFolder:
         names = self._config("classes", list)
         if not all(isinstance(name, str) for name in names):
             raise self._damaged("its classes are not names")
-        return tuple(map(printable, names))
+        classes = tuple(map(printable, names))
+        if not all(classes):
+            raise self._damaged(f"class {classes.index('')} has an empty name")
+        if len(set(classes)) < len(classes):
+            twice = next(name for name in classes if classes.count(name) > 1)
+            raise self._damaged(f"two classes are called {twice!r}")
+        return classes
+
+    def data(self) -> str:
+        """The digest of the files that the images were read from; empty if there is none."""
+        return self._config("data", str, "")
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
@@ -255,10 +272,11 @@ class RunFolder:
         except (TypeError, ValueError, ArithmeticError) as error:
             raise self._damaged(error) from error
 
-    def _config(self, key: str, kind: type) -> Any:
+    def _config(self, key: str, kind: type, otherwise: Any = None) -> Any:
         try:
-            value = read_json(self.config_path)[key]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            config = read_json(self.config_path)
+            value = config[key] if otherwise is None else config.get(key, otherwise)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._damaged(error) from error
         if not isinstance(value, kind):
             raise self._damaged(f"{key} is of type {type(value).__name__}")

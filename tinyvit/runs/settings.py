@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES, make_policy
+from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
@@ -31,15 +31,15 @@ class Settings:
     keep, separated by commas, if not all are used. validation is how many training images are held out for
     choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
     to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
-    what else is done to an image; augment_ops and augment_magnitude are the number of operations and their
-    strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of each method
-    (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is erased; repeats
-    is how often each image comes in a batch. accumulate is the number of parts that a batch is split into,
-    computed one after another to save memory. ema is the decay of a running average of the weights, which is
-    evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace those of the
-    model's name. position and position_at are the kind and the place of the position embedding (see
-    ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model are
-    drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
+    what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to 16,
+    and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
+    each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
+    erased; repeats is how often each image comes in a batch. accumulate is the number of parts that a batch
+    is split into, computed one after another to save memory. ema is the decay of a running average of the
+    weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace
+    those of the model's name. position and position_at are the kind and the place of the position embedding
+    (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model
+    are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
     training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
@@ -211,7 +211,7 @@ _PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from
 _AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "threads", "augment_ops", "repeats", "ranks")
+_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
@@ -227,6 +227,10 @@ _RULES: dict[str, _Rule] = {
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
     "augment": _one_of(POLICIES),
+    "augment_ops": (
+        lambda value: 1 <= value <= MOST_OPERATIONS,
+        f"a whole number from 1 to {MOST_OPERATIONS}",
+    ),
     "augment_magnitude": (
         lambda value: 0 <= value <= MOST_MAGNITUDE,
         f"a number from 0 to {MOST_MAGNITUDE:g}",

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from tinyvit.data.augmentation.operations import apply_operations
-from tinyvit.data.augmentation.policies import MOST_MAGNITUDE, POLICIES, Policy, make_policy, unchanged
+from tinyvit.data.augmentation.policies import (
+    MOST_MAGNITUDE,
+    MOST_OPERATIONS,
+    POLICIES,
+    Policy,
+    make_policy,
+    unchanged,
+)
 
-__all__ = ["MOST_MAGNITUDE", "POLICIES", "Policy", "apply_operations", "make_policy", "unchanged"]
+__all__ = [
+    "MOST_MAGNITUDE",
+    "MOST_OPERATIONS",
+    "POLICIES",
+    "Policy",
+    "apply_operations",
+    "make_policy",
+    "unchanged",
+]

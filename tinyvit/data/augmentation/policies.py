@@ -15,6 +15,7 @@ import numpy as np
 from tinyvit.data.augmentation.operations import NAMES, OPERATION, operations_of
 
 POLICIES = ("none", "randaugment", "autoaugment")
+MOST_OPERATIONS = 16  # of randaugment on an image: after so many, nothing of it is left to learn from
 MOST_MAGNITUDE = 30.0  # at which an operation is as strong as it can be
 Policy = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -58,7 +59,8 @@ _CIFAR_ARRAYS = (
 def make_policy(name: str = "none", rounds: int = 2, magnitude: float = 10.0) -> Policy:
     """The policy of this name, one of POLICIES: a function (rng, count) that draws operations (count, n).
 
-    rounds and magnitude are those of RandAugment. Raises ValueError for an unknown name.
+    rounds, 1 to MOST_OPERATIONS, and magnitude are those of RandAugment. Raises ValueError for an unknown
+    name.
     """
     if name == "randaugment":
         return partial(randaugment, rounds=rounds, magnitude=magnitude)
