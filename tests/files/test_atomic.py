@@ -45,6 +45,35 @@ def test_a_disk_that_refuses_is_a_users_problem(tmp_path, monkeypatch, call):
     assert listing(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        *((number, "free some space, or choose another folder") for number in ("ENOSPC", "EDQUOT", "EFBIG")),
+        *((number, "choose a folder that you may write to") for number in ("EROFS", "EACCES", "EPERM")),
+        ("EISDIR", "there is a folder of that name: choose another name, or move the folder"),
+        ("EIO", "choose another folder"),
+    ],
+)
+def test_the_remedy_is_that_of_the_error(tmp_path, monkeypatch, number, remedy):
+    def refuse(*args):
+        raise OSError(getattr(errno, number), "no")
+
+    monkeypatch.setattr(files.os, "replace", refuse)
+    with pytest.raises(UserError) as refused:
+        write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert str(refused.value) == (
+        f"cannot write {tmp_path / 'a.txt'}: no. Nothing was overwritten; {remedy}."
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows says that it is not allowed")
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path):
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(UserError, match=r"a\.txt: Is a directory\. .* there is a folder of that name"):
+        write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
+    assert listing(tmp_path) == ["a.txt"]
+
+
 @pytest.mark.parametrize("error", [ValueError("a bug"), KeyboardInterrupt(), SystemExit(1)])
 def test_any_other_failure_passes_through(tmp_path, error):
     path = tmp_path / "a.txt"

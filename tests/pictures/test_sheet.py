@@ -7,6 +7,7 @@ from PIL import Image, ImageColor
 from tests.pictures.drawn import pixels
 from tinyvit.errors import UserError
 from tinyvit.pictures.colours import BLUE, HEAT_COLOURS, SERIES, heat_colours
+from tinyvit.pictures.mark import is_marked
 from tinyvit.pictures.sheet import Sheet
 
 
@@ -86,6 +87,18 @@ def test_a_picture_is_replaced(tmp_path):
     with Image.open(path) as image:
         assert (image.format, image.size) == ("PNG", (10, 20))
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("pixels_a_point", "smooth"), [(1, 1), (2, 3)])
+def test_a_picture_says_that_tinyvit_drew_it(tmp_path, pixels_a_point, smooth):
+    path = tmp_path / "a.png"
+    assert not is_marked(path)
+    Image.new("RGB", (10, 10)).save(path)
+    assert not is_marked(path)
+    Sheet(10, 10, pixels_a_point, smooth).save(path)
+    assert is_marked(path)
+    with Image.open(path) as image:
+        assert image.text == {"Software": "tinyvit"}
 
 
 # Colours.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import BinaryIO
 from tinyvit.errors import UserError
 from tinyvit.files.locks import Taken, lock
 from tinyvit.files.temporary import clear_abandoned, temporary_path
+
+NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
+_NOT_ALLOWED = errno.EROFS, errno.EACCES, errno.EPERM
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: Path | None = None) -> None:
@@ -44,10 +48,20 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: 
                 f"cannot write {path}: there is no folder {path.parent}. Create it first."
             ) from error
         raise UserError(
-            f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; free some "
-            "space, or choose another folder."
+            f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; {_remedy(error)}."
         ) from error
     flush_folder(path.parent)
+
+
+def _remedy(error: OSError) -> str:
+    """What the user can do about a file that cannot be written."""
+    if error.errno in NO_ROOM:
+        return "free some space, or choose another folder"
+    if error.errno in _NOT_ALLOWED:
+        return "choose a folder that you may write to"
+    if error.errno == errno.EISDIR:
+        return "there is a folder of that name: choose another name, or move the folder"
+    return "choose another folder"
 
 
 def _keep(path: Path, previous: Path) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngInfo
 
 from tinyvit.files.atomic import write_atomically
 from tinyvit.pictures.colours import INK, PAPER
+from tinyvit.pictures.mark import MARK
 from tinyvit.pictures.text import drawable, font
 
 Point = tuple[float, float]
@@ -128,10 +130,12 @@ class Sheet:
         return self._image.resize(self._saved, Image.Resampling.LANCZOS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a PNG, replacing path atomically. Raises UserError if that fails."""
+        """Write a PNG with tinyvit's mark, replacing path atomically. Raises UserError if that fails."""
         picture = self.finished()
         drawing = picture is not self._image  # optimising makes drawings smaller, and photos only slower
-        write_atomically(Path(path), lambda file: picture.save(file, "PNG", optimize=drawing))
+        info = PngInfo()
+        info.add_text(*MARK)
+        write_atomically(Path(path), lambda file: picture.save(file, "PNG", optimize=drawing, pnginfo=info))
 
     def _polygon(self, corners: Sequence[Point], colour: str) -> None:
         self._draw.polygon(self._scaled(corners), fill=colour)

@@ -1,0 +1,19 @@
+"""The mark in every picture that tinyvit draws, by which it tells them from all other files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tinyvit.files.reading import open_regular
+
+MARK = "Software", "tinyvit"  # the keyword and the text of a chunk before the pixels
+_WITHIN = 200  # bytes from the start of a file; Pillow puts the chunk at the 38th
+
+
+def is_marked(path: Path) -> bool:
+    """Whether path is a picture that tinyvit has drawn; False for what cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return b"tEXt" + "\0".join(MARK).encode() in file.read(_WITHIN)
+    except OSError:
+        return False
