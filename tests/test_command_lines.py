@@ -2,15 +2,20 @@
 
 import argparse
 import importlib
+import os
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from tests.tiny_runs import assert_same_run, spawn, tiny
+from tests.tiny_runs import assert_one_line, assert_same_run, spawn, tiny
 from tinyvit import train
 from tinyvit.__main__ import commands
+from tinyvit.pictures.sheet import Sheet
+from tinyvit.shell.command import png_path
 
 COMMANDS = [importlib.import_module(f"tinyvit.{name}") for name in commands()]
 
@@ -53,6 +58,74 @@ def test_names_that_the_terminal_cannot_show_do_not_stop_a_command(photos, tmp_p
         out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, "")
     assert "???????  " in out
+
+
+# Paths.
+
+PICTURES = [
+    pytest.param(command, action.option_strings[0], id=f"{command.__name__} {action.option_strings[0]}")
+    for command in COMMANDS
+    for action in command.parser()._actions
+    if action.type is png_path
+]
+
+
+def test_these_flags_draw():
+    assert {picture.id.removeprefix("tinyvit.") for picture in PICTURES} == {
+        *(f"{command} --show-augmentation" for command in ("train", "finetune", "pretrain")),
+        *("evaluate --confusion", "evaluate --mistakes", "predict --attention"),
+        *("visualize --out", "compare --out"),
+    }
+
+
+@pytest.mark.parametrize(("command", "flag"), PICTURES)
+def test_a_picture_never_replaces_the_users_own(go, tmp_path, command, flag):
+    photo = tmp_path / "photo.png"
+    Image.new("RGB", (20, 20), "red").save(photo)
+    before = photo.read_bytes()
+    words = flag, "'{photo}' exists", "not a picture drawn by this version of tinyvit", "choose another name"
+    assert_one_line(go(command, flag, photo), *(word.format(photo=photo) for word in words))
+    assert photo.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes in folders, and lets few users make links")
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, getattr(os, "mkfifo", None), lambda path: path.symlink_to(path)]
+)
+def test_a_picture_replaces_nothing_that_cannot_be_read(tmp_path, make):
+    path = tmp_path / "a.png"
+    make(path)
+    with pytest.raises(argparse.ArgumentTypeError, match="exists"):
+        png_path(str(path))
+
+
+def test_a_picture_that_tinyvit_has_drawn_may_be_drawn_again(tmp_path):
+    path = tmp_path / "a.png"
+    assert png_path(str(path)) == path
+    Sheet(10, 10).save(path)
+    assert png_path(str(path)) == path
+
+
+EMPTY = [
+    pytest.param(command, flag, id=f"{command.__name__} {flag}")
+    for command in COMMANDS
+    for flag in ("--out", "--resume", "--data-dir", "--config")
+    if flag in command.parser()._option_string_actions and (command, flag) not in [p.values for p in PICTURES]
+]
+
+
+def test_these_flags_take_paths():
+    for name in ("train", "finetune", "pretrain"):
+        flags = [flag.values[1] for flag in EMPTY if flag.values[0].__name__ == f"tinyvit.{name}"]
+        assert flags == ["--out", "--resume", "--data-dir", "--config"]
+
+
+@pytest.mark.parametrize(("command", "flag"), EMPTY)
+def test_an_empty_path_is_not_the_current_folder(go, tmp_path, monkeypatch, command, flag):
+    monkeypatch.chdir(tmp_path)
+    for words in ((flag, ""), (f"{flag}=",)):
+        assert_one_line(go(command, *words), flag, "the path is empty", "give a path")
+    assert not list(tmp_path.iterdir())
 
 
 # Devices.

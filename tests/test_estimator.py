@@ -120,6 +120,7 @@ def test_as_many_labels_as_images_are_needed_for_a_score(fitted):
         ({"epochs": -1}, "epochs is -1, expected"),
         ({"threads": -1}, "threads is -1, expected"),
         ({"lr": -1}, "lr is -1, expected"),
+        ({"augment_ops": 10**6}, "augment_ops is 1000000, expected a whole number from 1 to 16"),
         ({"random_state": "lucky"}, "random_state is 'lucky', expected a whole number"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
         ({"random_state": -1}, "seed is -1, expected"),

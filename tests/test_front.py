@@ -53,6 +53,26 @@ def test_answers_are_those_of_the_forward_pass(model, images):
     )
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy may say more
+@pytest.mark.parametrize("value", [1e30, np.nan, np.inf])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_answer_that_is_not_a_number_is_refused(model, images, value, threads):
+    model.threads = threads
+    model.params.flat[:] = value
+    for ask in (model.predict, model.probabilities):
+        with pytest.raises(UserError, match=r"answer is not a number: .*\. Use another checkpoint"):
+            ask(images)
+
+
+def test_one_answer_that_is_not_a_number_is_enough(model, images, monkeypatch):
+    scores = np.zeros((6, 2), np.float32)
+    monkeypatch.setattr(type(model), "logits", lambda self, images: scores)
+    assert model.predict(images).tolist() == ["dark"] * 6
+    scores[4, 1] = -np.inf
+    with pytest.raises(UserError, match="not a number"):
+        model.predict(images)
+
+
 def test_attention_is_that_of_every_layer_head_and_token(model, images):
     x = normalise(images, np.dtype("float32"))
     _, cache = forward(model.config, model.params, x, whole=True)
@@ -105,6 +125,21 @@ def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypat
     model.fit(images, labels, epochs=2, batch_size=10, report=lambda *args: told.append(args))
     assert [epoch for epoch, _ in told] == [1, 2]
     assert told[0][1] == pytest.approx(np.log(2), rel=0.5)
+
+
+def test_the_number_of_threads_is_that_of_the_model(model):
+    images, labels = dark_and_light(4, np.random.default_rng(0))
+    with pytest.raises(UserError, match=r"set model\.threads"):
+        model.fit(images, labels, epochs=1, threads=2)
+
+
+def test_a_file_is_fitted_and_pixels_are_resized_as_they_are(model, tmp_path):
+    """A bright edge is cut off where a wide file covers the model's images, and stays as pixels."""
+    pixels = np.zeros((8, 16, 3), np.uint8)
+    pixels[:, 12:] = 255
+    Image.fromarray(pixels).save(tmp_path / "wide.png")
+    np.testing.assert_array_equal(model.logits(tmp_path / "wide.png"), model.logits(pixels[:, 4:12]))
+    assert not np.allclose(model.logits(pixels), model.logits(pixels[:, 4:12]), atol=1e-3)
 
 
 def test_training_works_outside_the_main_thread():
@@ -197,7 +232,7 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [
-        ([0], "2 images and 1 labels: expected the same number"),
+        ([0], "2 images and 1 label: expected the same number"),
         ([[0], [1]], r"labels have shape \(2, 1\), expected one for each image"),
         (None, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
@@ -337,6 +372,11 @@ def test_the_engine_is_not_copied_with_its_model(model, images, gpu):
     for twin in (*copies, replace(model, threads=2), model.to(gpu)):
         assert twin.engine() is not model.engine()
         np.testing.assert_allclose(twin.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
+
+
+def test_repr_counts_one_class_as_one():
+    assert "1 layer, width 64, 4 heads" in repr(tinyvit.preset("nano/4", 8, 1, layers=1))
+    assert ", 1 class, " in repr(tinyvit.preset("nano/4", 8, 1))
 
 
 def test_repr_describes_the_model(model):

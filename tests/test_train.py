@@ -41,7 +41,7 @@ def refused(go, photos, tmp_path):
         *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
         *("--smoothing 1", "--smoothing x", "--optimizer lion", "--decay never", "--pool max"),
         *("--device tpu", "--dataset mnist", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
-        *("--erase -0.1", "--repeats 0", "--repeats 1.5"),
+        *("--erase -0.1", "--repeats 0", "--repeats 1.5", "--augment-ops 0", "--augment-ops 17"),
     ],
 )
 def test_a_value_that_makes_no_sense(refused, flag):
@@ -72,6 +72,9 @@ def test_a_length_in_epochs_and_in_steps(refused):
         (("--validation", "32"), ("cannot hold out 32 of 32", "from 1 to 31")),
         (("--validation", "1000"), ("cannot hold out 1,000 of 32",)),
         (("--repeats", "9"), ("8 images cannot hold an image 9 times", "--repeats", "--batch-size")),
+        (("--batch-size", "1", "--repeats", "2"), ("a batch of 1 image cannot hold",)),
+        (("--epochs", "20001"), ("20,001 epochs are more than the 20,000", "fewer --epochs")),
+        (("--steps", "80001"), ("80,001 steps are 20,001 epochs", "fewer --steps", "--batch-size")),
         (("--crop-padding", "8"), ("8 pixels on images of 8 x 8", "--crop-padding below 8")),
         (("--dataset", "shapes"), ("32 pixels wide, not 8", "--image-size")),
         (("--data-dir", "nowhere"), ("nowhere is not a folder", "--data-dir")),

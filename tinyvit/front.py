@@ -27,6 +27,7 @@ from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_new, save_model
+from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_settings, fit
 from tinyvit.training.whitened import whiten_for
 
@@ -44,8 +45,10 @@ class Model(core.Model, Looking):
     inside it are those of Looking.
 
     Images may be given as uint8 pixels of any size, (n, H, W, 3) or (H, W, 3) for one image, or as an image
-    file or a list of image files. tinyvit normalises and resizes them itself. The results are NumPy arrays
-    with one row per image. Anything else raises a UserError.
+    file or a list of image files. tinyvit normalises and resizes them itself: a file is fitted as photo_fit
+    says, while pixels are resized to the model's shape as they are, so that an image which is not of that
+    shape gives another answer as pixels than as a file. The results are NumPy arrays with one row per image.
+    Anything else raises a UserError.
     """
 
     photo_fit: PhotoFit | None = None
@@ -55,13 +58,11 @@ class Model(core.Model, Looking):
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
-        self._check_classifies()
-        return np.array(self.names)[self.logits(images).argmax(axis=1)]
+        return np.array(self.names)[self._scores(images).argmax(axis=1)]
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
-        self._check_classifies()
-        return softmax(self.logits(images))[0]
+        return softmax(self._scores(images))[0]
 
     def logits(self, images: Images) -> np.ndarray:
         """Unnormalised scores of each class: (n, C); (n, T, C) if the model predicts its T patches."""
@@ -76,12 +77,16 @@ class Model(core.Model, Looking):
 
         labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
         batch_size, lr, weight_decay, smoothing, crop_padding, flip, augment, mixup, cutmix, seed, and so on.
+        Raises UserError if training diverges; the model is then as it was before.
         """
         self._check_classifies()
+        if "threads" in settings:
+            raise UserError("fit takes no threads, the model has them: set model.threads first.")
         pixels, numbers = self._pixels(images), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
-                f"there are {len(pixels)} images and {len(numbers)} labels: expected the same number."
+                f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "
+                "same number of each."
             )
         data = ImageSet(np.ascontiguousarray(pixels), numbers)
         fit(self.config, self.params, data, threads=self.threads, **settings)
@@ -173,6 +178,17 @@ class Model(core.Model, Looking):
         if pixels.ndim != 4 or pixels.shape[3] != 3:
             raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
         return pixels
+
+    def _scores(self, images: Images) -> np.ndarray:
+        """The logits of a model of classes: (n, C). Raises UserError if one is not a finite number."""
+        self._check_classifies()
+        scores = self.logits(images)
+        if not np.isfinite(scores).all():
+            raise UserError(
+                "the model's answer is not a number: its weights are damaged, or have diverged in training. "
+                "Use another checkpoint, or train again."
+            )
+        return scores
 
     def _check_classifies(self) -> None:
         if self.config.predicts_patches:

@@ -20,10 +20,12 @@ from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
+from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_json_flag, add_weights_flags
 from tinyvit.shell.names import short_names
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
+from tinyvit.training.divergence import without_overflow_warnings
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet
@@ -68,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
         some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
         print(f"wrote {args.attention}{some}", file=aside)
     if output.errors and output.errors + len(read) > 1:
-        output.note(f"read {_counted(len(read), 'image')}; {output.errors:,} could not be read")
+        output.note(f"read {counted(len(read), 'image')}; {output.errors:,} could not be read")
     return (1 if read else 2) if output.errors else 0
 
 
@@ -116,8 +118,8 @@ def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
             continue
         if images:
             paths += images
-            others = f"; skipped {_counted(skipped, 'other file')}" if skipped else ""
-            output.note(f"{word} contains {_counted(len(images), 'image')}{others}")
+            others = f"; skipped {counted(skipped, 'other file')}" if skipped else ""
+            output.note(f"{word} contains {counted(len(images), 'image')}{others}")
         else:
             output.error(word, UserError(f"{word} contains no images, expected one or more in it or below."))
     return paths
@@ -168,7 +170,8 @@ def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
     """The probability of each class (n, C) for what the model sees (n, h, w, 3); (n, 0) without a head."""
     if not (model.has_head and len(views)):
         return np.empty((len(views), 0))
-    return model.probabilities(views)
+    with without_overflow_warnings():  # an answer that is not a number is an error of its own
+        return model.probabilities(views)
 
 
 def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
@@ -184,10 +187,6 @@ def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Prediction
             f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off "
             f"{path}; with --fit pad the model sees all of them"
         )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _draw(seen: Sequence[Seen], path: Path) -> None:

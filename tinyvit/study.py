@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from tinyvit.errors import UserError
-from tinyvit.shell.command import make_parser, positive_float, positive_int, run_command
+from tinyvit.shell.command import make_parser, path_text, positive_float, positive_int, run_command, some_path
 from tinyvit.shell.figures import duration
 from tinyvit.shell.flags import add_compute_flags, chosen_device
 from tinyvit.studies import STUDIES
@@ -145,9 +145,14 @@ def parser() -> argparse.ArgumentParser:
         "--dataset", choices=tuple(CLASSES), default="shapes", help="data set to use (default: shapes)"
     )
     p.add_argument(
-        "--data-dir", metavar="DIR", help="folder of the data; CIFAR is downloaded into it (default: data/)"
+        "--data-dir",
+        type=path_text,
+        metavar="DIR",
+        help="folder of the data; CIFAR is downloaded into it (default: data/)",
     )
-    p.add_argument("--out", type=Path, metavar="OUT", help="folder of the study (default: runs/study-NAME)")
+    p.add_argument(
+        "--out", type=some_path, metavar="OUT", help="folder of the study (default: runs/study-NAME)"
+    )
     add_compute_flags(p)
     return p
 

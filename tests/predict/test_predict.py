@@ -11,6 +11,7 @@ from tests.predict.pictures import picture
 from tests.pretrained.checkpoints import random_model
 from tests.tiny_runs import assert_one_line
 from tinyvit import export, predict
+from tinyvit.model import initialise, preset
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.load import save_official
 from tinyvit.pretrained.official import to_official
@@ -98,6 +99,18 @@ def test_predict_takes_a_run_as_weights_too(go, trained, tmp_path):
     assert go(predict, "--weights", trained, tmp_path / "a.png") == go(predict, trained, tmp_path / "a.png")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_weights_too_large_to_compute_with_are_refused_in_one_line(go, tmp_path, flags):
+    config = preset("nano/4", 8, 2)
+    params = initialise(config)
+    params.flat[:] = 1e30
+    save_official(tmp_path / "huge.npz", config, params)
+    picture("RGB").save(tmp_path / "a.png")
+    result = go(predict, "--weights", tmp_path / "huge.npz", tmp_path / "a.png", *flags)
+    assert_one_line(result, "answer is not a number", "damaged", "Use another checkpoint")
+
+
 def test_predict_without_usable_weights(go, trained, tmp_path):
     picture("RGB").save(tmp_path / "a.png")
     assert_one_line(go(predict, "--weights", tmp_path / "none.npz", tmp_path / "a.png"), "none.npz")
@@ -159,6 +172,16 @@ def test_images_of_the_same_file_name_are_told_apart_on_the_sheet(go, trained, t
     )
     assert go(predict, trained, tmp_path / "a", tmp_path / "b", "--attention", tmp_path / "c.png")[0] == 0
     assert names == [os.path.join("a", "1.png"), os.path.join("b", "1.png"), "2.png"]
+
+
+def test_the_attention_never_replaces_the_photo(go, trained, tmp_path):
+    photo = tmp_path / "a.png"
+    picture("RGB").save(photo)
+    before = photo.read_bytes()
+    assert_one_line(go(predict, trained, photo, "--attention", photo), "--attention", "choose another name")
+    assert photo.read_bytes() == before
+    for _ in range(2):
+        assert go(predict, trained, photo, "--attention", tmp_path / "look.png")[0] == 0
 
 
 def test_flags_that_make_no_sense(go, trained, tmp_path):

@@ -1,5 +1,6 @@
 """A terminal in memory: a stream that claims to be one, what stands on its screen, and a clock."""
 
+import errno
 import io
 import re
 
@@ -20,6 +21,19 @@ class Stream(io.TextIOWrapper):
     def text(self):
         self.flush()
         return self.buffer.getvalue().decode(self.encoding)
+
+
+class Unread(io.StringIO):
+    """A stream that nobody reads after the line with a certain text; like a pipe, it notices when flushed."""
+
+    def __init__(self, last):
+        super().__init__()
+        self._last = last
+
+    def flush(self):
+        unread = self.getvalue().partition(self._last)[2].partition("\n")[2]
+        if unread:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
 
 class Clock:

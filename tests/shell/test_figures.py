@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyvit.shell.figures import duration, figure, img_per_second, percent
+from tinyvit.shell.figures import counted, duration, figure, img_per_second, percent
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,13 @@ def test_percent_is_five_columns_wide_and_right(share):
         if share is None
         else float(text.rstrip("%")) == pytest.approx(100 * share, abs=0.051)
     )
+
+
+def test_one_thing_is_not_several():
+    assert [counted(n, "epoch") for n in (0, 1, 2, 1234)] == [
+        "0 epochs",
+        "1 epoch",
+        "2 epochs",
+        "1,234 epochs",
+    ]
+    assert [counted(n, "class", "classes") for n in (1, 2)] == ["1 class", "2 classes"]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 from PIL import Image
 
+from tests.shell.terminal import Unread
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after
 from tinyvit import data, study
 from tinyvit.data import make_shapes
@@ -124,6 +125,16 @@ def test_stopped_by_ctrl_c_and_by_the_clock_it_finds_the_same(run, tmp_path, mon
     for name in NAMES:
         if not name.startswith("tuned"):  # whose settings name the folder that it started from
             assert_same_run(tmp_path / "a" / "runs" / name, tmp_path / "alone" / "runs" / name)
+
+
+def test_a_study_that_nobody_reads_ends_quietly_and_is_continued(run, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("tinyvit.shell.moving_line.PLAIN_SECONDS", 0)  # a line for each step
+        patch.setattr("sys.stdout", Unread(f"in {tmp_path / 'a'}"))
+        status, _, err = run("a")
+    assert (status, err) == (0, "")
+    assert [path.name for path in (tmp_path / "a" / "runs").iterdir()] == NAMES[:1]
+    assert run("a")[0] == 0
 
 
 @contextmanager

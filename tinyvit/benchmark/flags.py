@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
 from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
@@ -12,7 +11,14 @@ from tinyvit.benchmark.speed.cards import names
 from tinyvit.benchmark.tricks_table import PAIRS
 from tinyvit.engine.cuda.plan.options import PRECISIONS
 from tinyvit.errors import UserError
-from tinyvit.shell.command import natural_float, pixel_count, positive_float, positive_int, thread_count
+from tinyvit.shell.command import (
+    natural_float,
+    pixel_count,
+    positive_float,
+    positive_int,
+    some_path,
+    thread_count,
+)
 from tinyvit.shell.flags import add_json_flag
 
 ROUNDS = 5
@@ -131,10 +137,10 @@ def _add_device_flags(p: argparse.ArgumentParser) -> None:
         help="with --device gpu, run all checks and all measurements, and write a report; what a folder of "
         "an interrupted run has already is kept",
     )
-    p.add_argument("--out", type=Path, metavar="DIR", help="with --all, folder for the results")
+    p.add_argument("--out", type=some_path, metavar="DIR", help="with --all, folder for the results")
     p.add_argument(
         "--data-dir",
-        type=Path,
+        type=some_path,
         metavar="DIR",
         help="with --all, folder with CIFAR-10, on which the recipe is then run too",
     )

@@ -63,10 +63,13 @@ class Model:
         c = self.config
         P = c.pixels_per_patch
         H, W = c.image_size
-        shape = f"{c.layers} layers, width {c.width}, {c.heads} heads, patches of {P} x {P}"
+        layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
+        heads = "1 head" if c.heads == 1 else f"{c.heads} heads"
+        classes = "1 class" if c.classes == 1 else f"{c.classes} classes"
+        shape = f"{layers}, width {c.width}, {heads}, patches of {P} x {P}"
         if not c.has_transformer:
             shape = f"ResNet with stages of {', '.join(map(str, c.resnet or ()))} units, width {c.width}"
         return (
-            f"{type(self).__name__}({shape}, images of {H} x {W}, {c.classes} classes, "
+            f"{type(self).__name__}({shape}, images of {H} x {W}, {classes}, "
             f"{self.params.count:,} parameters)"
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tinyvit.data.augmentation import MOST_MAGNITUDE, POLICIES
+from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.command import natural_float, png_path, positive_int, up_to
+from tinyvit.shell.command import count_up_to, natural_float, png_path, positive_int, up_to
 
 
 def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
@@ -20,9 +20,10 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
     )
     data.add_argument(
         "--augment-ops",
-        type=positive_int,
+        type=count_up_to(MOST_OPERATIONS),
         metavar="N",
-        help=f"number of operations of randaugment for each image (default: {Settings.augment_ops})",
+        help=f"number of operations of randaugment for each image, from 1 to {MOST_OPERATIONS} "
+        f"(default: {Settings.augment_ops})",
     )
     data.add_argument(
         "--augment-magnitude",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import sys
 import textwrap
@@ -13,6 +14,7 @@ from typing import Any, NoReturn
 
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.parallel import one_job
+from tinyvit.pictures.mark import is_marked
 from tinyvit.shell.ending import ending, fail
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
@@ -135,15 +137,41 @@ def up_to(most: float) -> Callable[[str], float]:
     )
 
 
+def count_up_to(most: int) -> Callable[[str], int]:
+    """A whole number in [1, most]."""
+    return lambda text: _checked(
+        text, int, lambda value: 1 <= value <= most, f"a whole number from 1 to {most:,}"
+    )
+
+
 def fraction(text: str) -> float:
     """A number in (0, 1]."""
     return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 
 
+def path_text(text: str) -> str:
+    """A path, as it was given: not an empty one, which Python would take for the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError(
+            "the path is empty, as if from a shell variable that is not set: give a path, or omit the flag"
+        )
+    return text
+
+
+def some_path(text: str) -> Path:
+    """A path that is not empty."""
+    return Path(path_text(text))
+
+
 def png_path(text: str) -> Path:
-    """A path that ends in .png."""
+    """A path that ends in .png, where there is nothing yet or a picture that tinyvit has drawn."""
     if not text.lower().endswith(".png"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    if os.path.lexists(text) and not is_marked(Path(text)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} exists, and it is not a picture drawn by this version of tinyvit, which replaces no "
+            "others: choose another name, or move it away"
+        )
     return Path(text)
 
 

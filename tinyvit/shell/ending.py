@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn, TextIO
 
 from tinyvit.errors import UserError, one_line
+from tinyvit.files.atomic import NO_ROOM
 from tinyvit.parallel import voice
 from tinyvit.shell.moving_line import MovingLine
 from tinyvit.shell.start import catch_ctrl_c
@@ -23,9 +24,9 @@ def ending(name: str) -> Iterator[None]:
     """Within this context, a program of this name exits as users expect: their mistakes show no traceback.
 
     A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
-    with status 130; a closed pipe, as in `... | head -1`, exits quietly with status 0. Where a stream is
-    closed from the start, as in `... >&-`, what would be printed there is dropped. Only bugs show a
-    traceback.
+    with status 130. A closed pipe, as in `... | head -1`, exits quietly with status 0, unless the program had
+    come to another one by itself, such as a training run that it has cut short. Where a stream is closed from
+    the start, as in `... >&-`, what would be printed there is dropped. Only bugs show a traceback.
     """
     _fill_in_closed_streams()
     catch_ctrl_c()
@@ -40,6 +41,9 @@ def ending(name: str) -> Iterator[None]:
     except UserError as error:
         fail(name, str(error))
     except OSError as error:
+        if error.errno in NO_ROOM and not error.filename:  # unlike files, which tell their names
+            remedy = "Free some space, or send it elsewhere."
+            fail(name, f"cannot write to standard output: {error.strerror}. {remedy}")
         fail(name, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except (MemoryError, ValueError) as error:
         if not is_lack_of_memory(error):
@@ -59,9 +63,11 @@ def ending(name: str) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Flush standard output, unless it was a terminal that has been closed."""
+    """Flush standard output, unless it was a pipe or a terminal that has been closed."""
     try:
         print(end="", flush=True)
+    except BrokenPipeError:
+        pass  # the program has ended by itself, and its status counts
     except OSError as error:
         if error.errno != errno.EIO:
             raise

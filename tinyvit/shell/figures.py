@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number of things, such as '1 image' or '1,234 images'; plural if it takes more than an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def duration(seconds: float | None) -> str:
     """0:41, 12:05 or 1:02:09; -:-- for None, NaN and infinity."""
     if seconds is None or not math.isfinite(seconds):

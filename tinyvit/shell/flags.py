@@ -9,7 +9,7 @@ from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
 from tinyvit.engine import PRECISIONS
 from tinyvit.ops.resize import METHODS
-from tinyvit.shell.command import pixel_count, positive_int, thread_count
+from tinyvit.shell.command import path_text, pixel_count, positive_int, some_path, thread_count
 
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
@@ -72,7 +72,7 @@ def add_data_of_run_flag(parser: argparse.ArgumentParser) -> None:
     """--data-dir, for a command that reads the data of a run again."""
     parser.add_argument(
         "--data-dir",
-        type=Path,
+        type=some_path,
         metavar="DIR",
         help="folder with the data of the run (default: the one it was trained on)",
     )
@@ -98,6 +98,7 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
     parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
     parser.add_argument(
         "--data-dir",
+        type=path_text,
         metavar="DIR",
         help="folder of the data, required by --dataset folder; CIFAR is downloaded into it (default: data/)",
     )

@@ -9,6 +9,7 @@ Here is what the lines say; how they move, and fit the terminal, is in moving_li
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import sys
@@ -150,6 +151,11 @@ class Progress:
         """Print what a run has come to, and what to do next."""
         for line in lines:
             self.note(line)
+
+    def unread(self, *lines: str) -> None:
+        """Print on standard error what should be known although nobody reads the stream any more."""
+        with contextlib.suppress(BrokenPipeError):  # nobody reads that either
+            Progress(sys.stderr).outcome(*lines)
 
     def close(self) -> None:
         """Keep the moving line as it is and move the cursor to a new one."""

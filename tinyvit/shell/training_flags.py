@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from tinyvit.model import INITS, RESNETS, SIZES, usual_name
@@ -21,6 +20,7 @@ from tinyvit.shell.command import (
     positive_int,
     rate,
     seed,
+    some_path,
 )
 from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_flag, add_source_flags
 
@@ -215,13 +215,13 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--out",
-        type=Path,
+        type=some_path,
         metavar="RUN",
         help="run folder to write (default: runs/DATASET-N, with the next free number N)",
     )
     run.add_argument(
         "--resume",
-        type=Path,
+        type=some_path,
         nargs="?",
         const=True,
         metavar="RUN",
@@ -230,7 +230,7 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--config",
-        type=Path,
+        type=some_path,
         metavar="FILE",
         help="repeat a run from its config.json; other flags take precedence",
     )

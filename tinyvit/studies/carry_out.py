@@ -16,7 +16,7 @@ from tinyvit.studies.results import DIVERGED, is_finished, result_of, rows_of
 from tinyvit.studies.writing import write_results
 from tinyvit.training.divergence import Diverged
 from tinyvit.training.session import train
-from tinyvit.training.signals import OUT_OF_TIME
+from tinyvit.training.signals import NO_READER, OUT_OF_TIME
 
 
 def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float = math.inf) -> int:
@@ -36,6 +36,8 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
         status = make_run(plan, job, folder, where, deadline, progress)
         if status == 128 + OUT_OF_TIME:
             return 0
+        if status == 128 + NO_READER:
+            raise BrokenPipeError  # it ends quietly, as all but the commands that train one run
         if status:
             return status
         if not is_finished(folder):
@@ -81,6 +83,9 @@ class RunProgress(Progress):
 
     def outcome(self, *lines: str) -> None:
         """Nothing: what to do next is the study's business."""
+
+    def unread(self, *lines: str) -> None:
+        """Nothing: how to resume a run is the study's business too."""
 
     def epoch(self, *figures: Any) -> None:
         """Nothing: one line for each run has to do."""

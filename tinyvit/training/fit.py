@@ -23,6 +23,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import Average, learning_rate, make_optimizer
 from tinyvit.runs.settings import what_is_expected
+from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
 
 
@@ -60,7 +61,7 @@ def fit(
     The settings are those of the train command; with ema, the parameters end as their running average. A
     smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
     from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
-    or training diverges.
+    or training diverges; the parameters are then what they were before.
     """
     check_settings(
         epochs=epochs,
@@ -92,7 +93,10 @@ def fit(
         raise UserError("there are no images to train on: expected at least one.")
     if labels.min() < 0 or labels.max() >= classes:
         worst = labels.min() if labels.min() < 0 else labels.max()
-        raise UserError(f"a label is {worst}, expected 0 to {classes - 1} for a model of {classes} classes.")
+        raise UserError(
+            f"a label is {worst}, expected 0 to {classes - 1} for a model of "
+            f"{counted(classes, 'class', 'classes')}."
+        )
     if crop_padding >= min(images.shape[1:3]):
         H, W = images.shape[1:3]
         raise UserError(
@@ -116,7 +120,7 @@ def fit(
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
     total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
-    step, means = 0, []
+    step, means, before = 0, [], params.flat.copy()
     for epoch in range(epochs):
         order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0
         with without_overflow_warnings():
@@ -129,7 +133,11 @@ def fit(
         means.append(float(loss_sum) / count)
         # the loss is that before each update: whether the last one went well, only the parameters tell
         if not (math.isfinite(means[-1]) and bool(xp.isfinite(params.flat).all())):
-            raise UserError(f"training has diverged in epoch {epoch + 1}: try a lower lr than {lr:g}.")
+            params.flat[...] = before
+            raise UserError(
+                f"training has diverged in epoch {epoch + 1}: the model is as it was before. Try a lower lr "
+                f"than {lr:g}."
+            )
         if report:
             report(epoch + 1, means[-1])
     if training.average:
