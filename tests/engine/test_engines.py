@@ -1,6 +1,7 @@
 """Every engine gives what the reference engine gives: loss, every gradient, logits, features."""
 
 import threading
+import time
 from functools import partial
 
 import numpy as np
@@ -187,6 +188,27 @@ def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkey
     engine.logits(images)
     engine.features(images)
     assert within == {1} and get() == 2
+
+
+def test_when_a_thread_fails_the_others_have_ended_before_the_caller_hears_of_it(blas):
+    get, set_ = blas
+    set_(2)
+    began, seen = threading.Barrier(2, timeout=60), []
+
+    def objective(config, params, images, targets, grads, **more):
+        began.wait()
+        if targets[0] == 0:
+            raise ValueError("the first thread fails")
+        time.sleep(0.2)
+        seen.append(get())
+        return np.zeros(())
+
+    config = tiny_config()
+    params, images, _ = draw(config, 1, 2, "float32")
+    engine = CpuEngine(config, params, objective, threads=2, micro_batch=1)
+    with pytest.raises(ValueError, match="the first thread fails"):
+        engine.loss_and_grads(images, np.arange(2))
+    assert seen == [1] and get() == 2
 
 
 def test_the_engine_really_works_on_several_threads():

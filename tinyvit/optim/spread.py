@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 Work = Callable[[Any], None]
-Spread = Callable[[Work, Iterable], None]
+Spread = Callable[[Work, Iterable], object]
 
 
 def one_after_another(work: Work, pieces: Iterable) -> None:

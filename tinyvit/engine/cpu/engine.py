@@ -12,11 +12,13 @@ are several ranks, the calling thread then sums them over ranks (see engine.exch
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +34,6 @@ from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import Adam, Muon
 from tinyvit.optim.sharded import Sharded
-from tinyvit.optim.spread import Work
 
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000
@@ -119,14 +120,16 @@ class CpuEngine(ReferenceEngine):
                 )
             return loss
 
-        with blas_threads(max(1, self.threads // self.workers)):
-            working = self._pool.map(work, range(self.workers))
+        with (
+            blas_threads(max(1, self.threads // self.workers)),
+            self._at_work(work, range(self.workers)) as working,
+        ):
             if ready and more:
                 for i in _passed_by_all(passed, len(pieces), self.config.layers):
                     finish(f"blocks.{i}")
                     del unfinished[f"blocks.{i}"]
                     ready(i)
-            losses = list(working)
+            losses = [worker.result() for worker in working]
         self._on_all_threads(finish, unfinished)
         return sum(losses[1:], start=losses[0])
 
@@ -145,9 +148,8 @@ class CpuEngine(ReferenceEngine):
         """
         if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
             return {}
-        with blas_threads(1):
-            folded = self._pool.map(lambda i: fold(self.config, self.params, i), range(self.config.layers))
-            return {"blocks": Blocks(self.config, list(folded), passed)}
+        folded = self._on_all_threads(lambda i: fold(self.config, self.params, i), range(self.config.layers))
+        return {"blocks": Blocks(self.config, folded, passed)}
 
     def _sum_and_unfold(self, part: str, folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
@@ -161,20 +163,35 @@ class CpuEngine(ReferenceEngine):
             for array, more in zip(total, earlier.group(part), strict=True):
                 array += more
 
-    def _on_all_threads(self, work: Work, pieces: Iterable) -> None:
-        """work(piece) for all pieces, each on one thread."""
-        with blas_threads(1):
-            list(self._pool.map(work, pieces))
+    def _on_all_threads(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
+        """work(piece) for all pieces, each on one thread; the results in the order of the pieces."""
+        with blas_threads(1), self._at_work(work, pieces) as working:
+            return [piece.result() for piece in working]
+
+    @contextlib.contextmanager
+    def _at_work(self, work: Callable[[Any], Any], pieces: Iterable) -> Iterator[list[Future]]:
+        """Within this context, the threads do work(piece) for all pieces.
+
+        No thread is at work on them any more when it is left, not even if one of them has failed: it would
+        write into gradients that the caller may use again, with another number of BLAS threads.
+        """
+        futures = [self._pool.submit(work, piece) for piece in pieces]
+        try:
+            yield futures
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
 
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         pieces = self._pieces(len(images), self.threads)
         more = self._own_blocks(len(images))
-        with blas_threads(1):
-            parts = self._pool.map(
+        return np.concatenate(
+            self._on_all_threads(
                 lambda piece: compute(self.config, self.params, images[piece], **more), pieces
             )
-            return np.concatenate(list(parts))
+        )
 
     def _pieces(self, count: int, workers: int) -> list[slice]:
         """Micro-batches of nearly equal size, the same number for each worker if there are enough images."""
