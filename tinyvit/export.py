@@ -32,7 +32,8 @@ The ending of OUT decides the format:
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
-                    GELU and epsilon; this format and the next keep the
+                    GELU and epsilon, but not for --pool mean, by which
+                    CIFAR-10 is trained; this format and the next keep the
                     names of the classes
   NAME.onnx         the model itself, any that classifies, for onnxruntime and
                     other programs. Its input is `images`, uint8 pixels (batch,
@@ -43,7 +44,7 @@ The ending of OUT decides the format:
   NAME.html         a page in which the model runs, with sample images if the
                     data of a run are at hand: open it in a browser, draw, and
                     see where every head looks (plain ViTs up to 8 million
-                    parameters)
+                    parameters and 2 billion multiply-adds)
 
 A ResNet on its own, a small hybrid such as R5+nano/4, and positions in the blocks fit none of the first
 three.

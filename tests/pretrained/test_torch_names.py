@@ -320,12 +320,18 @@ def test_an_array_that_is_missing_misshapen_or_not_numeric_is_a_users_error(data
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{}, {"gelu": "exact", "eps": 1e-5}, HUGGING_FACE | {"pool": "mean"}, HUGGING_FACE | {"pre_logits": 3}],
+    "change, others",
+    [
+        ({}, "an .npz file, a folder for Hugging Face, or an .onnx file"),
+        ({"pool": "mean"}, "an .npz file, or an .onnx file"),
+        ({"gelu": "exact", "eps": 1e-5}, "a folder for Hugging Face, or an .onnx file"),
+        (HUGGING_FACE | {"pool": "mean"}, "an .onnx file"),
+        (HUGGING_FACE | {"pre_logits": 3}, "an .onnx file"),
+    ],
 )
-def test_arithmetic_of_neither_library_is_not_written(tmp_path, change):
+def test_arithmetic_of_neither_library_is_not_written(tmp_path, change, others):
     message = complaint(save_safetensors, tmp_path / "model.safetensors", *random_model(**change))
-    assert "are neither timm's" in message and "write an .npz file" in message
+    assert "are neither timm's" in message and message.endswith(f": write {others}.")
     assert list(tmp_path.iterdir()) == []
 
 

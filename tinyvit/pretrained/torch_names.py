@@ -180,11 +180,13 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
         _check_hybrid(config)
     names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
     if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
+        official = (config.gelu, config.eps) == ("tanh", 1e-6)
+        others = "an .npz file, " * official + "a folder for Hugging Face, " * _fits_hugging_face(config)
         raise UserError(
-            "other programs would compute something else from a .safetensors file of this model: write an "
-            f".npz file, or a folder for Hugging Face. (Its gelu {config.gelu!r}, eps {config.eps:g}, pool "
-            f"{config.pool!r} and pre_logits {config.pre_logits} are neither timm's, 'exact' and 1e-06, nor "
-            "Hugging Face's, 'exact', 1e-12, 'token' and 0.)."
+            "other programs would compute something else from a .safetensors file of this model, whose gelu "
+            f"{config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits {config.pre_logits} "
+            "are neither timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0: write "
+            f"{others}{'or ' * bool(others)}an .onnx file."
         )
     return _named(config, params, names)
 
