@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tinyvit.files.mark import is_marked
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.parallel import one_job
-from tinyvit.pictures.mark import is_marked
 from tinyvit.shell.ending import ending, fail
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
