@@ -200,9 +200,7 @@ def _without_nan(record: Record | None) -> dict[str, Any] | None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    p = make_parser(
-        "compare", "Compare training runs: settings that differ, best and last figures, curves.", _EPILOG
-    )
+    p = make_parser("compare", __doc__, _EPILOG)
     p.add_argument(
         "runs", type=Path, nargs="+", metavar="RUN", help="run folders of tinyvit.train, at least two"
     )

@@ -43,7 +43,10 @@ class Looking:
         return self._looked(look, images)
 
     def attention_map(self, images: Images) -> np.ndarray:
-        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw)."""
+        """How much the class token attends to each patch in the last block, over all heads: (n, gh, gw).
+
+        A mean-pooled model has no class token; there it is how much all patches do, on average.
+        """
         return attention_in_batches(self.config, self.params, self._pixels(images))
 
     def head_maps(self, images: Images) -> np.ndarray:

@@ -232,7 +232,7 @@ def parser() -> argparse.ArgumentParser:
         "--attention",
         type=png_path,
         metavar="PNG",
-        help=f"draw what the class token attends to, for at most the first {MOST_DRAWN} images",
+        help=f"draw where the model looks in its last block, for at most the first {MOST_DRAWN} images",
     )
     add_compute_flags(p)
     return p

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.study NAME`: carry out a study at home, one of the paper's or one of recipes."""
+"""`python -m tinyvit.study NAME`: carry out one of the paper's studies at home, or one about recipes."""
 
 from __future__ import annotations
 

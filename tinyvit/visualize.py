@@ -40,11 +40,11 @@ Without --only, the picture is inside.png: filters, positions, and what the last
   filters    the patterns that the patch embedding responds to most
   positions  how similar each patch's position is to every other; of relative
              positions, what each head gives to each offset
-  distance   how far each head of each block looks, in pixels, mean over all images
+  distance   how far each head of each block looks, in pixels, averaged over all images
   rollout    from which patches the answer has come, through all blocks
   heads      what each head of each block attends to
 
-They are written as NAME.png into the folder of the run, or, of other models, into the current folder. A run
+They are written as NAME.png into the folder of the run or, for other models, into the current folder. A run
 shows its own test images unless others are given; other models need --images for all but filters and
 positions.
 

@@ -110,7 +110,7 @@ def _joined(size: int) -> Ranks:
     except ImportError as error:
         raise UserError(
             f"{size} processes were started together, and to train together they need mpi4py, which cannot "
-            f'be imported ({error}): run pip install "tinyvit[mpi]", or start one process.'
+            f"be imported ({error}): run pip install mpi4py, or start one process."
         ) from error
     except RuntimeError as error:  # mpi4py is there, but no MPI
         reason = str(error).strip().splitlines()[0]
