@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.tiny_runs import assert_one_line, assert_same_run, spawn, tiny
-from tinyvit import train
+from tinyvit import compare, export, train, visualize
 from tinyvit.__main__ import commands
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.shell.command import png_path
@@ -86,6 +86,19 @@ def test_a_picture_never_replaces_the_users_own(go, tmp_path, command, flag):
     words = flag, "'{photo}' exists", "not a picture drawn by this version of tinyvit", "choose another name"
     assert_one_line(go(command, flag, photo), *(word.format(photo=photo) for word in words))
     assert photo.read_bytes() == before
+
+
+def test_a_picture_whose_name_is_not_given_replaces_nothing_either(go, trained, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert go(export, trained, "model.npz")[0] == 0
+    for name, *words in (("compare", trained, trained), ("filters", "model.npz", "--only", "filters")):
+        command, picture = compare if name == "compare" else visualize, tmp_path / f"{name}.png"
+        picture.write_bytes(b"a photo")
+        assert_one_line(go(command, *words), f"{name}.png exists", "choose another name with --out")
+        assert picture.read_bytes() == b"a photo"
+        assert go(command, *words, "--json")[0] == 0  # draws nothing
+        picture.unlink()
+        assert [go(command, *words)[0] for _ in range(2)] == [0, 0]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes in folders, and lets few users make links")

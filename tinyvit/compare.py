@@ -15,7 +15,7 @@ from tinyvit.errors import UserError
 from tinyvit.pictures.compare import draw_comparison
 from tinyvit.pictures.curves import judging_images
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.shell.command import make_parser, png_path, run_command, usual_png
 from tinyvit.shell.figures import duration
 from tinyvit.shell.flags import add_json_flag
 from tinyvit.shell.names import short_names
@@ -71,13 +71,13 @@ def main(args: argparse.Namespace) -> None:
     """Read the runs, print how they differ, and draw their curves."""
     if len(args.runs) < 2:
         raise UserError(f"{args.runs[0]} alone cannot be compared: give at least two runs.")
+    out = args.out or (None if args.json else usual_png(OUT))
     runs = [read_run(path, name) for path, name in zip(args.runs, short_names(args.runs), strict=True)]
     if args.json:
         print(json.dumps(as_json(runs, args.runs), indent=2))
     else:
         print_table(runs)
         print()
-    out = args.out or (None if args.json else OUT)
     if out and not any(run.records for run in runs):
         raise UserError("there are no curves to draw: wait until one of these runs has finished an epoch.")
     if out:

@@ -20,7 +20,7 @@ from tinyvit.insight.examples import Examples, examples_in, examples_of
 from tinyvit.insight.look import PICTURES, Insight, look_inside, needs_images, why_nothing
 from tinyvit.insight.numbers import numbers_of
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.shell.command import make_parser, png_path, run_command, usual_png
 from tinyvit.shell.flags import (
     add_checkpoint_flag,
     add_compute_flags,
@@ -71,6 +71,7 @@ def main(args: argparse.Namespace) -> None:
         raise UserError("; ".join(f"no {name}: {why}" for name, why in _joined(missing).items()) + ".")
     for names, why in _joined(missing).items():
         print(f"no {names}: {why}", file=aside)
+    outs = {} if args.json else {picture: args.out or _usual_out(picture, run) for picture in pictures}
     insight = Insight()
     if examples and (shown := _shown(args, pictures, looking, examples.total)):
         insight = look_inside(model, examples.batches, shown)
@@ -78,8 +79,7 @@ def main(args: argparse.Namespace) -> None:
         print(json.dumps({picture: numbers_of(picture, model, insight) for picture in pictures}))
         return
     title = _title(args, run)
-    for picture in pictures:
-        out = args.out or (run.path if run else Path()) / f"{picture}.png"
+    for picture, out in outs.items():
         draw_picture(picture, model, insight, out, title)
         drawn, total = len(insight.maps.get(picture, [])), examples.total if examples else 0
         some = f" with the first {drawn} of {total:,} images" if args.images and 0 < drawn < total else ""
@@ -102,6 +102,14 @@ def _asked_for(args: argparse.Namespace) -> list[str]:
             f"--out names one file for {len(pictures)} pictures: omit it, or ask for one of them."
         )
     return pictures
+
+
+def _usual_out(picture: str, run: RunFolder | None) -> Path:
+    """Where a picture is drawn if --out does not say: in the folder of the run, or in the current one.
+
+    Raises UserError if the user has something else of that name in the current one.
+    """
+    return run.path / f"{picture}.png" if run else usual_png(Path(f"{picture}.png"))
 
 
 def _load(args: argparse.Namespace, aside: TextIO) -> Model:

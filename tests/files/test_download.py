@@ -241,6 +241,18 @@ def test_a_folder_that_cannot_be_written_is_named(server, target, monkeypatch):
     download(server.url, target, len(CONTENT), SHA256)
 
 
+def test_progress_that_nobody_reads_is_no_fault_of_the_network(server, target):
+    """As with `| head -1`: the download ends, and the next one goes on from there."""
+
+    def report(done, total):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        download(server.url, target, len(CONTENT), SHA256, report)
+    download(server.url, target, len(CONTENT), SHA256)
+    assert len(server.ranges) == 2 and server.ranges[1].startswith("bytes=")
+
+
 def test_a_malformed_address_is_a_users_mistake(target):
     with pytest.raises(UserError, match="cannot download somewhere"):
         download("somewhere", target)

@@ -125,7 +125,7 @@ def wait_for_step(run, step, job):
 def test_a_mistake_is_printed_once(photos, tmp_path):
     flags = tiny(photos, tmp_path / "run", "--batch-size", "1")
     status, _, err = finished(start(2, tmp_path / "ranks", "train", *flags))
-    assert status == 2 and err.count("tinyvit.train: error: a batch of 1 images cannot be shared by 2") == 1
+    assert status == 2 and err.count("tinyvit.train: error: a batch of 1 image cannot be shared by 2") == 1
     assert "Traceback" not in err and not (tmp_path / "run").exists()
 
 

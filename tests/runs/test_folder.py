@@ -65,6 +65,14 @@ def test_classes_that_cannot_be_told_apart_or_named_are_damage(go, run, tmp_path
     assert not (tmp_path / "out.npz").exists()
 
 
+def test_damage_is_told_once(run):
+    (run / "config.json").write_text("[]")
+    for read in (RunFolder(run).model, RunFolder(run).settings, RunFolder(run).classes, RunFolder(run).data):
+        with pytest.raises(UserError) as refused:
+            read()
+        assert str(refused.value).count("is damaged") == 1
+
+
 def test_what_is_not_a_run(go, tmp_path):
     (tmp_path / "file").write_text("text")
     for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):

@@ -65,7 +65,7 @@ def download(
             _check(url, part, size, checksum, otherwise)
             os.replace(part, target)
             flush_folder(target.parent)
-    except UserError:
+    except (UserError, BrokenPipeError):  # the latter: report has nobody to tell any more
         raise
     except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
         # OSError covers URLError and time-outs; the last two are what a malformed address or port gives

@@ -267,8 +267,9 @@ class RunFolder:
 
     def model(self) -> ViTConfig:
         """The configuration of the model."""
+        fields = self._config("model", dict)
         try:
-            return ViTConfig(**self._config("model", dict))
+            return ViTConfig(**fields)
         except (TypeError, ValueError, ArithmeticError) as error:
             raise self._damaged(error) from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 import sys
 import textwrap
@@ -12,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tinyvit.files.mark import is_marked
+from tinyvit.errors import UserError
+from tinyvit.files.mark import NOT_FREE, is_free
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.parallel import one_job
 from tinyvit.shell.ending import ending, fail
@@ -167,12 +167,16 @@ def png_path(text: str) -> Path:
     """A path that ends in .png, where there is nothing yet or a picture that tinyvit has drawn."""
     if not text.lower().endswith(".png"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
-    if os.path.lexists(text) and not is_marked(Path(text)):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} exists, and it is not a picture drawn by this version of tinyvit, which replaces no "
-            "others: choose another name, or move it away"
-        )
+    if not is_free(Path(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} {NOT_FREE}: choose another name, or move it away")
     return Path(text)
+
+
+def usual_png(path: Path) -> Path:
+    """A path for a picture for which the user has given none; UserError if png_path would refuse it."""
+    if not is_free(path):
+        raise UserError(f"{path} {NOT_FREE}: choose another name with --out, or move it away.")
+    return path
 
 
 def _checked(

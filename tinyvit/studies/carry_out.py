@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
 from tinyvit.shell.figures import duration, percent
 from tinyvit.shell.progress import Progress
 from tinyvit.studies.plan import Job, Plan
@@ -67,7 +68,8 @@ def make_run(
         return train(chosen, out=folder, deadline=deadline, progress=progress)
     except Diverged as error:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / DIVERGED).write_text(f"{error}\n", "utf-8")
+        text = f"{error}\n".encode()
+        write_atomically(folder / DIVERGED, lambda file: file.write(text))
         return 0
 
 
