@@ -141,6 +141,27 @@ def test_an_empty_path_is_not_the_current_folder(go, tmp_path, monkeypatch, comm
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("compare", ["runs/a", ""]),
+        ("evaluate", [""]),
+        ("export", ["runs/a", ""]),
+        ("export", ["", "a.npz"]),
+        ("finetune", [""]),
+        ("info", [""]),
+        ("predict", ["", "a.png"]),
+        ("predict", ["runs/a", ""]),
+        ("visualize", [""]),
+    ],
+)
+def test_nor_is_an_empty_argument(go, tmp_path, monkeypatch, command, words):
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(
+        go(importlib.import_module(f"tinyvit.{command}"), *words), "the path is empty", "give a path"
+    )
+
+
 # Devices.
 
 

@@ -15,7 +15,7 @@ from tinyvit.errors import UserError
 from tinyvit.pictures.compare import draw_comparison
 from tinyvit.pictures.curves import judging_images
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, run_command, usual_png
+from tinyvit.shell.command import make_parser, png_path, run_command, some_path, usual_png
 from tinyvit.shell.figures import duration
 from tinyvit.shell.flags import add_json_flag
 from tinyvit.shell.names import short_names
@@ -202,7 +202,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("compare", __doc__, _EPILOG)
     p.add_argument(
-        "runs", type=Path, nargs="+", metavar="RUN", help="run folders of tinyvit.train, at least two"
+        "runs", type=some_path, nargs="+", metavar="RUN", help="run folders of tinyvit.train, at least two"
     )
     p.add_argument(
         "--out",

@@ -12,7 +12,7 @@ from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.pretrained.loading import check_has_head, class_names
 from tinyvit.pretrained.save import check_free, check_new
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.command import make_parser, run_command, some_path
 from tinyvit.shell.flags import (
     add_checkpoint_flag,
     add_data_of_run_flag,
@@ -116,7 +116,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("export", __doc__, _EPILOG)
     add_weights_argument(p)
-    p.add_argument("out", type=Path, metavar="OUT", help="file (.npz, .safetensors, .onnx, .html) or folder")
+    p.add_argument(
+        "out", type=some_path, metavar="OUT", help="file (.npz, .safetensors, .onnx, .html) or folder"
+    )
     add_weights_flags(p)
     add_checkpoint_flag(p)
     add_data_of_run_flag(p)

@@ -12,7 +12,7 @@ from tinyvit.front import load
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, pixel_count, positive_int, run_command
+from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
 
@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("info", __doc__, _EPILOG)
     p.add_argument(
         "model",
+        type=path_text,
         nargs="?",
         metavar="MODEL",
         help="preset such as B/16, run folder, file of weights (.npz or .safetensors), or known name",

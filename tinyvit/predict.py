@@ -19,7 +19,7 @@ from tinyvit.front import Model, load
 from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, positive_int, run_command
+from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_json_flag, add_weights_flags
 from tinyvit.shell.names import short_names
@@ -203,11 +203,11 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("predict", __doc__, _EPILOG)
     p.add_argument(
-        "run", type=Path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
+        "run", type=some_path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
     )
     p.add_argument(
         "images",
-        type=Path,
+        type=some_path,
         nargs="+",
         metavar="IMAGE",
         help="any image that Pillow reads, or a folder of images",

@@ -20,7 +20,7 @@ from tinyvit.insight.examples import Examples, examples_in, examples_of
 from tinyvit.insight.look import PICTURES, Insight, look_inside, needs_images, why_nothing
 from tinyvit.insight.numbers import numbers_of
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, run_command, usual_png
+from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.shell.flags import (
     add_checkpoint_flag,
     add_compute_flags,
@@ -206,6 +206,7 @@ def parser() -> argparse.ArgumentParser:
     p = make_parser("visualize", __doc__, _EPILOG)
     p.add_argument(
         "model",
+        type=path_text,
         metavar="MODEL",
         help="run folder, file of weights (.npz or .safetensors), Hugging Face folder, or known name",
     )

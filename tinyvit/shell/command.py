@@ -153,7 +153,7 @@ def path_text(text: str) -> str:
     """A path, as it was given: not an empty one, which Python would take for the current folder."""
     if not text:
         raise argparse.ArgumentTypeError(
-            "the path is empty, as if from a shell variable that is not set: give a path, or omit the flag"
+            "the path is empty, as if from a shell variable that is not set: give a path, or omit it"
         )
     return text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
@@ -54,7 +53,7 @@ def chosen_device(args: argparse.Namespace, default: str = "auto") -> Device:
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:
     """RUN, and which of its checkpoints."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="run folder written by tinyvit.train")
+    parser.add_argument("run", type=some_path, metavar="RUN", help="run folder written by tinyvit.train")
     add_checkpoint_flag(parser)
 
 
@@ -87,6 +86,7 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
     """WEIGHTS."""
     parser.add_argument(
         "weights",
+        type=path_text,
         metavar="WEIGHTS",
         nargs=nargs,
         help="run folder, file of weights (.npz or .safetensors), or known name such as Ti_16-384",
