@@ -95,7 +95,7 @@ def test_processes_of_srun_that_know_nothing_of_each_other_are_told_so(monkeypat
 def test_a_launcher_is_recognised_by_its_variables(monkeypatch, launched, variables):
     launched(4, 1, variables)
     monkeypatch.setitem(sys.modules, "mpi4py", None)
-    with pytest.raises(UserError, match="4 processes .* need mpi4py, .*run pip install mpi4py"):
+    with pytest.raises(UserError, match=r"4 processes .* need mpi4py, .*run pip install mpi4py"):
         start()
 
 
