@@ -32,9 +32,9 @@ The ending of OUT decides the format:
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
-                    GELU and epsilon, but not for --pool mean, by which
-                    CIFAR-10 is trained; this format and the next keep the
-                    names of the classes
+                    GELU and epsilon, but not for a model trained with
+                    --pool mean, as the recipes for CIFAR-10 do; this
+                    format and the next keep the names of the classes
   NAME.onnx         the model itself, any that classifies, for onnxruntime and
                     other programs. Its input is `images`, uint8 pixels (batch,
                     height, width, 3), its outputs `logits` and `probabilities`
