@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.parallel.fake_mpi import World, together
+from tinyvit.backend import nccl_module
 from tinyvit.errors import UserError
 from tinyvit.parallel import mpi
 from tinyvit.parallel.nccl import Nccl
@@ -130,3 +131,18 @@ def test_a_cupy_without_nccl_is_a_mistake_of_all(monkeypatch):
     monkeypatch.setattr(mpi, "nccl_module", lambda: SimpleNamespace(available=False))
     with pytest.raises(UserError, match="needs NCCL, which CuPy does not find: run pip install"):
         together(2, lambda ranks: ranks.all_reduce(OnDevice(np.ones(3, "float32"))))
+
+
+@pytest.mark.gpu
+def test_the_real_library_takes_these_calls(real_gpu):
+    """From a rank on its own, whose sums are what it has: no machine so far had a second GPU."""
+    nccl, xp = nccl_module(), real_gpu.xp
+    if not nccl.available:
+        pytest.skip("CuPy finds no NCCL: pip install nvidia-nccl-cu12")
+    alone = Nccl(nccl, xp, 1, 0, nccl.get_unique_id())
+    for dtype in ("float32", "float64"):
+        flat = xp.arange(1000, dtype=dtype)
+        alone.all_reduce(flat)
+        alone.reduce_scatter(flat, [slice(0, 1000)])
+        alone.all_gather(flat, [slice(0, 1000)])
+        np.testing.assert_array_equal(flat.get(), np.arange(1000))
