@@ -17,7 +17,7 @@ static_assert(sizeof(Tones) == 3844, "expected TONES_BYTES of calls/augment.py")
 
 // images (n, height, width, 3) is the data set, plan (4, S) as in patches.cu, operations (rounds, 7, S), and augmented
 // (S, height, width, 3); block b does image b of the plan, and S is the number of blocks.
-// Bytes moved for each image: 3 H W in, 3 H W out, and 28 for each operation.
+// Bytes moved for each image: 3 H W in, 3 H W out, 16 of the plan, and 28 for each operation.
 __global__ void __launch_bounds__(512)
 augment(const unsigned char* images, const int* plan, const int* operations, unsigned char* augmented, int rounds,
         int height, int width) {
