@@ -73,6 +73,22 @@ class FakeCublas:
         self.queue.send(work, known["stream"])
         return SUCCESS
 
+    def cublasGemmStridedBatchedEx(self, handle, trans_a, trans_b, m, n, k, alpha, *rest):  # noqa: N802
+        """`count` products, whose matrices lie the strides apart, counted in numbers."""
+        a, kind_a, lda, step_a, b, kind_b, ldb, step_b, beta, c, kind_c, ldc, step_c, count, *last = rest
+        if _number(count) < 0:
+            return INVALID_VALUE
+        for i in range(_number(count)):
+            places = (
+                ctypes.c_void_p(_number(first) + i * _number(step) * np.dtype(DTYPES[_number(kind)]).itemsize)
+                for first, step, kind in ((a, step_a, kind_a), (b, step_b, kind_b), (c, step_c, kind_c))
+            )
+            own_a, own_b, own_c = places
+            given = (alpha, own_a, kind_a, lda, own_b, kind_b, ldb, beta, own_c, kind_c, ldc, *last)
+            if status := self.cublasGemmEx(handle, trans_a, trans_b, m, n, k, *given):
+                return status
+        return SUCCESS
+
     def _set(self, handle, **values):
         known = self.handles.get(_number(handle))
         if known is None:

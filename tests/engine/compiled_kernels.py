@@ -34,6 +34,7 @@ INSTANCES = {
     "layer_norm.cu": [f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]],
     "layer_norm_backward.cu": [f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS],
     "logits.cu": ["add_bias<float>", "add_bias<__nv_bfloat16>"],
+    "muon.cu": ["momentum", *(f"{k}<{t}>" for k in ("normalise", "polynomial", "move") for t, _ in VECTORS)],
     "optimizer.cu": [
         *(f"update<{kind}>" for kind in ("ADAMW", "ADAM", "SGD")),
         *("squared_sums", "clip", "to_bf16"),

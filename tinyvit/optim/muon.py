@@ -25,12 +25,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
-from math import sqrt
+from math import prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
+from tinyvit.model.layout import Row
 from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW, chunks
 from tinyvit.optim.orthogonal import orthogonalise
@@ -40,6 +41,26 @@ _PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of th
 _RMS = 0.2  # of an update of AdamW, in learning rates
 
 
+class Part(NamedTuple):
+    """Neighbours in the flat buffer that Muon updates, if the name ends so, or AdamW."""
+
+    name: str
+    place: slice
+    rows: tuple[Row, ...]
+
+
+def parts_of(rows: tuple[Row, ...]) -> list[Part]:
+    """The parts of the flat buffer of a table of parameters, in order: hidden matrices, and all others."""
+    by_name, start = {row.name: row for row in rows}, 0
+    parts: list[Part] = []
+    for hidden, names in groupby(places(rows), key=lambda name: by_name[name].hidden):
+        own = tuple(by_name[name] for name in names)
+        stop = start + sum(prod(row.shape) for row in own)
+        parts.append(Part(f"{len(parts)}.{'muon' if hidden else 'adamw'}", slice(start, stop), own))
+        start = stop
+    return parts
+
+
 class Muon:
     """Muon for the hidden matrices (see model.layout), and AdamW for all other parameters.
 
@@ -47,14 +68,15 @@ class Muon:
     """
 
     def __init__(self, params: Params, momentum: float = 0.95, weight_decay: float = 0.0):
+        self.momentum, self.weight_decay = momentum, weight_decay
         self._parts: dict[str, tuple[slice, AdamW | _Matrices]] = {}
-        rows, start = {row.name: row for row in params.rows}, 0
-        for hidden, names in groupby(places(params.rows), key=lambda name: rows[name].hidden):
-            table = tuple(rows[name] for name in names)
-            part = slice(start, start + sum(params[row.name].size for row in table))
-            own, start = Params(params.flat[part], table), part.stop
-            kind = _Matrices(own, momentum, weight_decay) if hidden else AdamW(own, weight_decay=weight_decay)
-            self._parts[f"{len(self._parts)}.{'muon' if hidden else 'adamw'}"] = part, kind
+        for part in parts_of(params.rows):
+            own = Params(params.flat[part.place], part.rows)
+            is_muon = part.name.endswith("muon")
+            kind = (
+                _Matrices(own, momentum, weight_decay) if is_muon else AdamW(own, weight_decay=weight_decay)
+            )
+            self._parts[part.name] = part.place, kind
 
     @property
     def state(self) -> dict[str, Array]:
@@ -115,16 +137,21 @@ class _Matrices:
 def _move(lr: float, piece: _Piece) -> None:
     """Equation 4 for the matrices of a piece."""
     update = orthogonalise(array_module(piece.directions[0]).stack(piece.directions))  # (n, A, B)
-    update *= lr * _RMS * sqrt(update.shape[2])  # B, the longer side
+    update *= lr * scale(update.shape[2])
     for weights, change in zip(piece.weights, update, strict=True):
         weights -= change
+
+
+def scale(longer: int) -> float:
+    """The factor of equation 4 for matrices whose longer side has that many numbers."""
+    return _RMS * sqrt(longer)
 
 
 def _pieces(params: Params, directions: Params) -> Iterable[_Piece]:
     """All matrices, those of one shape together; on a CPU, only as many as the cache holds."""
     by_shape = defaultdict(list)
     for row in params.rows:
-        both = (_matrices(array[row.name], len(row.official)) for array in (params, directions))
+        both = (matrices_of(array[row.name], row) for array in (params, directions))
         for weights, direction in zip(*both, strict=True):
             by_shape[weights.shape].append((weights, direction))
     for (A, B), found in by_shape.items():
@@ -134,8 +161,8 @@ def _pieces(params: Params, directions: Params) -> Iterable[_Piece]:
             yield _Piece(*map(list, zip(*found[start : start + size], strict=True)))
 
 
-def _matrices(array: Array, count: int) -> list[Array]:
-    """Views (A, B), A <= B, of the matrices that lie side by side in an array; `count` or, for 0, one."""
-    A, B = array.shape[0], array.shape[1] // max(1, count)
+def matrices_of(array: Array, row: Row) -> list[Array]:
+    """Views (A, B), A <= B, of the matrices that lie side by side in a parameter, such as q, k and v."""
+    A, B = array.shape[0], array.shape[1] // max(1, len(row.official))
     views = [array[:, start : start + B] for start in range(0, array.shape[1], B)]
     return [view if A <= B else view.T for view in views]

@@ -25,8 +25,8 @@ from __future__ import annotations
 from tinyvit.backend import Array, array_module
 
 STEPS = 5
-_A, _B, _C = 3.4445, -4.7750, 2.0315
-_LEAST_NORM = 1e-7  # a matrix of zeros stays one
+POLYNOMIAL = _A, _B, _C = 3.4445, -4.7750, 2.0315
+LEAST_NORM = 1e-7  # a matrix of zeros stays one
 
 
 def orthogonalise(matrices: Array, steps: int = STEPS) -> Array:
@@ -38,7 +38,7 @@ def orthogonalise(matrices: Array, steps: int = STEPS) -> Array:
     is_tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.swapaxes(1, 2) if is_tall else matrices  # (n, A, B) with A <= B
     norm = xp.sqrt((x * x).sum(axis=(1, 2), keepdims=True))  # (n, 1, 1)
-    x = x / xp.maximum(norm, _LEAST_NORM)
+    x = x / xp.maximum(norm, LEAST_NORM)
     for _ in range(steps):  # eq. 2
         gram = x @ x.swapaxes(1, 2)  # (n, A, A)
         factor = gram @ gram

@@ -5,7 +5,7 @@ import numpy as np
 from tests.engine.cuda.masks import make_mask
 from tinyvit.data.augmentation.operations import NAMES, operations_of
 from tinyvit.engine.cuda.calls import augment as augmentation
-from tinyvit.engine.cuda.calls import cross_entropy, logits, optimizer, patches, pooling, tanh, tokens
+from tinyvit.engine.cuda.calls import cross_entropy, logits, muon, optimizer, patches, pooling, tanh, tokens
 from tinyvit.engine.cuda.launch import Buffer
 
 B, N, D, C = 3, 5, 40, 10
@@ -142,6 +142,37 @@ def update():
     return launch, {buffer.name: generator().random(buffer.shape) for buffer in (*buffers, controls)}
 
 
+def two_matrices():
+    """A (3, 40) that lies as it is, and a tall one: flat buffers of 240."""
+    places = np.array([[0, 40, 1], [120, 1, 3]], np.int32)
+    return muon.Matrices(Buffer("places", places.shape, "int32"), 3, 40), places
+
+
+def momentum():
+    matrices, places = two_matrices()
+    buffers, controls = flat(240, "params", "grads", "m", "directions"), *flat(8, "controls")
+    launch = muon.momentum(matrices, *buffers, controls, Buffer("partials", (2, 1)), 0.9, 0.1)
+    return launch, values_of(*buffers[:3], controls) | {"places": places}
+
+
+def normalise():
+    matrices, places = two_matrices()
+    (directions,), partials = flat(240, "directions"), Buffer("partials", (2, 1))
+    values = values_of(directions) | {"places": places, "partials": np.ones((2, 1))}
+    return muon.normalise(matrices, directions, partials, Buffer("x", (2, 3, 40), BF16)), values
+
+
+def polynomial():
+    gram, square = Buffer("gram", (3, 20, 20), BF16), Buffer("square", (3, 20, 20), BF16)
+    return muon.polynomial(gram, square), values_of(gram, square)
+
+
+def move():
+    matrices, places = two_matrices()
+    x, (params, controls) = Buffer("x", (2, 3, 40), BF16), (*flat(240, "params"), *flat(8, "controls"))
+    return muon.move(matrices, x, params, controls, 0.5), values_of(x, params, controls) | {"places": places}
+
+
 def to_bf16():
     (x,) = flat(1303, "x")
     return optimizer.to_bf16(x, Buffer("y", x.shape, BF16)), values_of(x)
@@ -152,6 +183,7 @@ EXAMPLES = {
     for example in (
         *(augment, make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
         *(mean_pool, mean_pool_backward),
+        *(momentum, normalise, polynomial, move),
         *(bias_tanh, bias_tanh_backward, loss, add_losses, add_bias, squared_sums, clip, update, to_bf16),
     )
 }

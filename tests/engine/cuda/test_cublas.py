@@ -33,17 +33,20 @@ def bf16(x):
     transpose_a=st.booleans(),
     transpose_b=st.booleans(),
     accumulate=st.booleans(),
+    stack=st.sampled_from([(), (1,), (3,)]),
 )
-def test_a_product_is_that_of_the_matrices_stored_row_by_row(
-    rows, inner, columns, transpose_a, transpose_b, accumulate
+def test_a_product_is_that_of_the_matrices_or_stacks_of_them_stored_row_by_row(
+    rows, inner, columns, transpose_a, transpose_b, accumulate, stack
 ):
     rng = np.random.default_rng(0)
     a, b, c = (
-        rng.standard_normal(shape).astype(np.float32)
+        rng.standard_normal((*stack, *shape)).astype(np.float32)
         for shape in ((rows, inner), (inner, columns), (rows, columns))
     )
     expected = a @ b + accumulate * c
-    a, b = (np.ascontiguousarray(x.T) if t else x for x, t in ((a, transpose_a), (b, transpose_b)))
+    a, b = (
+        np.ascontiguousarray(x.swapaxes(-1, -2)) if t else x for x, t in ((a, transpose_a), (b, transpose_b))
+    )
     product = Product(
         *(Buffer(name, x.shape) for name, x in zip("abc", (a, b, c), strict=True)),
         transpose_a,

@@ -120,9 +120,11 @@ def predict(config: ViTConfig, batch: int, precision: str, mode: str, card: Card
 
 
 def kind_of(step: Step) -> str:
-    """The kernel's name, or which of the three products of a linear layer it is."""
+    """The kernel's name, or which of the three products of a linear layer it is, or one of Muon's."""
     if not isinstance(step, Product):
         return step.function.partition("<")[0]
+    if len(step.c.shape) > 2:
+        return "product: Newton-Schulz"
     if step.transpose_a:
         return "product: gradient of W"
     return "product: gradient of x" if step.transpose_b else "product: x W"

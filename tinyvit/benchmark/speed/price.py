@@ -80,8 +80,8 @@ class Price:
 def work_of(step: Step) -> Work:
     """The work of one step of a plan."""
     if isinstance(step, Product):
-        inner = step.a.shape[0 if step.transpose_a else 1]
-        return Work(step.bytes_moved, step.multiply_adds, Matrices(step.c.shape[0], step.c.shape[1], inner))
+        rows, inner, columns = step.sizes
+        return Work(step.bytes_moved, step.multiply_adds, Matrices(rows, columns, inner, step.count))
     return Work(step.bytes_moved, step.multiply_adds, blocks=prod(step.grid))
 
 

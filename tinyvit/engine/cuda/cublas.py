@@ -19,7 +19,7 @@ import sys
 import weakref
 from typing import Any
 
-from tinyvit.engine.cuda.launch import Product
+from tinyvit.engine.cuda.launch import Buffer, Product
 
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for Hopper; 4 MiB would do for older cards
 
@@ -60,25 +60,27 @@ class Cublas:
         _check(self._library.cublasSetWorkspace_v2(self._handle, pointer, size), "cublasSetWorkspace")
 
     def multiply(self, product: Product, a: int, b: int, c: int) -> None:
-        """Carry out a product whose matrices are at these addresses.
+        """Carry out a product whose matrices, or stacks of matrices, begin at these addresses.
 
         Any shape is allowed. Products in bfloat16 are fastest if all rows have a multiple of 8 numbers.
         """
-        columns, rows = product.c.shape[1], product.c.shape[0]
-        inner = product.a.shape[0] if product.transpose_a else product.a.shape[1]
-        status = self._library.cublasGemmEx(
+        rows, inner, columns = product.sizes
+        is_stack = len(product.c.shape) > 2
+        name = "cublasGemmStridedBatchedEx" if is_stack else "cublasGemmEx"
+        status = getattr(self._library, name)(
             self._handle,
             *(_TRANSPOSED if t else _NOT_TRANSPOSED for t in (product.transpose_b, product.transpose_a)),
             *map(ctypes.c_int, (columns, rows, inner)),
             ctypes.byref(self._one),
-            *(ctypes.c_void_p(b), _TYPES[product.b.dtype], ctypes.c_int(product.b.shape[1])),
-            *(ctypes.c_void_p(a), _TYPES[product.a.dtype], ctypes.c_int(product.a.shape[1])),
+            *_matrix(b, product.b),
+            *_matrix(a, product.a),
             ctypes.byref(self._one if product.accumulate else self._zero),
-            *(ctypes.c_void_p(c), _TYPES[product.c.dtype], ctypes.c_int(columns)),
+            *_matrix(c, product.c),
+            *((ctypes.c_int(product.count),) if is_stack else ()),
             self._compute,
             _DEFAULT_ALGORITHM,
         )
-        _check(status, f"cublasGemmEx for {product.label or product}")
+        _check(status, f"{name} for {product.label or product}")
 
 
 def load_library() -> Any:
@@ -121,6 +123,13 @@ def _by_name() -> Any:
         except OSError:
             continue
     return None
+
+
+def _matrix(address: int, buffer: Buffer) -> tuple[Any, ...]:
+    """How cuBLAS is told of a matrix: its address, type and length of rows; of a stack, also its stride."""
+    *stack, rows, columns = buffer.shape
+    stride = (ctypes.c_longlong(rows * columns),) if stack else ()
+    return ctypes.c_void_p(address), _TYPES[buffer.dtype], ctypes.c_int(columns), *stride
 
 
 def _check(status: int, what: str) -> None:

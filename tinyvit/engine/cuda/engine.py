@@ -21,6 +21,7 @@ from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
 from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
@@ -42,9 +43,8 @@ class CudaEngine(ReferenceEngine):
 
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
-    gradients are those before clipping. Muon's updates, which are products for the most part, are not part of
-    the plan: it makes them from the gradients, clipped in place. Nor are those of several ranks, whose
-    gradients are summed first.
+    gradients are those before clipping. The updates of several ranks, whose gradients are summed first, are
+    not part of the plan; nor are Muon's of models whose parts lie at odd places (see plan.update).
     """
 
     def __init__(
@@ -169,12 +169,20 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
-        if training.ranks.size > 1 or isinstance(optimizer, Muon):
+        is_muon = isinstance(optimizer, Muon)
+        if training.ranks.size > 1 or (is_muon and not muon_fits(self.config)):
             return
         for name, array in optimizer.state.items():
             keep(name, array)
         if isinstance(optimizer, SGD):
             self._update = Update("sgd", (optimizer.momentum, 0.0), clip=training.clip)
+        elif is_muon:
+            self._update = Update(
+                "muon",
+                weight_decay=optimizer.weight_decay,
+                clip=training.clip,
+                momentum=optimizer.momentum,
+            )
         else:
             kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
             numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay

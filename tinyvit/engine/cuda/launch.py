@@ -89,7 +89,10 @@ class Launch:
 
 @dataclass(frozen=True)
 class Product:
-    """c = a b, or c += a b, for matrices stored row by row; either can be taken transposed."""
+    """c = a b, or c += a b, for matrices stored row by row; either can be taken transposed.
+
+    Stacks of equally many matrices, (n, rows, columns), are multiplied one by one.
+    """
 
     a: Buffer
     b: Buffer
@@ -100,21 +103,40 @@ class Product:
     label: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        rows, inner = self.a.shape[::-1] if self.transpose_a else self.a.shape
-        other, columns = self.b.shape[::-1] if self.transpose_b else self.b.shape
-        if inner != other or self.c.shape != (rows, columns):
+        (*stack, rows, inner), (*others, other, columns) = self._factors
+        if inner != other or stack != others or self.c.shape != (*stack, rows, columns):
             raise ValueError(f"{self.a.shape} times {self.b.shape} does not give {self.c.shape}")
+
+    @property
+    def count(self) -> int:
+        """How many matrices a stack has; 1 without a stack."""
+        return prod(self.c.shape[:-2])
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """(rows, inner, columns) of a product of (rows, inner) by (inner, columns)."""
+        (*_, rows, inner), (*_, columns) = self._factors
+        return rows, inner, columns
+
+    @property
+    def _factors(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of a and b as they are multiplied."""
+        return _turned(self.a, self.transpose_a), _turned(self.b, self.transpose_b)
 
     @property
     def multiply_adds(self) -> int:
         """How many multiplications, each with an addition."""
-        inner = self.a.shape[0] if self.transpose_a else self.a.shape[1]
-        return self.c.size * inner
+        return self.c.size * self.sizes[1]
 
     @property
     def bytes_moved(self) -> int:
         """How many bytes it reads and writes, each number counted once."""
         return self.a.nbytes + self.b.nbytes + self.c.nbytes * (2 if self.accumulate else 1)
+
+
+def _turned(factor: Buffer, transposed: bool) -> tuple[int, ...]:
+    """The shape of a factor as it is multiplied."""
+    return (*factor.shape[:-2], *factor.shape[:-3:-1]) if transposed else factor.shape
 
 
 Step = Launch | Product

@@ -109,8 +109,13 @@ def to_bf16(x: Buffer, y: Buffer) -> Launch:
     )
 
 
+def is_aligned(start: int) -> bool:
+    """Whether the kernels can read four numbers at once from this place of a flat buffer on."""
+    return start % 4 == 0
+
+
 def _check_starts(*buffers: Buffer) -> None:
     """Raise ValueError unless the kernels can read four numbers at once from the start of these buffers."""
     for buffer in buffers:
-        if buffer.start % 4:
+        if not is_aligned(buffer.start):
             raise ValueError(f"{buffer} must start at a multiple of 4 numbers")

@@ -14,7 +14,8 @@ PRECISIONS = ("fp32", "tf32", "bf16")
 class Update:
     """How the parameters are updated: the numbers of an optimiser, and the largest norm of the gradient.
 
-    kind is adamw, adam or sgd. For sgd, betas begins with the momentum, and the rest has no meaning.
+    kind is adamw, adam, sgd or muon. For sgd, betas begins with the momentum, and the rest has no meaning.
+    momentum is that of Muon, whose other numbers are those of its AdamW.
     """
 
     kind: str
@@ -22,6 +23,7 @@ class Update:
     eps: float = 1e-8
     weight_decay: float = 0.0
     clip: float = math.inf
+    momentum: float = 0.95
 
 
 @dataclass(frozen=True)

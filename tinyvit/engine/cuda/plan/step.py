@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from tinyvit.engine.cuda.calls.cross_entropy import add_losses, cross_entropy, cross_entropy_partials
 from tinyvit.engine.cuda.calls.logits import add_bias
-from tinyvit.engine.cuda.calls.optimizer import clip, square_partials, squared_sums, to_bf16, update
+from tinyvit.engine.cuda.calls.optimizer import to_bf16
 from tinyvit.engine.cuda.calls.sums import add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft, Plan
 from tinyvit.engine.cuda.plan.options import Options
+from tinyvit.engine.cuda.plan.update import update_parameters
 from tinyvit.engine.cuda.plan.vit import backward, features, forward, infer
 from tinyvit.model import ViTConfig
 
@@ -24,7 +25,7 @@ def plan_step(config: ViTConfig, batch: int, options: Options) -> Plan:
     backward(draft, dlogits, cache)
     _add_partial_sums(draft)
     if options.update:
-        _update(draft)
+        update_parameters(draft)
     return draft.finish()
 
 
@@ -87,27 +88,3 @@ def _add_partial_sums(draft: Draft) -> None:
     adds = not draft.options.fresh
     launch = add_columns(jobs, draft.all_partials(), grads, jobs.shape[0], draft.sums, adds)
     draft.add(launch, "gradients of vectors")
-
-
-def _update(draft: Draft) -> None:
-    """The norm of the gradient, the factor that clips it, and the update of the parameters."""
-    how, params, grads = draft.options.update, draft.arrays["params"], draft.arrays["grads"]
-    m = draft.outside("m", draft.count)
-    v = None if how.kind == "sgd" else draft.outside("v", draft.count)
-    squares = draft.array("squares", square_partials(draft.count), dtype="float32")
-    draft.add(squared_sums(grads, squares), "norm of the gradient")
-    draft.add(clip(squares, draft.controls, how.clip), "clipping")
-    launch = update(
-        how.kind,
-        params,
-        grads,
-        m,
-        v,
-        None,
-        draft.controls,
-        draft.decayed,
-        how.betas,
-        how.eps,
-        how.weight_decay,
-    )
-    draft.add(launch, "update")

@@ -1,0 +1,125 @@
+"""The launches of kernels/muon.cu: what Muon does besides products, to all matrices of one shape at once.
+
+A part of the flat buffer holds nothing but hidden matrices, and a table says where each of them lies: see
+Matrices. Stacks (n, A, B), A <= B, are what products are given: tall matrices lie in them transposed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.launch import Buffer, Launch
+from tinyvit.optim.orthogonal import LEAST_NORM, POLYNOMIAL
+
+_EACH = 16  # numbers for each thread
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """n matrices (A, B), A <= B, in a part of the flat buffer.
+
+    places int32 (n, 3): where the first number of each lies in the part, and how far from it the next row
+    and the next column are. Of a tall matrix, rows are what is stored as columns.
+    """
+
+    places: Buffer
+    A: int
+    B: int
+
+    @property
+    def count(self) -> int:
+        """n."""
+        return self.places.shape[0]
+
+    @property
+    def chunks(self) -> int:
+        """How many blocks share a matrix."""
+        return blocks(self.A * self.B, _EACH * THREADS)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all matrices, in float32."""
+        return 4 * self.count * self.A * self.B
+
+
+def momentum(
+    matrices: Matrices,
+    params: Buffer,
+    grads: Buffer,
+    m: Buffer,
+    directions: Buffer,
+    controls: Buffer,
+    partials: Buffer,
+    mu: float,
+    weight_decay: float,
+) -> Launch:
+    """Equations 1 to 3 of optim/muon.py, and parts of the sum of squares of every direction.
+
+    params, grads, m and directions are flat and equally long: the part. partials is (n, chunks).
+    """
+    return Launch(
+        file="muon",
+        function="momentum",
+        grid=(matrices.chunks, matrices.count),
+        block=(THREADS,),
+        args=(
+            *(params, grads, m, directions, controls, matrices.places, partials),
+            *map(np.int32, (matrices.A, matrices.B)),
+            *map(np.float32, (mu, 1 - mu, weight_decay)),
+        ),
+        reads=(params, grads, m, controls, matrices.places),
+        writes=(params, m, directions, partials),
+        moved=6 * matrices.nbytes + 8 + matrices.places.nbytes + partials.nbytes,
+    )
+
+
+def normalise(matrices: Matrices, directions: Buffer, partials: Buffer, x: Buffer) -> Launch:
+    """The stack x (n, A, B) of all directions, each divided by its length."""
+    return Launch(
+        file="muon",
+        function=f"normalise<{x.c_type}>",
+        grid=(matrices.chunks, matrices.count),
+        block=(THREADS,),
+        args=(
+            *(directions, matrices.places, partials, x),
+            *map(np.int32, (matrices.A, matrices.B)),
+            np.float32(LEAST_NORM),
+        ),
+        reads=(directions, matrices.places, partials),
+        writes=(x,),
+        moved=matrices.nbytes + matrices.places.nbytes + partials.nbytes + x.nbytes,
+    )
+
+
+def polynomial(gram: Buffer, factor: Buffer) -> Launch:
+    """a I + b X X^T + c (X X^T)^2, of gram and its square (n, A, A), in place of the square."""
+    return Launch(
+        file="muon",
+        function=f"polynomial<{gram.c_type}>",
+        grid=(blocks(gram.size),),
+        block=(THREADS,),
+        args=(gram, factor, np.int32(gram.shape[1]), np.int32(gram.size), *map(np.float32, POLYNOMIAL)),
+        reads=(gram, factor),
+        writes=(factor,),
+    )
+
+
+def move(matrices: Matrices, x: Buffer, params: Buffer, controls: Buffer, scale: float) -> Launch:
+    """Equation 4: each matrix minus lr times the scale times its direction, of the stack x (n, A, B)."""
+    return Launch(
+        file="muon",
+        function=f"move<{x.c_type}>",
+        grid=(matrices.chunks, matrices.count),
+        block=(THREADS,),
+        args=(
+            *(x, params, controls, matrices.places),
+            *map(np.int32, (matrices.A, matrices.B)),
+            np.float32(scale),
+        ),
+        reads=(x, params, controls, matrices.places),
+        writes=(params,),
+        moved=x.nbytes + 2 * matrices.nbytes + 4 + matrices.places.nbytes,
+    )
