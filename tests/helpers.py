@@ -48,6 +48,14 @@ def distance(a, b):
     return float(np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-300))
 
 
+def some_images(rng, count, height, width):
+    """Images of a few or of all bytes: smooth, noisy, or all the same."""
+    middle, spread = rng.uniform(0, 256, (count, 1, 1, 3)), rng.choice([0, 3, 40, 200], (count, 1, 1, 1))
+    slope = np.linspace(-1, 1, width)[:, None] * rng.choice([0, 60], (count, 1, 1, 1))
+    noise = spread * rng.standard_normal((count, height, width, 3))
+    return np.clip(middle + slope + noise, 0, 255).astype(np.uint8)
+
+
 def tiny_config(**changes):
     """A model small enough for hundreds of forward passes a second."""
     numbers = {

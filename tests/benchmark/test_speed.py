@@ -123,6 +123,7 @@ def test_every_step_of_any_model_belongs_to_a_part():
     steps = plan_of(pooled, 4, "bf16", "train").steps + plan_inference(pooled, 4, Options("bf16")).steps
     assert "other" not in {part_of(step.label) for step in steps}
     assert part_of("blocks.0.mlp.fc1.weight") == "MLP" and part_of("norm.x") == "readout"
+    assert part_of("augmentation") == "stem"
 
 
 @pytest.mark.parametrize("config", [TI, S], ids=["Ti", "S"])

@@ -24,6 +24,7 @@ VECTORS = (("float", 4), ("__nv_bfloat16", 8))  # the longest, which take most r
 INSTANCES = {
     "attention.cu": [f"attention<{t}, 64>" for t in ("float", "__nv_bfloat16")],
     "attention_backward.cu": [f"attention_backward<{t}, 64>" for t in ("float", "__nv_bfloat16")],
+    "augment.cu": ["augment"],
     "cross_entropy.cu": ["cross_entropy<float>", "cross_entropy<__nv_bfloat16>", "add_losses"],
     "gelu.cu": [
         "bias_gelu<__nv_bfloat16, Tanh, 8>",

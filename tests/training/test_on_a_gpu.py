@@ -32,6 +32,7 @@ def run(gpu, go, photos, tmp_path):
 def test_training_on_the_gpu_agrees_with_numpy(run, go, photos, tmp_path, optimizer):
     more = ("--dropout", "0.1", "--drop-path", "0.1", "--accumulate", "2", "--optimizer", optimizer)
     more += ("--smoothing", "0.1", "--mixup", "0.8", "--cutmix", "1", "--erase", "0.5")
+    more += ("--augment", "autoaugment")
     there = run("there", *more)
     assert go(train, *tiny(photos, tmp_path / "here", *more))[0] == 0
     for a, b in zip(metrics(there), metrics(tmp_path / "here"), strict=True):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
 
-from tests.helpers import seeds
+from tests.helpers import seeds, some_images
 from tests.stand_in import DeviceArray
 from tinyvit.backend import to_numpy
 from tinyvit.data.augmentation.operations import NAMES, RANGES, apply_operations, operations_of
@@ -43,14 +43,6 @@ def by_pillow(pixels, operations):
     for kind, amount in operations:
         image = PILLOWS[NAMES[kind]](image, float(amount))
     return np.asarray(image)
-
-
-def some_images(rng, count, height, width):
-    """Images of a few or of all bytes: smooth, noisy, or all the same."""
-    middle, spread = rng.uniform(0, 256, (count, 1, 1, 3)), rng.choice([0, 3, 40, 200], (count, 1, 1, 1))
-    slope = np.linspace(-1, 1, width)[:, None] * rng.choice([0, 60], (count, 1, 1, 1))
-    noise = spread * rng.standard_normal((count, height, width, 3))
-    return np.clip(middle + slope + noise, 0, 255).astype(np.uint8)
 
 
 @given(height=st.integers(1, 40), width=st.integers(1, 40), seed=seeds())

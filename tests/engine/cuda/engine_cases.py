@@ -33,7 +33,7 @@ def instances():
             plans = [plan_inference(config, BATCH, Options(precision))]
             for kind in ("adamw", "adam", "sgd"):
                 for dataset in (None, (20, SIDE, SIDE, 3)):
-                    options = Options(precision, dataset=dataset, update=Update(kind))
+                    options = Options(precision, dataset=dataset, operations=2, update=Update(kind))
                     plans.append(plan_step(config, BATCH, options))
             for step in (step for plan in plans for step in plan.steps):
                 if isinstance(step, Launch):
@@ -68,13 +68,16 @@ def trained(
     clip=1.0,
     accumulate=1,
     steps=4,
-    side=SIDE,
+    size=None,
     augment="none",
     **mixes,
 ):
-    """Losses and norms of some steps, the parameters, and the optimiser's state."""
+    """Losses and norms of some steps, the parameters, and the optimiser's state.
+
+    size is that of the data set's images, if it is not the model's.
+    """
     rng = np.random.default_rng(3)
-    images = xp.asarray(rng.integers(0, 256, (20, side, side, 3), dtype=np.uint8))
+    images = xp.asarray(rng.integers(0, 256, (20, *(size or config.image_size), 3), dtype=np.uint8))
     labels = xp.asarray(rng.integers(0, config.classes, 20))
     stepper = make_optimizer(optimizer, params, weight_decay=0.1)
     training = Training(images, labels, stepper, clip, accumulate, operations=augment != "none")

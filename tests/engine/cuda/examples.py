@@ -3,6 +3,8 @@
 import numpy as np
 
 from tests.engine.cuda.masks import make_mask
+from tinyvit.data.augmentation.operations import NAMES, operations_of
+from tinyvit.engine.cuda.calls import augment as augmentation
 from tinyvit.engine.cuda.calls import cross_entropy, logits, muon, optimizer, patches, pooling, tanh, tokens
 from tinyvit.engine.cuda.launch import Buffer
 
@@ -17,6 +19,20 @@ def generator():
 def values_of(*buffers):
     rng = generator()
     return {buffer.name: rng.standard_normal(buffer.shape) for buffer in buffers}
+
+
+def augment():
+    """One image for each operation, none of them moved by its window, so that each of their bytes is read."""
+    count = len(NAMES)
+    operations = operations_of(np.stack([np.arange(count), np.roll(np.arange(count), 5)], axis=1), 0.6, 1)
+    plan = np.zeros((4, count), int)
+    plan[0], plan[3] = np.arange(count), np.arange(count) % 2
+    tables = {"plan": plan, "operations": augmentation.operation_tables(operations, 8, 12)}
+    images = Buffer("images", (count, 8, 12, 3), "uint8")
+    augmented = Buffer("augmented", images.shape, "uint8")
+    buffers = (Buffer(name, table.shape, "int32") for name, table in tables.items())
+    launch = augmentation.augment(images, *buffers, augmented)
+    return launch, tables | {"images": generator().integers(0, 256, images.shape)}
 
 
 def make_patches():
@@ -165,7 +181,7 @@ def to_bf16():
 EXAMPLES = {
     example.__name__: example
     for example in (
-        *(make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
+        *(augment, make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
         *(mean_pool, mean_pool_backward),
         *(momentum, normalise, polynomial, move),
         *(bias_tanh, bias_tanh_backward, loss, add_losses, add_bias, squared_sums, clip, update, to_bf16),

@@ -21,6 +21,7 @@ def options(**numbers):
         noise=st.booleans(),
         mixing=st.booleans(),
         erasing=st.booleans(),
+        operations=st.sampled_from([0, 2]),
         soft=st.booleans(),
         fresh=st.booleans(),
         update=st.sampled_from([None, Update("adamw", clip=1.0), Update("sgd", (0.9, 0.0))]),

@@ -1,6 +1,7 @@
 """Steps with the CUDA engine: like those of the reference, as a graph, without waiting, in few launches."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,8 +11,10 @@ from tests.engine.cuda.engine_cases import BATCH, CASES, SIDE, draw, trained
 from tests.engine.cuda.run import rounded
 from tests.helpers import distance, tiny_config
 from tests.stand_in import DeviceArray
-from tinyvit.data import plan_batch
+from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.engine.cuda import engine as engine_module
+from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.model import Params, initialise
 from tinyvit.optim import clip_norm, make_optimizer
@@ -103,7 +106,7 @@ def test_muon_is_carried_out_array_by_array_where_vectors_cannot_be_loaded(cuda)
     config = tiny_config(image_size=(2, 2), patch_size=1, width=6, heads=2, mlp_width=8)
     assert not muon_fits(config)
     params = initialise(config)
-    settings = {"optimizer": "muon", "steps": 2, "side": 2}
+    settings = {"optimizer": "muon", "steps": 2}
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(cuda.xp), cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
@@ -111,15 +114,80 @@ def test_muon_is_carried_out_array_by_array_where_vectors_cannot_be_loaded(cuda)
 
 
 @pytest.mark.parametrize("mixes", [{}, MIXES])
-@pytest.mark.parametrize("others", [{"side": 12}, {"augment": "randaugment"}])
-def test_steps_on_images_of_another_size_than_the_models_and_on_augmented_ones(any_cuda, others, mixes):
-    config = CASES["everything"]
+@pytest.mark.parametrize(
+    ("image_size", "others"),
+    [
+        ((8, 8), {"size": (12, 12)}),
+        ((8, 8), {"size": (12, 12), "augment": "randaugment"}),
+        ((8, 8), {"augment": "randaugment"}),
+        ((8, 4), {"augment": "autoaugment", "accumulate": 2}),
+        ((4, 12), {"augment": "autoaugment", "accumulate": 3}),
+    ],
+)
+def test_steps_on_images_of_another_size_than_the_models_and_on_augmented_ones(
+    any_cuda, image_size, others, mixes
+):
+    config = replace(CASES["everything"], image_size=image_size)
     params = draw(config)[0]
     settings = {"optimizer": "sgd", "steps": 2} | others | mixes
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)
     assert distance(ours, weights) < 1e-4
+
+
+@pytest.mark.parametrize(("room", "by_kernels"), [(227 << 10, True), (4227, False)])
+def test_images_are_augmented_by_a_kernel_if_a_block_has_room_for_them(cuda, monkeypatch, room, by_kernels):
+    """Two images of 8 x 8 and tables are 4,228 bytes; without room, array operations make the batch."""
+    monkeypatch.setattr(engine_module, "shared_limit", lambda xp: room)
+    config, engines = CASES["mean"], []
+
+    def make(*args, **keywords):
+        engines.append(CudaEngine(*args, **keywords))
+        engines[-1].compile()
+        return engines[-1]
+
+    params, settings = draw(config)[0], {"optimizer": "sgd", "steps": 3, "augment": "autoaugment"}
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(make, config, params.to(cuda.xp), cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    assert distance(ours, weights) < 1e-4
+    files = [step.file for step in engines[0].latest.plan.steps if isinstance(step, Launch)]
+    assert ("augment" in files) == by_kernels
+    assert "workspace" in engines[0].summary(BATCH)
+
+
+def test_the_kernel_that_augments_is_compiled_before_the_first_step(cuda, monkeypatch):
+    config, files = CASES["mean"], []
+    params = draw(config)[0].to(cuda.xp)
+    images = cuda.xp.asarray(np.zeros((20, SIDE, SIDE, 3), np.uint8))
+    labels = cuda.xp.asarray(np.zeros(20, int))
+    training = Training(images, labels, make_optimizer("sgd", params), operations=True)
+    engine = CudaEngine(config, params, training=training)
+    engine.compile()
+    monkeypatch.setattr(engine._kernels, "_compile_file", lambda file, names: files.append((file, names)))
+    for policy in (make_policy("autoaugment"), make_policy("randaugment", rounds=5)):
+        plan = plan_batch(0, 1, np.arange(BATCH), policy=policy, **MIXES)
+        engine.step(plan, 1e-3)
+    assert files == []
+
+
+def test_plans_with_more_operations_or_images_than_before_find_room(any_cuda):
+    config = CASES["mean"]
+    params = draw(config)[0]
+    engines = []
+    for xp, kind in ((np, ReferenceEngine), (any_cuda.xp, CudaEngine)):
+        ours = params.astype("float32").to(xp)
+        rng = np.random.default_rng(0)
+        images = xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
+        labels = xp.asarray(rng.integers(0, config.classes, 20))
+        training = Training(images, labels, make_optimizer("sgd", ours), operations=True)
+        engines.append(kind(config, ours, training=training))
+    for step, (count, rounds) in enumerate([(3, 1), (3, 4), (7, 0), (7, 2), (3, 4), (5, 6)], 1):
+        policy = make_policy("randaugment", rounds) if rounds else make_policy()
+        plan = plan_batch(0, step, np.arange(count), policy=policy, mixup=0.5)
+        right, found = ([float(number) for number in engine.step(plan, 1e-3)] for engine in engines)
+        np.testing.assert_allclose(found, right, rtol=1e-4)
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
@@ -149,16 +217,22 @@ def test_the_environment_switches_graphs_off(cuda, monkeypatch):
     assert counts[0] == counts[1] == counts[2] > 10
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
-def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer):
+@pytest.mark.parametrize(
+    ("optimizer", "augment"), [("adamw", "none"), ("muon", "none"), ("adamw", "autoaugment")]
+)
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer, augment):
     config, copies = CASES["everything"], []
     params = draw(config)[0].to(cuda.xp)
     rng = np.random.default_rng(0)
     images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
     labels = cuda.xp.asarray(rng.integers(0, 5, 20))
-    training = Training(images, labels, make_optimizer(optimizer, params), 1.0)
+    stepper, policy = make_optimizer(optimizer, params), make_policy(augment)
+    training = Training(images, labels, stepper, 1.0, operations=augment != "none")
     engine = CudaEngine(config, params, training=training, precision="bf16")
-    plans = [plan_batch(0, step, np.arange(BATCH), **(MIXES if step % 2 else {})) for step in range(1, 43)]
+    plans = [
+        plan_batch(0, step, np.arange(BATCH), policy=policy, **(MIXES if step % 2 else {}))
+        for step in range(1, 43)
+    ]
     for plan in plans[:2]:
         engine.step(plan, 1e-3)  # plans, compiles and uploads what stays
 

@@ -28,7 +28,7 @@ _PARTS = (
     (r"weights in bfloat16|gradients of vectors|norm of the gradient|clipping|^update", "update"),
     (r"blocks\.\d+\.(norm1|attn|qkv|attention|a|o|do|dqkv)\b", "attention"),
     (r"blocks\.\d+\.(norm2|mlp|h|g|m|dg|dh|gelu)\b", "MLP"),
-    (r"patch|tokens", "stem"),
+    (r"augmentation|patch|tokens", "stem"),
     (r"cross-entropy|^loss", "loss"),
     (r"norm|logits|head|features|pool", "readout"),
 )

@@ -28,7 +28,7 @@ def move(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
     """
     xp = array_module(images)
     count, H, W = images.shape[:3]
-    numbers = _whole_numbers(names, amounts, H, W)
+    numbers = whole_numbers(names, amounts, H, W)[..., None, None]
     per_column, per_row, first = xp.asarray(numbers)  # (2, m, 1, 1) each
     column, row = xp.arange(W, dtype="int32"), xp.arange(H, dtype="int32")[:, None]
     x, y = (per_column * column + per_row * row + first) >> _BITS  # (m, H, W) each, eq. 1
@@ -39,10 +39,11 @@ def move(images: Array, names: np.ndarray, amounts: np.ndarray) -> Array:
     return xp.where(inside[..., None], shown, GREY)
 
 
-def _whole_numbers(names: np.ndarray, amounts: np.ndarray, H: int, W: int) -> np.ndarray:
+def whole_numbers(names: np.ndarray, amounts: np.ndarray, H: int, W: int) -> np.ndarray:
     """What x' and y' grow by from column to column, from row to row, and what they are at the first pixel.
 
-    Returns int32 (3, 2, m, 1, 1), of which 65536 make a pixel.
+    names and amounts (m,) are those of images of H x W pixels; returns int32 (3, 2, m), of which 65536 make a
+    pixel.
     """
     angle = np.where(names == "rotate", -np.radians(amounts), 0.0)
     cos, sin = np.cos(angle).round(15), np.sin(angle).round(15)
@@ -55,4 +56,4 @@ def _whole_numbers(names: np.ndarray, amounts: np.ndarray, H: int, W: int) -> np
     f = np.where(names == "translate_y", -np.trunc(amounts * H), f)
     first = np.stack([c + a * 0.5 + b * 0.5, f + d * 0.5 + e * 0.5])
     numbers = np.stack([[a, d], [b, e], first])
-    return np.floor(numbers * 2**_BITS + 0.5).astype(np.int32)[..., None, None]
+    return np.floor(numbers * 2**_BITS + 0.5).astype(np.int32)

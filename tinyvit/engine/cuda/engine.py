@@ -14,6 +14,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data import BatchPlan, make_batch
+from tinyvit.engine.cuda.calls.augment import fits
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.compiled import Kernels
 from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
@@ -22,7 +23,7 @@ from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.engine.cuda.program import Program
-from tinyvit.engine.cuda.support import multiprocessors
+from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.engine.exchange import Exchange, own_parts
@@ -81,7 +82,7 @@ class CudaEngine(ReferenceEngine):
         """
         plans = [plan_inference(self.config, 1, self._options(trains=False))]
         if self.trains:
-            options = self._options(noise=self._draws, dataset=self._dataset, update=self._update)
+            options = self._options(noise=self._draws, update=self._update, **self._own_batches())
             plans.append(plan_step(self.config, 1, options))
         self._kernels.compile(tuple(step for plan in plans for step in plan.steps))
 
@@ -95,6 +96,7 @@ class CudaEngine(ReferenceEngine):
                 dataset=self._dataset,
                 mixing=own and mixes,
                 erasing=own and plan.erasing is not None,
+                operations=own * plan.operations.shape[1],
                 soft=not own and mixes,
                 share=len(part) / len(plan),
                 fresh=k == 0,
@@ -152,7 +154,7 @@ class CudaEngine(ReferenceEngine):
 
     def summary(self, batch: int) -> str:
         """How steps of so many images are carried out, and how large the workspace is that they need."""
-        options = self._options(dataset=self._dataset, update=self._update)
+        options = self._options(update=self._update, **self._own_batches())
         size = plan_workspace(plan_step(self.config, -(-batch // self.training.accumulate), options)).size
         return f"{self.label}, workspace of {size / 1e6:,.0f} MB"
 
@@ -161,7 +163,9 @@ class CudaEngine(ReferenceEngine):
         xp, optimizer = self._memory.xp, training.optimizer
         keep = self._memory.keep
         as_they_are = training.images.shape[1:] == (*self.config.image_size, self.config.channels)
-        if as_they_are and not training.operations:  # or make_batch must make every batch
+        H, W = training.images.shape[1:3]
+        fit = not training.operations or fits(H, W, shared_limit(xp))
+        if as_they_are and fit:  # or make_batch must make every batch
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
@@ -190,6 +194,10 @@ class CudaEngine(ReferenceEngine):
         self.training.optimizer.step(self.grads, lr, step)
         return norm
 
+    def _own_batches(self) -> dict[str, Any]:
+        """Options for making the batches, if the kernels do; the number of operations does not matter."""
+        return {"dataset": self._dataset, "operations": int(self.training.operations)}
+
     def _tell(self, note: str) -> None:
         self.note = note
 
@@ -211,7 +219,8 @@ class CudaEngine(ReferenceEngine):
             self._programs.popitem(last=False)
         if "grads" in plan.arrays:
             self._memory.keep("grads", self.grads.flat)
-            self._keep_uploads(batch)
+            rounds = plan.arrays["operations"].shape[0] if "operations" in plan.arrays else 0
+            self._keep_uploads(batch, rounds)
         for name in ("pixels", "targets"):
             if name in plan.arrays:
                 self._memory.room(plan.arrays[name])
@@ -221,13 +230,15 @@ class CudaEngine(ReferenceEngine):
         self._memory.reserve(program.workspace)
         return program
 
-    def _keep_uploads(self, batch: int) -> None:
-        """Have room for what the host tells the steps, for batches of up to so many images."""
-        if self._uploads and self._uploads.images >= batch:
-            return
+    def _keep_uploads(self, batch: int, rounds: int) -> None:
+        """Have room for what the host tells the steps, for batches of up to so many images and operations."""
         if self._uploads:
+            held = self._uploads.images, self._uploads.rounds
+            batch, rounds = max(batch, held[0]), max(rounds, held[1])
+            if (batch, rounds) == held:
+                return
             self._uploads.finish()
-        self._uploads = Uploads(self._memory.xp, 2 + 6 * self.config.layers, batch)
+        self._uploads = Uploads(self._memory.xp, 2 + 6 * self.config.layers, batch, rounds)
         for name, array in self._uploads.arrays.items():
             self._memory.keep(name, array)
 

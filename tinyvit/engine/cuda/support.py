@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 from tinyvit.backend import array_module
 from tinyvit.engine.cuda import cublas
@@ -28,6 +27,11 @@ def capability(xp: ModuleType) -> int:
 def multiprocessors(xp: ModuleType) -> int:
     """How many multiprocessors the current card has."""
     return int(xp.cuda.Device().attributes["MultiProcessorCount"])
+
+
+def shared_limit(xp: ModuleType) -> int:
+    """How many bytes of shared memory the current card allows a block."""
+    return int(xp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
 
 def supports(
@@ -92,8 +96,7 @@ def _card(xp: ModuleType, precision: str) -> str:
 
 def _shape(config: ViTConfig, xp: ModuleType, precision: str) -> str:
     dtype = "bfloat16" if precision == "bf16" else "float32"
-    shared: dict[str, Any] = xp.cuda.Device().attributes
-    if not fits(config.tokens, config.width // config.heads, dtype, shared["MaxSharedMemoryPerBlockOptin"]):
+    if not fits(config.tokens, config.width // config.heads, dtype, shared_limit(xp)):
         return f"attention among {config.tokens:,} tokens does not fit into the card's shared memory"
     return ""
 

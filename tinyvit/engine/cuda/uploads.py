@@ -8,6 +8,7 @@ The words of the array on the device, 32 bits each, are
     erasing     int32 (5, S)          top, bottom, left, right, and the key of the noise: see data/erasing.py
     mixing      int32 (6, B)          top, bottom, left, right, and two float32: the weight of the next image
                                       there and its share of the label: see data/mixing.py
+    operations  int32 (n, 7, S)       what is done to the images in n rounds: see calls/augment.py
 
 where S is B or, if images are mixed, B + 1: the image that comes after the last is planned too.
 
@@ -24,22 +25,27 @@ import numpy as np
 
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan
+from tinyvit.engine.cuda.calls.augment import ROWS as OPERATION_ROWS
+from tinyvit.engine.cuda.calls.augment import operation_tables
 
 CONTROLS = 8
-ROWS = {"plan": 4, "erasing": 5, "mixing": 6}
+ROWS = {"plan": 4, "erasing": 5, "mixing": 6}  # of tables for each image
 _PLACES = 32  # a host this many steps ahead waits for the device; the training loop looks every 20 steps
 
 
 class Uploads:
-    """The array on the device, for batches of up to `images` images, and places on the host."""
+    """The array on the device, for batches of up to `images` images with so many rounds of operations each,
+    and places on the host.
+    """
 
-    def __init__(self, xp: ModuleType, keys: int, images: int):
-        self._xp, self.images = xp, images
+    def __init__(self, xp: ModuleType, keys: int, images: int, rounds: int = 0):
+        self._xp, self.images, self.rounds = xp, images, rounds
         self._parts = {"controls": slice(0, CONTROLS)}
-        for name, words in ("keys", 2 * keys), *((n, rows * (images + 1)) for n, rows in ROWS.items()):
+        tables = ROWS | {"operations": rounds * OPERATION_ROWS}
+        for name, words in ("keys", 2 * keys), *((n, rows * (images + 1)) for n, rows in tables.items()):
             start = next(reversed(self._parts.values())).stop
             self._parts[name] = slice(start, start + words)
-        self._device = xp.empty(self._parts["mixing"].stop, dtype="uint32")
+        self._device = xp.empty(self._parts["operations"].stop, dtype="uint32")
         self._host = [self._pinned() for _ in range(_PLACES)]
         self._events: list[Any] = [None] * _PLACES
         self._next = 0
@@ -102,6 +108,9 @@ def plan_tables(plan: BatchPlan, height: int, width: int) -> dict[str, np.ndarra
         regions, weight = plan.mixing.regions(height, width)
         floats = (weight, plan.mixing.shares(height, width))
         tables["mixing"] = _joined([(*regions, *(each.astype(np.float32).view(np.int32) for each in floats))])
+    if plan.operations.size:
+        operations = np.concatenate([p.operations for p in planned])
+        tables["operations"] = operation_tables(operations, height, width)
     return tables
 
 

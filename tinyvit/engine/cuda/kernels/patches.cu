@@ -2,13 +2,12 @@
 //
 // A patch of P x P pixels with C channels is one row of P P C numbers, in the order (row in the patch, column in the
 // patch, channel). A thread makes V neighbouring numbers of a row and writes them at once. The batch itself never
-// exists as images: make_patches goes from the bytes of the data set straight to patches.
+// exists as images: make_patches goes from the bytes of the data set straight to patches (or from those of augment.cu,
+// if there are operations to be done).
 
 #include "noise.cuh"
 #include "numbers.cuh"
-
-// The index, or its mirror image if it is less than 0 or more than size - 1: _reflect in tinyvit/data/augment.py.
-__device__ inline int reflect(int index, int size) { return size - 1 - abs(size - 1 - abs(index)); }
+#include "window.cuh"
 
 // A rectangle of pixels of one of `count` images: four rows of a table, top, bottom, left and right. Without a table it
 // is empty. Mirrors tinyvit/data/rectangles.py.
@@ -24,26 +23,22 @@ struct Rectangle {
     }
 };
 
-// One of the chosen images of a data set in bytes, seen through a window moved down and to the right, then mirrored if
-// `flip`; bytes 0 to 255 become -1 to 1, and noise takes the place of what is erased. Mirrors crop_and_flip and
-// normalise in tinyvit/data/augment.py, and tinyvit/data/erasing.py.
+// One of the chosen images of a data set, seen through its window: bytes 0 to 255 become -1 to 1, and noise takes the
+// place of what is erased. Mirrors normalise in tinyvit/data/augment.py, and tinyvit/data/erasing.py.
 struct Seen {
-    const unsigned char* image;
-    int height, width, down, right, flip;
+    Window window;
     Rectangle erased;
     unsigned key;  // of the noise
 
-    // plan (4, planned): index of the image, down, right, flip; erasing (5, planned): a rectangle and the key, or null.
+    // plan (4, planned): see Window; erasing (5, planned): a rectangle and the key, or null.
     __device__ Seen(const unsigned char* images, const int* plan, const int* erasing, int planned, int b, int height,
                     int width)
-        : image(images + static_cast<size_t>(plan[b]) * height * width * 3), height(height), width(width),
-          down(plan[planned + b]), right(plan[2 * planned + b]), flip(plan[3 * planned + b]),
-          erased(erasing, planned, b), key(erasing ? erasing[4 * planned + b] : 0) {}
+        : window(images, plan, planned, b, height, width), erased(erasing, planned, b),
+          key(erasing ? erasing[4 * planned + b] : 0) {}
 
     __device__ float operator()(int row, int column, int channel) const {
-        if (erased.holds(row, column)) return uniform(key, (row * width + column) * 3 + channel) * 2 - 1;
-        const int y = reflect(row + down, height), x = reflect((flip ? width - 1 - column : column) + right, width);
-        return (image[(y * width + x) * 3 + channel] - 127.5f) / 127.5f;
+        if (erased.holds(row, column)) return uniform(key, (row * window.width + column) * 3 + channel) * 2 - 1;
+        return (window(row, column)[channel] - 127.5f) / 127.5f;
     }
 };
 

@@ -35,7 +35,7 @@ class Options:
 
     dataset is the shape (n, H, W, 3) of the uint8 images from which the batch is taken; without it, the batch
     is given as normalised float32 images, and its targets beside them: labels, or distributions if soft.
-    mixing and erasing say whether the plan of the batch has them.
+    mixing and erasing say whether the plan of the batch has them, and operations how many each image has.
     share is the part of a larger batch that these images are. If the plan is the first for a batch, it is
     fresh: it writes the gradients and the loss, and does not add to them. update follows the last.
 
@@ -49,6 +49,7 @@ class Options:
     dataset: tuple[int, int, int, int] | None = None
     mixing: bool = False
     erasing: bool = False
+    operations: int = 0
     soft: bool = False
     smoothing: float = 0.0
     share: float = 1.0

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit import ops
+from tinyvit.engine.cuda.calls.augment import ROWS, augment
 from tinyvit.engine.cuda.calls.noise import Mask
 from tinyvit.engine.cuda.calls.patches import make_patches, patchify
 from tinyvit.engine.cuda.calls.tokens import add_tokens, add_tokens_backward, token_jobs, token_partials
@@ -65,9 +66,22 @@ def _cut(draft: Draft, patches: Buffer) -> Launch:
         plan = draft.outside("plan", 4, planned, dtype="int32")
         erasing = draft.outside("erasing", 5, planned, dtype="int32") if options.erasing else None
         mixing = draft.outside("mixing", 6, B, dtype="int32") if options.mixing else None
+        if options.operations:
+            images, plan = _augmented(draft, images, plan)
         return make_patches(images, plan, erasing, mixing, patches, config.patch_size)
     pixels = draft.outside("pixels", B, *config.image_size, config.channels)
     return patchify(pixels, patches, config.patch_size)
+
+
+def _augmented(draft: Draft, images: Buffer, plan: Buffer) -> tuple[Buffer, Buffer]:
+    """The planned images after their operations, and a plan that takes all of them as they are."""
+    planned = plan.shape[1]
+    operations = draft.outside("operations", draft.options.operations, ROWS, planned, dtype="int32")
+    augmented = draft.array("augmented", planned, *images.shape[1:], dtype="uint8")
+    draft.add(augment(images, plan, operations, augmented), "augmentation")
+    as_they_are = np.zeros((4, planned), np.int32)
+    as_they_are[0] = np.arange(planned)
+    return augmented, draft.constant("as_they_are", as_they_are)
 
 
 def _positions(draft: Draft) -> Buffer | None:

@@ -1,0 +1,56 @@
+// The images of a batch after RandAugment's or AutoAugment's operations: mirrors tinyvit/data/augmentation.
+//
+// Array operations do this by choosing, in each round and for each kind of operation, the images that it is for: some
+// hundred launches for a batch. Here a block takes one image, and it fits into the block's shared memory with all that
+// is done to it: bytes that all threads of the block can read and write in a few dozen cycles. The block fetches the
+// image through its window, carries out one operation after another, and writes the result. All threads of a block are
+// in the same operation, so none of the branches below parts them. Different blocks do different things at once.
+//
+// Every result equals that of tinyvit/data/augmentation to the bit, which also says what each operation does.
+
+#include "geometry.cuh"
+#include "tones.cuh"
+#include "window.cuh"
+
+// Shared memory, which calls/augment.py counts too: the tables, the image, and room for what is made from neighbours.
+static_assert(sizeof(Tones) == 3844, "expected TONES_BYTES of calls/augment.py");
+
+// images (n, height, width, 3) is the data set, plan (4, S) as in patches.cu, operations (rounds, 7, S), and augmented
+// (S, height, width, 3); block b does image b of the plan, and S is the number of blocks.
+// Bytes moved for each image: 3 H W in, 3 H W out, 16 of the plan, and 28 for each operation.
+__global__ void __launch_bounds__(512)
+augment(const unsigned char* images, const int* plan, const int* operations, unsigned char* augmented, int rounds,
+        int height, int width) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int pixels = height * width, planned = gridDim.x, b = blockIdx.x;
+    Tones& tones = *reinterpret_cast<Tones*>(shared);
+    unsigned char* image = shared + sizeof(Tones);
+    unsigned char* other = image + 3 * pixels;
+
+    const Window window(images, plan, planned, b, height, width);
+    for (int pixel = threadIdx.x; pixel < pixels; pixel += blockDim.x) {
+        const unsigned char* seen = window(pixel / width, pixel % width);
+#pragma unroll
+        for (int c = 0; c < 3; c++) image[3 * pixel + c] = seen[c];
+    }
+    for (int round = 0; round < rounds; round++) {
+        __syncthreads();  // what is read now, all have written; and nobody reads any more what is written now
+        const Operation operation(operations + round * OPERATION_ROWS * planned, planned, b);
+        if (operation.kind == MOVE || operation.kind == SHARPNESS) {
+            if (operation.kind == MOVE) {
+                move(image, other, operation.numbers, height, width);
+            } else {
+                change_sharpness(image, other, operation.factor(), height, width);
+            }
+            unsigned char* changed = other;
+            other = image, image = changed;
+        } else if (operation.kind == COLOUR) {
+            change_colour(image, operation.factor(), pixels);
+        } else if (operation.kind != IDENTITY) {
+            change_tones(image, operation, tones, pixels);
+        }
+    }
+    __syncthreads();
+    unsigned char* result = augmented + static_cast<size_t>(b) * pixels * 3;
+    for (int i = threadIdx.x; i < 3 * pixels; i += blockDim.x) result[i] = image[i];
+}

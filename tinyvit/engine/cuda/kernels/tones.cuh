@@ -1,0 +1,99 @@
+// Operations that change each byte without regard to its neighbours: mirrors tinyvit/data/augmentation/tones.py.
+//
+// The block makes a table of 256 bytes for each channel, and then looks up every byte of the image in it. For contrast,
+// autocontrast and equalize the image is looked at first: all threads count together, with atomic additions in shared
+// memory. They are of whole numbers, so that their order does not matter.
+
+#pragma once
+
+#include "blends.cuh"
+#include "operations.cuh"
+#include "warp.cuh"
+
+struct Tones {
+    int counts[3][256];           // how often each byte occurs in a channel
+    int brightness;               // the sum over all pixels
+    unsigned char table[3][256];  // what becomes of each byte of a channel
+};
+
+// How often each byte occurs.
+__device__ inline void count_bytes(const unsigned char* image, Tones& tones, int pixels) {
+    for (int i = threadIdx.x; i < 3 * 256; i += blockDim.x) tones.counts[i / 256][i % 256] = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 3 * pixels; i += blockDim.x) atomicAdd(&tones.counts[i % 3][image[i]], 1);
+    __syncthreads();
+}
+
+// The mean brightness of the pixels, to the nearest whole number.
+__device__ inline int mean_brightness(const unsigned char* image, Tones& tones, int pixels) {
+    if (threadIdx.x == 0) tones.brightness = 0;
+    __syncthreads();
+    int sum = 0;
+    for (int pixel = threadIdx.x; pixel < pixels; pixel += blockDim.x) sum += luminance(image + 3 * pixel);
+    for (int distance = WARP / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, distance);
+    if (threadIdx.x % WARP == 0) atomicAdd(&tones.brightness, sum);
+    __syncthreads();
+    return (2 * tones.brightness + pixels) / (2 * pixels);
+}
+
+// Stretched so that the darkest byte becomes 0 and the brightest 255; in double, each step rounded as NumPy does.
+__device__ inline unsigned char stretch(int value, int darkest, int brightest) {
+    if (darkest == brightest) return value;
+    const double scale = 255.0 / (brightest - darkest);
+    const double stretched = __dadd_rn(__dmul_rn(value, scale), __dmul_rn(-darkest, scale));
+    return static_cast<unsigned char>(fmin(fmax(stretched, 0.0), 255.0));
+}
+
+// The tables of autocontrast and equalize from the counts: warp c does channel c, each of its lanes 8 bytes.
+__device__ inline void spread(int kind, Tones& tones, int pixels) {
+    constexpr int EACH = 256 / WARP;
+    const int c = threadIdx.x / WARP, first = threadIdx.x % WARP * EACH;
+    if (c >= 3) return;
+    const int* counts = tones.counts[c];
+    int own = 0, darkest = 255, brightest = 0;
+    for (int v = first; v < first + EACH; v++) {
+        own += counts[v];
+        if (counts[v]) darkest = min(darkest, v), brightest = v;
+    }
+    int below = own;  // of this lane and those before it: after five steps, of all of them
+    for (int distance = 1; distance < WARP; distance *= 2) {
+        darkest = min(darkest, __shfl_xor_sync(ALL_LANES, darkest, distance));
+        brightest = max(brightest, __shfl_xor_sync(ALL_LANES, brightest, distance));
+        const int before = __shfl_up_sync(ALL_LANES, below, distance);
+        if (first >= distance * EACH) below += before;
+    }
+    below -= own;
+
+    const int step = (pixels - counts[brightest]) / 255;
+    for (int v = first; v < first + EACH; v++) {
+        if (kind == AUTOCONTRAST) {
+            tones.table[c][v] = stretch(v, darkest, brightest);
+        } else {  // a byte becomes its rank, counted in steps of 1/255 of the pixels below the brightest
+            tones.table[c][v] = step > 0 ? min((step / 2 + below) / step, 255) : v;
+            below += counts[v];
+        }
+    }
+}
+
+// What becomes of a byte in all the other operations, whose tables are the same for the three channels.
+__device__ inline unsigned char tone(int value, const Operation& operation, int mean) {
+    switch (operation.kind) {
+        case BRIGHTNESS: return blend(0, value, operation.factor());
+        case CONTRAST: return blend(mean, value, operation.factor());
+        case POSTERIZE: return value >> operation.numbers[0] << operation.numbers[0];
+        default: return value < operation.factor() ? value : 255 - value;  // SOLARIZE
+    }
+}
+
+__device__ inline void change_tones(unsigned char* image, const Operation& operation, Tones& tones, int pixels) {
+    if (operation.kind == AUTOCONTRAST || operation.kind == EQUALIZE) {
+        count_bytes(image, tones, pixels);
+        spread(operation.kind, tones, pixels);
+    } else {
+        const int mean = operation.kind == CONTRAST ? mean_brightness(image, tones, pixels) : 0;
+        for (int i = threadIdx.x; i < 3 * 256; i += blockDim.x)
+            tones.table[i / 256][i % 256] = tone(i % 256, operation, mean);
+    }
+    __syncthreads();  // the tables are complete
+    for (int i = threadIdx.x; i < 3 * pixels; i += blockDim.x) image[i] = tones.table[i % 3][image[i]];
+}
