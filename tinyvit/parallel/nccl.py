@@ -1,7 +1,7 @@
 """Sums over GPUs by NCCL, through cupy.cuda.nccl: one GPU for each rank.
 
-This is written against NCCL's interface and tested with a stand-in that checks every call; it has never run
-on GPUs, since none of the machines that tinyvit was made on has two.
+This is tested with a stand-in that checks every call, and with NCCL itself by one rank on one GPU. It has
+never run on several GPUs, since none of the machines that tinyvit was made on had two.
 
 Everything is queued on CuPy's current stream, after the kernels that write the array and before those that
 read it: the host does not wait. NCCL's own reduceScatter and allGather need parts of equal length. Ours may

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +11,11 @@ from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 
+_SHARE = 0.05  # of the time that drawing may take, where epochs are as short as on a GPU
+
 
 class EpochFiles:
-    """Rewrites both files after each epoch.
+    """Rewrites both files after each epoch, but for curves that would come too soon after the last ones.
 
     A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """
@@ -19,11 +23,16 @@ class EpochFiles:
     def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
         self._failed: set[str] = set()
+        self._next = -math.inf  # when it is time to draw again
 
-    def write(self, records: list[dict[str, Any]], best_epoch: int) -> None:
-        """Write the records of all epochs so far, and draw their curves."""
+    def write(self, records: list[dict[str, Any]], best_epoch: int, is_last: bool = True) -> None:
+        """Write the records of all epochs so far, and draw their curves, in any case if it is the last."""
         self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
-        self._try("curves.png", lambda: draw_curves(records, self.run.curves_path, self.title, best_epoch))
+        started = time.monotonic()
+        if is_last or started >= self._next:
+            path = self.run.curves_path
+            self._try("curves.png", lambda: draw_curves(records, path, self.title, best_epoch))
+            self._next = time.monotonic() + (time.monotonic() - started) / _SHARE
 
     def _try(self, name: str, write: Callable[[], None]) -> None:
         try:

@@ -10,7 +10,6 @@ There is no random state (see data.plan), so a run resumed from a checkpoint con
 from __future__ import annotations
 
 import math
-import time
 
 from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
@@ -85,23 +84,24 @@ class Trainer:
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
         for k in range(first, count):
-            started, step = time.perf_counter(), state.step + 1
-            indices = indices_of_batch(order, k, s.batch_size, s.repeats)
-            plan = plan_batch(s.seed, step, indices, **self.augmentation)
-            due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
-            state.step, stopping = step, bool(stop)
-            if due or k + 1 == count or stopping:
-                losses, norms, last = meter.read(step, s.batch_size)
-                state.loss_sum += losses
-                state.norm_sum += norms
-                rate = meter.rate
-                assert rate is not None, "the meter has been read"
-                left = (self.total_steps - step) * s.batch_size / rate
-                self._say_news()
-                self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
-            state.seconds += time.perf_counter() - started
+            step = state.step + 1
+            with state.timed():
+                indices = indices_of_batch(order, k, s.batch_size, s.repeats)
+                plan = plan_batch(s.seed, step, indices, **self.augmentation)
+                due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
+                state.step, stopping = step, bool(stop)
+                if due or k + 1 == count or stopping:
+                    losses, norms, last = meter.read(step, s.batch_size)
+                    state.loss_sum += losses
+                    state.norm_sum += norms
+                    rate = meter.rate
+                    assert rate is not None, "the meter has been read"
+                    left = (self.total_steps - step) * s.batch_size / rate
+                    self._say_news()
+                    self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
-                self.save()
+                with state.timed():
+                    self.save()
             if stopping:
                 raise Interrupted(stop.number)
 
@@ -112,12 +112,12 @@ class Trainer:
 
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
         """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""
-        s, state, started, steps = self.settings, self.state, time.perf_counter(), self._steps_of(epoch)
+        s, state, steps = self.settings, self.state, self._steps_of(epoch)
         is_last = epoch + 1 == s.epochs  # if images are held out, the test images are used only at the end
         looks = is_last or (epoch + 1) % s.evaluate_every == 0
-        held_out = self._evaluate(self.dataset.validation) if looks and self.dataset.validation else None
-        test = self._evaluate(self.dataset.test) if is_last or (looks and not held_out) else None
-        state.seconds += time.perf_counter() - started
+        with state.timed():
+            held_out = self._evaluate(self.dataset.validation) if looks and self.dataset.validation else None
+            test = self._evaluate(self.dataset.test) if is_last or (looks and not held_out) else None
         took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
         loss, judged = state.loss_sum / steps, held_out or test
         self.saver.check_finite(state.step)
@@ -129,11 +129,12 @@ class Trainer:
         )
         if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
             return
-        if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
-            self.saver.write_best(state)
-        self.saver.write_last(state)
-        if self.ranks.is_first:
-            self.files.write(state.records, state.best_epoch)
+        with state.timed():
+            if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
+                self.saver.write_best(state)
+            self.saver.write_last(state)
+            if self.ranks.is_first:
+                self.files.write(state.records, state.best_epoch, is_last)
         by_loss, label = self.task.by_loss, "validation" if held_out else "test"
         shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
         self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,11 +26,18 @@ class State:
     step: int = 0  # updates made
     loss_sum: float = 0.0  # over the steps of the current epoch
     norm_sum: float = 0.0  # of the gradient norms of those steps
-    seconds: float = 0.0  # of training and evaluation, resumed or not
+    seconds: float = 0.0  # of training, evaluation and saving, resumed or not
     best: float | None = -1.0  # accuracy of the best epoch; None if there is none to measure
     best_loss: float = math.inf  # its loss on the same images
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """Within this context, time counts as the run's."""
+        started = time.perf_counter()
+        yield
+        self.seconds += time.perf_counter() - started
 
     def judge(self, epoch: int, accuracy: float | None, loss: float, by_loss: bool) -> bool:
         """Note the results of an epoch, if it is the best so far; returns whether it is."""
