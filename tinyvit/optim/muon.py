@@ -42,7 +42,7 @@ _RMS = 0.2  # of an update of AdamW, in learning rates
 
 
 class Part(NamedTuple):
-    """Neighbours in the flat buffer that Muon updates, if the name ends so, or AdamW."""
+    """Parameters side by side in the flat buffer, all updated by Muon or all by AdamW, as the name ends."""
 
     name: str
     place: slice

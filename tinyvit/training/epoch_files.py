@@ -11,11 +11,11 @@ from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 
-_SHARE = 0.05  # of the time that drawing may take, where epochs are as short as on a GPU
+_SHARE = 0.05  # of the time, which is the most that drawing may take where epochs are short
 
 
 class EpochFiles:
-    """Rewrites both files after each epoch, but for curves that would come too soon after the last ones.
+    """Rewrites both files after each epoch; the curves less often, where drawing would take too much time.
 
     A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """

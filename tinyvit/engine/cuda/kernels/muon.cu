@@ -50,8 +50,8 @@ momentum(float* params, const float* grads, float* m_buffer, float* directions, 
     if (threadIdx.x == 0) partials[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
-// Each direction divided by its length, from the flat buffer to the stack x. The sums of squares are added up in every
-// thread: there are few. Bytes moved for each number: 4 in and sizeof(T) out.
+// Each direction divided by its length, from the flat buffer to the stack x. Every thread adds up the sums of squares,
+// one for each block of the matrix: 9 for 192 x 192, 576 for the MLP of B/16. Bytes moved for each number: 4 in and sizeof(T) out.
 template <typename T>
 __global__ void __launch_bounds__(256)
 normalise(const float* directions, const int* places, const float* partials, T* x, int A, int B, float least) {
