@@ -294,6 +294,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(module, "POLL", 0.005)
 
 
+def test_a_part_that_is_moved_into_place_while_one_looks_at_it_has_no_size(target, monkeypatch):
+    monkeypatch.setattr(type(target), "exists", lambda path: True)  # a moment ago
+    assert module._size(target.with_name("file.tar.gz.part")) == 0
+
+
 @needs_locks
 def test_a_second_download_of_the_same_file_waits_for_the_first_and_uses_it(server, target, quick):
     server.holds_after = HALF

@@ -207,7 +207,10 @@ def _checksum(path: Path, algorithm: str) -> str:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # not there yet, or just moved into place by another process
+        return 0
 
 
 def _reason(error: Exception) -> str:
