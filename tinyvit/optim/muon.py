@@ -42,9 +42,13 @@ _RMS = 0.2  # of an update of AdamW, in learning rates
 
 
 class Part(NamedTuple):
-    """Parameters side by side in the flat buffer, all updated by Muon or all by AdamW, as the name ends."""
+    """Parameters side by side in the flat buffer: all hidden matrices, for Muon, or none, for AdamW.
+
+    name is that of the part's state in a checkpoint.
+    """
 
     name: str
+    hidden: bool
     place: slice
     rows: tuple[Row, ...]
 
@@ -56,7 +60,8 @@ def parts_of(rows: tuple[Row, ...]) -> list[Part]:
     for hidden, names in groupby(places(rows), key=lambda name: by_name[name].hidden):
         own = tuple(by_name[name] for name in names)
         stop = start + sum(prod(row.shape) for row in own)
-        parts.append(Part(f"{len(parts)}.{'muon' if hidden else 'adamw'}", slice(start, stop), own))
+        name = f"{len(parts)}.{'muon' if hidden else 'adamw'}"
+        parts.append(Part(name, hidden, slice(start, stop), own))
         start = stop
     return parts
 
@@ -72,11 +77,10 @@ class Muon:
         self._parts: dict[str, tuple[slice, AdamW | _Matrices]] = {}
         for part in parts_of(params.rows):
             own = Params(params.flat[part.place], part.rows)
-            is_muon = part.name.endswith("muon")
-            kind = (
-                _Matrices(own, momentum, weight_decay) if is_muon else AdamW(own, weight_decay=weight_decay)
-            )
-            self._parts[part.name] = part.place, kind
+            if part.hidden:
+                self._parts[part.name] = part.place, _Matrices(own, momentum, weight_decay)
+            else:
+                self._parts[part.name] = part.place, AdamW(own, weight_decay=weight_decay)
 
     @property
     def state(self) -> dict[str, Array]:

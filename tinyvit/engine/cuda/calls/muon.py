@@ -60,37 +60,27 @@ def momentum(
 
     params, grads, m and directions are flat and equally long: the part. partials is (n, chunks).
     """
-    return Launch(
-        file="muon",
-        function="momentum",
-        grid=(matrices.chunks, matrices.count),
-        block=(THREADS,),
-        args=(
-            *(params, grads, m, directions, controls, matrices.places, partials),
-            *map(np.int32, (matrices.A, matrices.B)),
-            *map(np.float32, (mu, 1 - mu, weight_decay)),
-        ),
-        reads=(params, grads, m, controls, matrices.places),
+    return _launch(
+        "momentum",
+        matrices,
+        (params, grads, m, directions, controls, matrices.places, partials),
+        (mu, 1 - mu, weight_decay),
+        reads=(params, grads, m, controls),
         writes=(params, m, directions, partials),
-        moved=6 * matrices.nbytes + 8 + matrices.places.nbytes + partials.nbytes,
+        moved=6 * matrices.nbytes + 8 + partials.nbytes,
     )
 
 
 def normalise(matrices: Matrices, directions: Buffer, partials: Buffer, x: Buffer) -> Launch:
     """The stack x (n, A, B) of all directions, each divided by its length."""
-    return Launch(
-        file="muon",
-        function=f"normalise<{x.c_type}>",
-        grid=(matrices.chunks, matrices.count),
-        block=(THREADS,),
-        args=(
-            *(directions, matrices.places, partials, x),
-            *map(np.int32, (matrices.A, matrices.B)),
-            np.float32(LEAST_NORM),
-        ),
-        reads=(directions, matrices.places, partials),
+    return _launch(
+        f"normalise<{x.c_type}>",
+        matrices,
+        (directions, matrices.places, partials, x),
+        (LEAST_NORM,),
+        reads=(directions, partials),
         writes=(x,),
-        moved=matrices.nbytes + matrices.places.nbytes + partials.nbytes + x.nbytes,
+        moved=matrices.nbytes + partials.nbytes + x.nbytes,
     )
 
 
@@ -109,17 +99,34 @@ def polynomial(gram: Buffer, factor: Buffer) -> Launch:
 
 def move(matrices: Matrices, x: Buffer, params: Buffer, controls: Buffer, scale: float) -> Launch:
     """Equation 4: each matrix minus lr times the scale times its direction, of the stack x (n, A, B)."""
+    return _launch(
+        f"move<{x.c_type}>",
+        matrices,
+        (x, params, controls, matrices.places),
+        (scale,),
+        reads=(x, params, controls),
+        writes=(params,),
+        moved=x.nbytes + 2 * matrices.nbytes + 4,
+    )
+
+
+def _launch(
+    function: str,
+    matrices: Matrices,
+    buffers: tuple[Buffer, ...],
+    numbers: tuple[float, ...],
+    reads: tuple[Buffer, ...],
+    writes: tuple[Buffer, ...],
+    moved: int,
+) -> Launch:
+    """A kernel on all matrices, given buffers, sizes and numbers; reads and moved are without the places."""
     return Launch(
         file="muon",
-        function=f"move<{x.c_type}>",
+        function=function,
         grid=(matrices.chunks, matrices.count),
         block=(THREADS,),
-        args=(
-            *(x, params, controls, matrices.places),
-            *map(np.int32, (matrices.A, matrices.B)),
-            np.float32(scale),
-        ),
-        reads=(x, params, controls, matrices.places),
-        writes=(params,),
-        moved=x.nbytes + 2 * matrices.nbytes + 4 + matrices.places.nbytes,
+        args=(*buffers, *map(np.int32, (matrices.A, matrices.B)), *map(np.float32, numbers)),
+        reads=(*reads, matrices.places),
+        writes=writes,
+        moved=moved + matrices.places.nbytes,
     )

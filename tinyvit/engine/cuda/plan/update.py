@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from tinyvit.engine.cuda.calls import muon
@@ -25,10 +27,10 @@ def update_parameters(draft: Draft) -> None:
         _elementwise(draft, how.kind, slice(0, draft.count), draft.decayed, "")
         return
     for part in parts_of(layout(draft.config)):
-        if part.name.endswith("muon"):
+        if part.hidden:
             _muon(draft, part)
         else:
-            decayed = Params.zeros(part.rows, "int8").decayed
+            decayed = sum(prod(row.shape) for row in part.rows if row.decays)
             _elementwise(draft, "adamw", part.place, decayed, f"{part.name}.")
 
 
@@ -58,8 +60,8 @@ def _muon(draft: Draft, part: Part) -> None:
         name, n = f"muon.{A}x{B}", len(table)
         of = muon.Matrices(draft.constant(f"{name}.places", table), A, B)
         partials = draft.array(f"{name}.squares", n, of.chunks, dtype="float32")
-        both = params, grads, m, directions, draft.controls, partials
-        draft.add(muon.momentum(of, *both, how.momentum, how.weight_decay), "update: momentum")
+        buffers = params, grads, m, directions, draft.controls, partials
+        draft.add(muon.momentum(of, *buffers, how.momentum, how.weight_decay), "update: momentum")
         x, other = (draft.array(f"{name}.{letter}", n, A, B) for letter in "xy")
         draft.add(muon.normalise(of, directions, partials, x), "update: length 1")
         x = _orthogonalised(draft, x, other, name)
