@@ -18,6 +18,14 @@ def test_links_and_figures_resolve(page):
 
 
 @every_page
+def test_a_link_to_a_heading_leads_to_one(page):
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text("utf-8")):
+        aim = page.parent / target if target else page
+        if aim.suffix == ".md":
+            assert anchor in _anchors(aim.read_text("utf-8")), f"{aim.name} has no heading #{anchor}"
+
+
+@every_page
 def test_a_link_to_a_line_leads_to_the_function_it_names(page):
     for name, target, number in re.findall(r"\[`([^`\]]+)`\]\(([^)#\s]+)#L(\d+)\)", page.read_text("utf-8")):
         lines = (page.parent / target).read_text("utf-8").splitlines()
@@ -34,3 +42,9 @@ def test_no_link_to_a_line_without_a_name(page):
         assert re.fullmatch(r"`[^`]+`", text), (
             f"the link to {target} has no function's name as its text: {text}"
         )
+
+
+def _anchors(text: str) -> set[str]:
+    """What the headings of a page are called in links: small letters, digits, and hyphens for spaces."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
