@@ -146,5 +146,7 @@ def test_what_is_exported_is_what_is_done(tmp_path, size, fit, expected):
 
 def test_padding_is_not_exported_for_hugging_face_does_not_pad(tmp_path):
     fit = PhotoFit("pad", (8, 8), (8, 8))
-    assert "do not pad" in complaint(save_hugging_face, tmp_path / "model", *random_model(), "abcde", fit)
+    said = complaint(save_hugging_face, tmp_path / "model", *random_model(), "abcde", fit)
+    assert "do not pad" in said
+    assert said.endswith("write an .npz file in the official layout or an .onnx file.")
     assert not (tmp_path / "model").exists()

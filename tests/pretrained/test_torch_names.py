@@ -319,22 +319,6 @@ def test_an_array_that_is_missing_misshapen_or_not_numeric_is_a_users_error(data
     complaint(from_torch_names, arrays, "file", KNOWN)
 
 
-@pytest.mark.parametrize(
-    "change, others",
-    [
-        ({}, "an .npz file, a folder for Hugging Face, or an .onnx file"),
-        ({"pool": "mean"}, "an .npz file, or an .onnx file"),
-        ({"gelu": "exact", "eps": 1e-5}, "a folder for Hugging Face, or an .onnx file"),
-        (HUGGING_FACE | {"pool": "mean"}, "an .onnx file"),
-        (HUGGING_FACE | {"pre_logits": 3}, "an .onnx file"),
-    ],
-)
-def test_arithmetic_of_neither_library_is_not_written(tmp_path, change, others):
-    message = complaint(save_safetensors, tmp_path / "model.safetensors", *random_model(**change))
-    assert "are neither timm's" in message and message.endswith(f": write {others}.")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_model_loaded_from_a_file_can_be_used():
     config, params = from_torch_names(timm(), "file", KNOWN)
     images, _ = random_batch(config, 2, np.random.default_rng(0), "float32")

@@ -14,6 +14,7 @@ from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
 from tinyvit.files.temporary import temporary_folder
 from tinyvit.model import Params, ViTConfig
+from tinyvit.pretrained.fitting import write_instead
 from tinyvit.pretrained.preprocessing import FILTERS, PhotoFit
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_hugging_face
@@ -32,8 +33,8 @@ def save_hugging_face(
     fit = fit.at(config.image_size) if fit else PhotoFit("crop", config.image_size, config.image_size)
     if fit.fit == "pad":
         raise UserError(
-            "photos for this model are padded, and Hugging Face's processors do not pad: write an .npz or "
-            ".safetensors file."
+            "photos for this model are padded, and Hugging Face's processors do not pad. Instead, "
+            f"{write_instead(config, padded=True)}"
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

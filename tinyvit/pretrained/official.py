@@ -31,8 +31,8 @@ from tinyvit.pretrained.arrays import (
     square_image_size,
     take_positions,
 )
+from tinyvit.pretrained.fitting import GROUPS, check_others_have_it, fits_official, write_instead
 from tinyvit.pretrained.one_table import with_one_table
-from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.
@@ -106,15 +106,14 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     Raises UserError if the model's arithmetic or its positions differ from those of the official code.
     """
     check_others_have_it(config)
-    if (config.gelu, config.eps) != ("tanh", 1e-6):
+    if not fits_official(config):
+        ours = f"gelu {config.gelu!r}, eps {config.eps:g}"
+        theirs = "'tanh' and 1e-06"
+        if config.has_resnet:
+            ours, theirs = f"{ours}, resnet_form {config.resnet_form!r}", "'tanh', 1e-06 and 'official'"
         raise UserError(
-            f"a model with gelu {config.gelu!r} and eps {config.eps:g} does not fit the official layout, "
-            "which implies 'tanh' and 1e-06: other programs would compute something else. Try .safetensors."
-        )
-    if config.is_hybrid and config.resnet_form != "official":
-        raise UserError(
-            f"a hybrid with resnet_form {config.resnet_form!r} does not fit the official layout, which "
-            "implies 'official': other programs would compute something else. Try .safetensors."
+            f"a model with {ours} does not fit the official layout, which implies {theirs}: other programs "
+            f"would compute something else. Instead, {write_instead(config)}"
         )
     config, params = with_one_table(config, params)
     arrays = {}

@@ -11,7 +11,7 @@ from tinyvit.model.positions import position_table
 def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
     """The same model with position '1d' at the stem: its logits are the same.
 
-    A model without positions gets a table of zeros. Positions in the blocks are no such table: see only_ours.
+    A model without positions gets a table of zeros. Positions in the blocks are no such table: see fitting.
     """
     if (config.position, config.position_at) == ("1d", "stem"):
         return config, params

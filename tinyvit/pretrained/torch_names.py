@@ -32,9 +32,17 @@ from tinyvit.pretrained.arrays import (
     square_image_size,
     take_positions,
 )
+from tinyvit.pretrained.fitting import (
+    TIMM_HYBRID,
+    TIMM_RESNET,
+    check_others_have_it,
+    fits_hugging_face,
+    misfits_of_hybrid,
+    torch_naming,
+    write_instead,
+)
 from tinyvit.pretrained.naming import HUGGING_FACE, TIMM, Naming, recognise
 from tinyvit.pretrained.one_table import with_one_table
-from tinyvit.pretrained.only_ours import GROUPS, check_others_have_it
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
 # torchvision's other spellings, and the ones in its naming.
@@ -64,7 +72,6 @@ _FOREIGN = {
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
 _STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
-_TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
@@ -176,17 +183,20 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     That is timm for an epsilon of 1e-6 and Hugging Face for 1e-12. Raises UserError if it is neither.
     """
     check_others_have_it(config)
-    if config.has_resnet:
-        _check_hybrid(config)
-    names = next((n for n in (TIMM, HUGGING_FACE) if (n.gelu, n.eps) == (config.gelu, config.eps)), None)
-    if names is None or (names is HUGGING_FACE and not _fits_hugging_face(config)):
-        official = (config.gelu, config.eps) == ("tanh", 1e-6)
-        others = "an .npz file, " * official + "a folder for Hugging Face, " * _fits_hugging_face(config)
+    names = torch_naming(config)
+    if names is None and (misfits := misfits_of_hybrid(config)):
+        ours = ", ".join(f"{name} {getattr(config, name)!r}" for name in misfits)
+        theirs = ", ".join(repr(TIMM_HYBRID[name]) for name in misfits)
+        raise UserError(
+            f"a hybrid with {ours} does not fit timm's layout, which implies {theirs}. Instead, "
+            f"{write_instead(config)}"
+        )
+    if names is None:
         raise UserError(
             "other programs would compute something else from a .safetensors file of this model, whose gelu "
             f"{config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits {config.pre_logits} "
-            "are neither timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0: write "
-            f"{others}{'or ' * bool(others)}an .onnx file."
+            "are neither timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0. "
+            f"Instead, {write_instead(config)}"
         )
     return _named(config, params, names)
 
@@ -198,30 +208,13 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """
     check_others_have_it(config)
     if config.has_resnet:
-        raise UserError(
-            "Hugging Face's ViT has no ResNet: write an .npz file, in the official layout, which timm reads."
-        )
-    if not _fits_hugging_face(config):
+        raise UserError(f"Hugging Face's ViT has no ResNet. Instead, {write_instead(config)}")
+    if not fits_hugging_face(config):
         raise UserError(
             f"Hugging Face does not support a model with pool {config.pool!r} and pre_logits "
-            f"{config.pre_logits}, only 'token' and 0. The official layout, .npz, supports both."
+            f"{config.pre_logits}, only 'token' and 0. Instead, {write_instead(config)}"
         )
     return _named(config, params, HUGGING_FACE)
-
-
-def _check_hybrid(config: ViTConfig) -> None:
-    """Raise UserError unless a hybrid is one of timm's."""
-    theirs = {"gelu": TIMM.gelu, "eps": TIMM.eps, **_TIMM_RESNET}
-    for name, value in theirs.items():
-        if getattr(config, name) != value:
-            raise UserError(
-                f"a hybrid with {name} {getattr(config, name)!r} does not fit timm's layout, which implies "
-                f"{value!r}: write an .npz file, in the official layout, which timm reads."
-            )
-
-
-def _fits_hugging_face(config: ViTConfig) -> bool:
-    return config.has_token and not config.pre_logits
 
 
 def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
@@ -273,12 +266,12 @@ def _resnet(table: NamedArrays) -> dict[str, Any]:
     units = tuple(table.count(rf"{stage}{i}\.blocks\.(\d+)\.") for i in range(stages))
     width = table.shape(stem, 4)[0]
     has_stages = stem == _STEMS[0]
-    if not all(units) or has_stages != bool(units) or width % _TIMM_RESNET["resnet_groups"]:
+    if not all(units) or has_stages != bool(units) or width % TIMM_RESNET["resnet_groups"]:
         raise UserError(
             f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
             f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
         )
-    return _TIMM_RESNET | {"resnet": units, "resnet_width": width}
+    return TIMM_RESNET | {"resnet": units, "resnet_width": width}
 
 
 def _to_ours(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
