@@ -9,7 +9,7 @@ from tinyvit.optim import AdamW  # noqa: F401
 
 
 def train_on_batch(config, params, images, labels, steps, lr):
-    """Train params, in place, on this one batch with AdamW; return the losses, each before its update.
+    """Train params, in place, on this one batch with AdamW; return a list of losses, each before its update.
 
     images (B, H, W, 3), normalised; labels (B,) integers. AdamW as it is by default: no weight decay.
     """
@@ -22,7 +22,10 @@ def diagnose(losses, classes):
 
 
 def silent_parameters(before, after):
-    """Names of the parameters in which no number has moved, in order; before and after are Params."""
+    """A list of the names, in order, of the parameters in which no number has moved.
+
+    before and after are Params, with the same names.
+    """
     raise NotImplementedError("write silent_parameters: go through the names, compare the two arrays")
 
 
