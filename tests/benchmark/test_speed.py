@@ -46,10 +46,27 @@ def test_a_card_is_recognised_by_the_drivers_name():
         "CuPy on NVIDIA H200": "H200",
         "NVIDIA A100-SXM4-80GB": "A100",
         "Tesla T4": "T4",
+        "NVIDIA H100 80GB HBM3": "H100",
         "NVIDIA L40S": None,
     }
     for device, name in drivers.items():
         assert getattr(card_in(device), "name", None) == name
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        "NVIDIA H100 PCIe",
+        "NVIDIA H200 NVL",
+        "NVIDIA A100-SXM4-40GB",
+        "NVIDIA GeForce RTX 3090 Ti",
+        "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA GeForce RTX 4090 D",
+        "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+    ],
+)
+def test_a_card_is_not_taken_for_another_of_nearly_the_same_name(device):
+    assert card_in(f"CuPy on {device}") is None
 
 
 def test_the_bytes_of_a_layer_norm_are_those_counted_by_hand():
@@ -192,6 +209,7 @@ def test_batches_are_compared_line_by_line(go):
             ("197 tokens",),
         ),
         (("--predict", "H200", "--batch-size", "2000000000"), ("2,000,000,000", "too large")),
+        (("--predict", "H200", "--batch-size", "65536"), ("65,536 blocks", "fewer images at a time")),
         (("--predict", ""), ("no data sheet",)),
         (("--predict", "H200", "--vs", "torch"), ("--vs", "--predict")),
         (("--compile",), ("--vs torch",)),

@@ -44,13 +44,14 @@ def measure(
     """All measurements of a case, as a dictionary for JSON.
 
     torch lists what to compare with: eager, compile, both or nothing. Raises UserError if there is no GPU, or
-    if the CUDA engine cannot do this case.
+    if the CUDA engine cannot do this case, or not with so many images.
     """
     device, steps = usable_gpu(), steps or STEPS
     if engine == "cuda":
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
+        plan_of(case.config, case.batch, case.precision, case.mode)  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
     for kind in torch:

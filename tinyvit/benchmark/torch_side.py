@@ -13,8 +13,6 @@ from tinyvit.model import ViTConfig
 from tinyvit.model.resnet import unit_stride, units_of
 from tinyvit.ops.windows import placement
 
-VARIANTS = ("eager", "compile")
-
 
 class Block(nn.Module):
     """A pre-norm block with one product for q, k and v, and PyTorch's fused attention."""

@@ -136,9 +136,8 @@ def clip():
 
 
 def update():
-    shadow, controls = Buffer("shadow", (1303,), BF16), *flat(8, "controls")
-    buffers = flat(1303, "params", "grads", "m", "v")
-    launch = optimizer.update("adamw", *buffers, shadow, controls, 1001, (0.9, 0.999), 1e-8, 0.1)
+    buffers, (controls,) = flat(1303, "params", "grads", "m", "v"), flat(8, "controls")
+    launch = optimizer.update("adamw", *buffers, controls, 1001, (0.9, 0.999), 1e-8, 0.1)
     return launch, {buffer.name: generator().random(buffer.shape) for buffer in (*buffers, controls)}
 
 

@@ -22,8 +22,8 @@ def forward():
 
 def backward():
     mask, keys, _ = make_mask(2, 3, 900, 0.2, 0.4)
-    values = test_layer_norm.backward_values(np.random.default_rng(1), "float32", 6, 900, 2, skip_every=3)
-    launch = test_layer_norm.backward("float32", 6, 900, mask, every=2, skip_every=3)
+    values = test_layer_norm.backward_values(np.random.default_rng(1), "float32", 6, 900, skip_every=3)
+    launch = test_layer_norm.backward("float32", 6, 900, mask, skip_every=3)
     return launch, {**values, "keys": keys}
 
 

@@ -39,6 +39,15 @@ def trained(make, params, xp, ranks, accumulate):
     return np.array(found), to_numpy(params.flat), engine
 
 
+def test_the_workspace_of_a_rank_is_that_of_its_own_images(cuda):
+    sizes = []
+    for ranks in (ALONE, Twins()):
+        engine = trained(make_engine, draw(CASES["mean"])[0].to(cuda.xp), cuda.xp, ranks, 1)[2]
+        sizes.append(float(engine.summary(60_000).split()[-2].replace(",", "")))
+    assert 1.9 * sizes[1] < sizes[0] < 2.1 * sizes[1]
+    assert engine.summary(120_000)  # more than one of them could compute at a time
+
+
 @pytest.mark.parametrize("accumulate", [1, 2])
 def test_a_part_of_the_batch_summed_over_ranks_is_the_batch(any_cuda, accumulate):
     params = draw(CASES["mean"])[0]

@@ -67,10 +67,9 @@ def test_a_gradient_that_is_not_finite_does_not_become_zero():
     kind=st.sampled_from(["adamw", "adam", "sgd"]),
     shape=st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(4, 1100)),
     factor=st.sampled_from([1.0, 0.3]),
-    shadowed=st.booleans(),
     seed=seeds(),
 )
-def test_updates_are_those_of_the_reference(kind, shape, factor, shadowed, seed):
+def test_updates_are_those_of_the_reference(kind, shape, factor, seed):
     rng = np.random.default_rng(seed)
     params = parameters(rng, *shape)
     count, lr, decay, momentum = params.count, 0.02, 0.1, 0.8
@@ -85,7 +84,6 @@ def test_updates_are_those_of_the_reference(kind, shape, factor, shadowed, seed)
         kind,
         *(flat(name, count) for name in ("params", "grads", "m")),
         None if kind == "sgd" else flat("v", count),
-        flat("shadow", count, "bfloat16") if shadowed else None,
         flat("controls", 8),
         params.decayed,
         betas,
@@ -106,24 +104,20 @@ def test_updates_are_those_of_the_reference(kind, shape, factor, shadowed, seed)
     expected = optimizer.state | {"params": params.flat}
     for name in names:
         assert_agrees(memory[name], expected[name])
-    if shadowed:
-        np.testing.assert_array_equal(memory["shadow"], rounded(memory["params"], "bfloat16"))
 
 
 def test_an_update_counts_the_bytes_of_each_buffer():
     count = 1000
     buffers = [flat(name, count) for name in ("params", "grads", "m", "v")]
-    launch = update(
-        "adamw", *buffers, flat("shadow", count, "bfloat16"), flat("controls", 8), 0, (0.9, 0.999), 1e-8, 0.1
-    )
-    assert launch.bytes_moved == 30 * count + 16
+    launch = update("adamw", *buffers, flat("controls", 8), 0, (0.9, 0.999), 1e-8, 0.1)
+    assert launch.bytes_moved == 28 * count + 16
 
 
 def test_sgd_has_no_second_moment_and_adam_has():
     b = flat("b", 8)
     for kind, v in (("sgd", b), ("adam", None)):
         with pytest.raises(ValueError, match=kind):
-            update(kind, b, b, b, v, None, b, 0, (0.9, 0.999), 1e-8, 0.0)
+            update(kind, b, b, b, v, b, 0, (0.9, 0.999), 1e-8, 0.0)
 
 
 def test_buffers_that_do_not_start_at_a_vector_are_refused():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engine.cuda.random_models import configs, options, step_of
+from tests.engine.cuda.random_models import configs, options, plan_of, step_of
 from tests.helpers import tiny_config
 from tinyvit import model
 from tinyvit.checking import random_params
@@ -29,7 +29,7 @@ def read_and_written(step):
 @settings(max_examples=60)
 @given(config=configs(), options=options(), batch=st.integers(1, 9))
 def test_nothing_is_read_before_it_is_written(config, options, batch):
-    plan = plan_step(config, batch, options)
+    plan = plan_of(config, batch, options)
     written = set(plan.outside)
     for step in plan.steps:
         reads, writes = read_and_written(step)
@@ -42,7 +42,7 @@ def test_nothing_is_read_before_it_is_written(config, options, batch):
 @settings(max_examples=60)
 @given(config=configs(), options=options(), batch=st.integers(1, 9))
 def test_every_gradient_is_written_exactly_once(config, options, batch):
-    plan = plan_step(config, batch, options)
+    plan = plan_of(config, batch, options)
     count = np.zeros(plan.arrays["grads"].size, int)
     for step in plan.steps:
         if isinstance(step, Product) and step.c.name == "grads":
@@ -68,7 +68,7 @@ def test_it_draws_as_often_as_the_reference(config, batch):
 @settings(max_examples=60)
 @given(config=configs(), options=options(), batch=st.integers(1, 9))
 def test_no_two_arrays_that_are_needed_at_the_same_time_share_memory(config, options, batch):
-    plan = plan_step(config, batch, options)
+    plan = plan_of(config, batch, options)
     workspace = plan_workspace(plan)
     assert set(workspace.places) == set(plan.arrays) - plan.outside
     owner = {}  # of each stretch of 256 bytes, while the steps go by
@@ -146,7 +146,7 @@ def test_what_is_compiled_does_not_depend_on_the_batch(config, options, batch):
     found = [
         {
             (step.file, step.function)
-            for step in plan_step(config, count, options).steps
+            for step in plan_of(config, count, options).steps
             if hasattr(step, "file")
         }
         for count in (1, batch)

@@ -13,6 +13,7 @@ from tinyvit.engine import CpuEngine, CudaEngine, ReferenceEngine, Training, mak
 from tinyvit.engine.cuda import cublas
 from tinyvit.engine.cuda import engine as engine_module
 from tinyvit.engine.cuda.plan import plan_inference, plan_step
+from tinyvit.engine.cuda.support import unsupported
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.optim import Adam
@@ -68,6 +69,13 @@ def test_what_the_kernels_cannot_do_goes_the_plain_way_and_says_why(cuda, change
     assert type(engine) is ReferenceEngine
     assert reason in engine.note and engine.note.startswith("the CUDA engine is not used: ")
     assert engine.note.endswith("Plain CuPy computes in float32.") and "\n" not in engine.note
+
+
+def test_a_model_with_more_parameters_than_an_int_can_count_is_refused_before_anything_is_planned():
+    huge = preset("H/14", 224, 1000)
+    assert unsupported(replace(huge, layers=109)) == ""
+    reason = unsupported(replace(huge, layers=110))
+    assert reason == "its kernels count up to 2,147,483,647, and there are 2,166,886,120 parameters"
 
 
 def test_a_resnet_other_objectives_optimisers_and_dtypes_go_the_plain_way(cuda):

@@ -64,6 +64,9 @@ CARDS = (
     Card("T4", 75, 40, 16, 320, 8.1, 0, 0, 65_536),
 )
 
+# Words by which a driver tells another card of nearly the same name: slower memory, fewer multiprocessors.
+_OTHERS = {"pcie", "nvl", "40gb", "ti", "d", "laptop", "mig"}
+
 
 def card_named(name: str) -> Card:
     """The card of this name; capitals, spaces and hyphens do not matter. Raises UserError for others."""
@@ -75,9 +78,14 @@ def card_named(name: str) -> Card:
 
 
 def card_in(device: str) -> Card | None:
-    """The card whose name is part of what a driver calls it, such as NVIDIA H200; None if it is unknown."""
-    words = f" {device.lower().replace('-', ' ')} "
-    return next((card for card in CARDS if f" {card.name.lower()} " in words), None)
+    """The card whose name is part of what a driver calls it, such as NVIDIA H200; None if it is unknown.
+
+    So are cards that have more or less than the one on the data sheet, and parts of a card.
+    """
+    words = device.lower().replace("-", " ").split()
+    if not _OTHERS.isdisjoint(words):
+        return None
+    return next((card for card in CARDS if f" {card.name.lower()} " in f" {' '.join(words)} "), None)
 
 
 def names() -> list[str]:

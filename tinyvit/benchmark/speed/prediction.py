@@ -80,22 +80,25 @@ class Prediction:
 
 
 def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
-    """The plan of a training step with AdamW and clipping on a data set, or that of inference."""
-    if mode == "infer":
-        return plan_inference(config, batch, Options(precision, trains=False))
+    """The plan of a training step with AdamW and clipping on a data set, or that of inference.
+
+    Raises UserError if the kernels cannot have so many images at a time.
+    """
     dataset = (_IMAGES, *config.image_size, config.channels)
     update = Update("adamw", weight_decay=0.05, clip=1.0)
-    return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
+    try:
+        if mode == "infer":
+            return plan_inference(config, batch, Options(precision, trains=False))
+        return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
+    except OverflowError:  # the kernels count in 32 bits; no card has the memory for so many
+        raise UserError(f"a batch of {batch:,} images is too large for any card: give fewer.") from None
 
 
 def predict(config: ViTConfig, batch: int, precision: str, mode: str, card: Card) -> Prediction:
     """The prediction for a model. Raises UserError if the CUDA engine, or the card, cannot do it."""
     card.rate(precision)
     _check(config, precision, card)
-    try:
-        plan = plan_of(config, batch, precision, mode)
-    except OverflowError:  # the kernels count in 32 bits; no card has the memory for so many
-        raise UserError(f"a batch of {batch:,} images is too large for any card: give fewer.") from None
+    plan = plan_of(config, batch, precision, mode)
     priced = [(step.label, step, work_of(step)) for step in plan.steps]
     prices = [price(work, card, precision) for *_, work in priced]
     found = list(zip(priced, prices, strict=True))

@@ -153,9 +153,10 @@ class CudaEngine(ReferenceEngine):
         return next(reversed(self._programs.values()))
 
     def summary(self, batch: int) -> str:
-        """How steps of so many images are carried out, and how large the workspace is that they need."""
+        """How steps of so many images are carried out, and how large a workspace each rank needs for them."""
         options = self._options(update=self._update, **self._own_batches())
-        size = plan_workspace(plan_step(self.config, -(-batch // self.training.accumulate), options)).size
+        largest = -(-batch // (self.ranks.size * self.training.accumulate))  # of the parts of a batch
+        size = plan_workspace(plan_step(self.config, largest, options)).size
         return f"{self.label}, workspace of {size / 1e6:,.0f} MB"
 
     def _keep_training(self, training: Training) -> None:

@@ -10,6 +10,8 @@ from math import prod
 
 import numpy as np
 
+from tinyvit.errors import UserError
+
 MOST_BLOCKS = 65_535  # that CUDA allows in the second and third direction of a grid
 ITEM_BYTES = {"float32": 4, "bfloat16": 2, "uint8": 1, "int32": 4, "uint32": 4}
 
@@ -75,8 +77,9 @@ class Launch:
     def __post_init__(self) -> None:
         if max(self.grid[1:], default=1) > MOST_BLOCKS:
             grid = " x ".join(f"{count:,}" for count in self.grid)
-            raise ValueError(
-                f"{self.function} has {grid} blocks, expected at most {MOST_BLOCKS:,} after the first x"
+            raise UserError(
+                f"{self.function} has {grid} blocks, expected at most {MOST_BLOCKS:,} after the first x: "
+                "give fewer images at a time, in a smaller batch or in more parts of it (accumulate)."
             )
 
     @property

@@ -11,10 +11,12 @@ from tinyvit.engine.cuda.calls.attention import fits
 from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
 from tinyvit.engine.reference import Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.cost import parameter_count
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.optim import SGD, Adam, Muon
 from tinyvit.optim.adam import AdamW
 
+MOST_PARAMETERS = 2**31 - 1  # the largest int
 OLDEST = 75  # compute capability 7.5, Turing
 OLDEST_FOR_BF16 = 80  # Ampere, the first with bfloat16 and TF32 products
 
@@ -64,6 +66,8 @@ def unsupported(config: ViTConfig) -> str:
         return "its kernels have no 2d positions"
     if config.width > MAX_WIDTH:
         return f"tokens of width {config.width:,} are wider than {MAX_WIDTH:,}"
+    if (count := parameter_count(config)) > MOST_PARAMETERS:
+        return f"its kernels count up to {MOST_PARAMETERS:,}, and there are {count:,} parameters"
     return ""
 
 

@@ -76,26 +76,21 @@ def layer_norm_backward(
     mask: Mask | None,
     dbranch: Buffer | None,
     partials: Buffer,
-    every: int = 1,
     skip_every: int = 1,
 ) -> Launch:
     """dx = skip + LayerNorm's gradient, dbranch = m dx, and partial sums over the rows.
 
-    dy and dbranch (R, D) of activations; x and dx too, but their row i * every belongs to row i. skip has a
-    row for every skip_every-th row, and may be dx itself if both are 1. partials (P, 3, D), float32: the sums
-    of dy * n, of dy, and of m dx before rounding, of each of P blocks; see partial_rows.
+    dy, x, dx and dbranch (R, D) of activations. skip has a row for every skip_every-th row, and may be dx
+    itself if that is every one. partials (P, 3, D), float32: the sums of dy * n, of dy, and of m dx before
+    rounding, of each of P blocks; see partial_rows.
     """
     D = x.shape[-1]
     rows = dy.size // D
     if partials.shape[1:] != (3, D):
         raise ValueError(f"partials {partials.shape}, expected (P, 3, {D})")
     threads, loads, vector = _row_shape(D, dy, x, weight, skip, dx, dbranch)
-    inputs = [b for b in (dy, mean, r, weight, *(mask.reads if mask else ())) if b is not None]
-    writes = [b for b in (dbranch, partials) if b is not None]
-    row_bytes = dy.nbytes // rows
-    partly = row_bytes * (
-        2 * rows + (ceil(rows / skip_every) if skip else 0)
-    )  # x, dx and skip: only some rows
+    inputs = [b for b in (dy, x, mean, r, weight, skip, *(mask.reads if mask else ())) if b is not None]
+    writes = [b for b in (dx, dbranch, partials) if b is not None]
     return Launch(
         file="layer_norm_backward",
         function=f"layer_norm_backward<{x.c_type}, {threads}, {loads}, {vector}, {_block(loads * vector)}>",
@@ -103,11 +98,10 @@ def layer_norm_backward(
         block=(_block(loads * vector),),
         args=(
             *(dy, x, mean, r, weight, skip, dx, *mask_arguments(mask), dbranch, partials),
-            *(np.int32(rows), np.int32(D), np.int32(every), np.int32(skip_every)),
+            *(np.int32(rows), np.int32(D), np.int32(skip_every)),
         ),
-        reads=(x, *inputs, *([skip] if skip else ())),
-        writes=(dx, *writes),
-        moved=partly + sum(b.nbytes for b in (*inputs, *writes)),
+        reads=tuple(inputs),
+        writes=tuple(writes),
     )
 
 

@@ -56,7 +56,6 @@ def update(
     grads: Buffer,
     m: Buffer,
     v: Buffer | None,
-    shadow: Buffer | None,
     controls: Buffer,
     decayed: int,
     betas: tuple[float, float],
@@ -65,12 +64,11 @@ def update(
 ) -> Launch:
     """One update of all parameters, by 'adamw', 'adam' or 'sgd'; all buffers are flat and equally long.
 
-    v is None for sgd, whose momentum is betas[0] and which has no weight decay. shadow is a copy of the
-    parameters in bfloat16. The first `decayed` parameters are subject to weight decay.
+    v is None for sgd, whose momentum is betas[0] and which has no weight decay. The first `decayed`
+    parameters are subject to weight decay.
     """
     state = (m,) if v is None else (m, v)
-    copy = () if shadow is None else (shadow,)
-    _check_starts(params, grads, *state, *copy)
+    _check_starts(params, grads, *state)
     if (v is None) != (kind == "sgd"):
         raise ValueError(f"{kind} with{'out' if v is None else ''} v")
     b1, b2 = betas
@@ -84,14 +82,13 @@ def update(
             grads,
             m,
             v,
-            shadow,
             controls,
             np.int32(params.size),
             np.int32(decayed),
             *map(np.float32, (b1, 1 - b1, b2, 1 - b2, eps, weight_decay)),
         ),
         reads=(params, grads, *state, controls.view(0, 4)),
-        writes=(params, *state, *copy),
+        writes=(params, *state),
     )
 
 

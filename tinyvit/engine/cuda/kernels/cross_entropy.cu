@@ -31,8 +31,8 @@ struct Target {
 template <typename T>
 __global__ void __launch_bounds__(ROWS * WARP)
 cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, const int* labels, const float* soft,
-              const int* plan, const int* mixing, float sharp, float even, float scale, float* losses, T* __restrict__ dlogits,
-              float* partials, int batch, int C) {
+              const int* plan, const int* mixing, float sharp, float even, float scale, float* losses,
+              T* __restrict__ dlogits, float* partials, int batch, int C) {
     __shared__ float largest[ROWS], total[ROWS];
     __shared__ Target targets[ROWS];
     const int first = blockIdx.x * ROWS, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;

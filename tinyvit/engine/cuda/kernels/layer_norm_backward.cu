@@ -40,8 +40,7 @@ template <typename T, int THREADS, int LOADS, int VEC, int BLOCK>
 __global__ void __launch_bounds__(BLOCK, 2)
 layer_norm_backward(const T* dy, const T* x, const float* mean, const float* r, const float* __restrict__ weight,
                     const T* skip, T* dx, const unsigned* keys, float dropout_rate, int dropout_site, float path_rate,
-                    int path_site, int tokens, T* dbranch, float* partials, int rows, int D, int every,
-                    int skip_every) {
+                    int path_site, int tokens, T* dbranch, float* partials, int rows, int D, int skip_every) {
     constexpr int TEAMS = BLOCK / THREADS;
     __shared__ float scratch[BLOCK / WARP];
     alignas(16) __shared__ float shared[TEAMS][THREADS * LOADS * VEC];
@@ -60,7 +59,7 @@ layer_norm_backward(const T* dy, const T* x, const float* mean, const float* r, 
             const int column = (lane + THREADS * i) * VEC;
             if (column >= width) continue;
             load_vector<VEC>(dy + start + column, g[i]);
-            load_vector<VEC>(x + start * every + column, n[i]);
+            load_vector<VEC>(x + start + column, n[i]);
             if (skipped) load_vector<VEC>(skip + static_cast<size_t>(row / skip_every) * D + column, add[i]);
         }
         const float centre = row < rows ? mean[row] : 0, scale = row < rows ? r[row] : 0;
@@ -93,7 +92,7 @@ layer_norm_backward(const T* dy, const T* x, const float* mean, const float* r, 
 #pragma unroll
             for (int k = 0; k < VEC; k++)
                 add[i][k] += scale * (g[i][k] - mean_g - n[i][k] * mean_gn);  // eq. 6
-            store_vector<VEC>(dx + start * every + column, add[i]);
+            store_vector<VEC>(dx + start + column, add[i]);
 #pragma unroll
             for (int k = 0; k < VEC; k++) {
                 add[i][k] *= mask(column + k);

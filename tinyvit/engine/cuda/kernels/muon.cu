@@ -1,7 +1,7 @@
 // Muon's update, but for its matrix products: mirrors tinyvit/optim/muon.py (eq. 1 to 4) and orthogonal.py (eq. 2).
 //
-// All matrices of one shape are updated by one launch: blocks in the second direction of the grid are the matrices, and
-// those in the first share one. Between two launches cuBLAS multiplies the whole stack.
+// A launch does all matrices of one shape: blocks in the second direction of the grid are the matrices, and those in
+// the first share one (polynomial has one direction only, for its whole stack). Between launches, cuBLAS multiplies.
 //
 // A matrix (A, B), A <= B, lies in the flat buffer of the parameters as it was trained: it may be a third of a wider
 // one, as q, k and v are, and a tall one counts as its transpose. A table says where it begins and how far its rows and
@@ -51,7 +51,8 @@ momentum(float* params, const float* grads, float* m_buffer, float* directions, 
 }
 
 // Each direction divided by its length, from the flat buffer to the stack x. Every thread adds up the sums of squares,
-// one for each block of the matrix: 9 for 192 x 192, 576 for the MLP of B/16. Bytes moved for each number: 4 in and sizeof(T) out.
+// one for each block of the matrix: 9 for 192 x 192, 576 for the MLP of B/16.
+// Bytes moved for each number: 4 in and sizeof(T) out.
 template <typename T>
 __global__ void __launch_bounds__(256)
 normalise(const float* directions, const int* places, const float* partials, T* x, int A, int B, float least) {

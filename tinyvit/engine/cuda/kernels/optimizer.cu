@@ -62,13 +62,11 @@ __global__ void __launch_bounds__(256) clip(const float* partials, float* contro
 
 // One update. The first `decayed` parameters are subject to weight decay; SGD has neither decay nor v, and b1 is its
 // momentum. rest1 = 1 - b1 and rest2 = 1 - b2 come from float64: 1 - b2 in float32 would be off by 1e-5.
-// shadow, the copy in bfloat16, can be null.
-// Bytes moved for each parameter: 28 for Adam (w, g, m, v in; w, m, v out) and 20 for SGD, and 2 for the copy.
+// Bytes moved for each parameter: 28 for Adam (w, g, m, v in; w, m, v out) and 20 for SGD.
 template <Kind KIND>
 __global__ void __launch_bounds__(256)
-update(float* params, const float* grads, float* m_buffer, float* v_buffer, __nv_bfloat16* shadow,
-       const float* controls, int count, int decayed, float b1, float rest1, float b2, float rest2, float eps,
-       float weight_decay) {
+update(float* params, const float* grads, float* m_buffer, float* v_buffer, const float* controls, int count,
+       int decayed, float b1, float rest1, float b2, float rest2, float eps, float weight_decay) {
     const int start = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     if (start >= count) return;
     const float lr = controls[0], rate = controls[1], root_correction = controls[2], factor = controls[3];
@@ -96,7 +94,6 @@ update(float* params, const float* grads, float* m_buffer, float* v_buffer, __nv
     store_four(params, start, count, w);
     store_four(m_buffer, start, count, m);
     if (KIND != SGD) store_four(v_buffer, start, count, v);
-    if (shadow) store_four(shadow, start, count, w);
 }
 
 // y = x in bfloat16. Bytes moved: 4 in and 2 out for each number.

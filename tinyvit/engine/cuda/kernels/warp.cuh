@@ -1,4 +1,4 @@
-// Sums and maxima over the 32 threads of a warp and over a whole block, the same in every thread.
+// Sums and maxima over the 32 threads of a warp, and sums over several warps, the same in every thread.
 //
 // In a warp the threads pass their numbers on by shuffles, from register to register: each adds the number of the
 // thread 16 away, then 8, 4, 2 and 1 away, and after five steps all have the sum of all 32. All 32 threads must take
@@ -51,15 +51,4 @@ __device__ inline float block_sum(float part, float* scratch) {
     for (int warp = 0; warp < warps; warp++) sum += scratch[warp];
     __syncthreads();  // nobody writes to scratch again before all have read it
     return sum;
-}
-
-__device__ inline float block_max(float part, float* scratch) {
-    const int warps = blockDim.x / WARP;
-    part = warp_max(part);
-    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = part;
-    __syncthreads();
-    float largest = scratch[0];
-    for (int warp = 1; warp < warps; warp++) largest = fmaxf(largest, scratch[warp]);
-    __syncthreads();
-    return largest;
 }

@@ -89,7 +89,6 @@ def add_and_norm_backward(
         mask,
         dbranch,
         partials,
-        1,
         skip_every,
     )
     draft.add(launch, f"{norm.name} backward")

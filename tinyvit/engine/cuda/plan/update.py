@@ -45,9 +45,7 @@ def _elementwise(draft: Draft, kind: str, place: slice, decayed: int, state: str
     params, grads = (draft.arrays[name].view(place.start, count) for name in ("params", "grads"))
     m = draft.outside(f"{state}m", count)
     v = None if kind == "sgd" else draft.outside(f"{state}v", count)
-    launch = update(
-        kind, params, grads, m, v, None, draft.controls, decayed, how.betas, how.eps, how.weight_decay
-    )
+    launch = update(kind, params, grads, m, v, draft.controls, decayed, how.betas, how.eps, how.weight_decay)
     draft.add(launch, "update")
 
 
