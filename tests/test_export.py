@@ -75,7 +75,7 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     save_official(tmp_path / "mean.npz", *random_model(pool="mean"))
     before = sorted(tmp_path.iterdir())
     assert_one_line(go(export, trained, tmp_path / "there.npz"), "there.npz already exists")
-    assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", ".safetensors")
+    assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", ".safetensors", ".html for a page")
     assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "write an .npz file", "neither timm's")
     assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
     assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is not a run folder")
