@@ -287,7 +287,7 @@ def preset(
     if wrong or not isinstance(classes, int | np.integer | Iterable):
         raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
     if isinstance(classes, Iterable):
-        given = list(classes)
+        given: list[Any] = list(classes)
         numbers = given == list(range(len(given)))
         if not numbers and (others := [name for name in given if not isinstance(name, str)]):
             raise UserError(
