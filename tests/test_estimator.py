@@ -71,6 +71,13 @@ def test_settings_are_read_and_set_by_name():
         classifier.set_params(epoch=3)
 
 
+def list_in_objects(images):
+    """As pandas holds images in a column."""
+    column = np.empty(len(images), object)
+    column[:] = list(images)
+    return column
+
+
 @pytest.mark.parametrize(
     ("X", "y", "complaint"),
     [
@@ -80,6 +87,17 @@ def test_settings_are_read_and_set_by_name():
         (np.zeros((0, 8, 8, 3), np.uint8), [], "0 sample"),
         (np.zeros((2, 8, 8, 4), np.uint8), [0, 1], "expected"),
         (np.zeros((2, 8, 8, 3), np.uint8), [0.5, 0.7], "not measurements"),
+        (
+            np.zeros((2, 8, 8, 3), np.uint8),
+            np.array(["sun", None]),
+            "sorted, of type NoneType, str. Expected",
+        ),
+        (
+            [np.zeros((8, 8)), np.zeros((8, 9))],
+            [0, 1],
+            "X makes no array of numbers: expected one, of images",
+        ),
+        (list_in_objects(np.zeros((2, 8, 8))), [0, 1], "A column of arrays becomes one with numpy.stack"),
     ],
 )
 def test_what_cannot_be_learned_is_a_value_error(X, y, complaint):
@@ -105,6 +123,35 @@ def test_pixels_after_fitting_on_bytes_are_bytes_whatever_their_dtype(fitted):
             ValueError, match="was fitted on uint8 pixels: expected whole numbers from 0 to 255"
         ):
             fitted.predict(wrong)
+
+
+def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused(monkeypatch):
+    monkeypatch.setattr("tinyvit.estimator._FEWEST_STEPS", 1)
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    classifier = ViTClassifier(epochs=1, threads=1).fit(images / 255, labels)
+    p = classifier.predict_proba(images / 255)
+    np.testing.assert_array_equal(classifier.predict_proba((images / 255)[:1]), p[:1])
+    for wrong in (images, images.astype("float64")):
+        with pytest.raises(ValueError, match=r"X holds whole numbers from .* fitted on values from .* to"):
+            classifier.predict(wrong)
+    classifier.predict(np.zeros((1, 8, 8, 3)))  # black, whatever the scale
+
+
+def test_images_of_another_shape_are_refused_even_with_as_many_pixels(fitted):
+    images, _ = dark_and_light(4, np.random.default_rng(1))
+    with pytest.raises(ValueError, match=r"X has images of 4 x 16, but .* fitted on images of 8 x 8"):
+        fitted.predict(images.reshape(4, 4, 16, 3))
+    np.testing.assert_array_equal(fitted.predict(images.reshape(4, -1)), fitted.predict(images))
+
+
+def test_a_score_needs_labels_of_the_type_that_was_learned(fitted):
+    images, labels = dark_and_light(4, np.random.default_rng(1))
+    with pytest.raises(
+        ValueError, match=r"y holds \d, but .* on labels such as 'moon': expected labels of the same"
+    ):
+        fitted.score(images, labels)
+    assert fitted.score(images, NAMES[labels].astype(object)) == 1
+    assert fitted.score(images, ["comet"] * 4) == 0
 
 
 def test_as_many_labels_as_images_are_needed_for_a_score(fitted):

@@ -118,6 +118,24 @@ def test_labels_may_be_names():
         by_name.fit(images, ["grey"] * 20)
 
 
+def test_whole_numbers_are_labels_whatever_their_dtype(model, images):
+    once = copy.deepcopy(model).fit(images[:2], [0, 1], epochs=1)
+    for labels in (np.array([0, 1], object), np.array([0, 1], np.uint8)):
+        again = copy.deepcopy(model).fit(images[:2], labels, epochs=1)
+        np.testing.assert_array_equal(again.params.flat, once.params.flat)
+
+
+def test_classes_that_count_from_0_may_be_given_as_numbers():
+    assert tinyvit.preset("nano/4", 8, np.arange(3)).classes == ("0", "1", "2")
+
+
+def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, images):
+    with pytest.raises(
+        UserError, match=r"no setting learning_rate: expected some of epochs, .*, lr, .*report"
+    ):
+        model.fit(images, [0] * len(images), learning_rate=0.1)
+
+
 def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypatch):
     images, labels = dark_and_light(25, np.random.default_rng(0))
     told = []
@@ -237,6 +255,8 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
         (None, r"labels have shape \(\), expected"),
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
+        ([["dark"], ["dark", "light"]], "the labels are sequences of several lengths, expected one label"),
+        (np.array([2**63, 0], np.uint64), "a label is 9223372036854775808, expected 0 to 1"),
     ],
 )
 def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(model, labels, complaint):
@@ -250,6 +270,11 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
         ({"classes": "cat"}, "classes is 'cat', expected how many there are, or a list of their names"),
         ({"classes": 2.5}, "classes is 2.5, expected"),
         ({"classes": ["a", "a"]}, "two classes are called 'a'"),
+        ({"classes": {"a"}}, "classes is {'a'}, expected how many there are, or a list"),
+        ({"classes": {0: "a", 1: "b"}}, "classes is {0: 'a', 1: 'b'}, expected how many there are"),
+        ({"classes": True}, "classes is True, expected how many"),
+        ({"classes": [1, 0]}, "a class is called 1, expected text: labels that are numbers count from 0"),
+        ({"classes": ["a", None]}, "a class is called None, expected text"),
         ({"seed": -1}, "seed is -1, expected"),
         ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
@@ -296,8 +321,14 @@ def test_unknown_words_are_refused_clearly(model, tmp_path):
     model.save(tmp_path / "m.npz")
     with pytest.raises(UserError, match="device is 'cuda', expected 'auto', 'cpu' or 'gpu'"):
         tinyvit.load(tmp_path / "m.npz", device="cuda")
-    with pytest.raises(UserError, match="device is 'cuda'"):
-        model.to("cuda")
+    for device in ("cuda", 0, None):
+        with pytest.raises(UserError, match=f"device is {device!r}, expected 'auto', 'cpu' or 'gpu'"):
+            model.to(device)
+    for count in (0, -1, 2.5, "all"):
+        with pytest.raises(UserError, match=f"count is {count!r}, expected a whole number, 1 or more"):
+            model.filters(count)
+    with pytest.raises(UserError, match="block is 'first', expected a number from 0"):
+        model.position_similarity("first")
     with pytest.raises(UserError, match="checkpoint is 'first', expected 'best' or 'last'"):
         tinyvit.load(tmp_path / "m.npz", checkpoint="first")
     with pytest.raises(UserError, match="position_resize is 'cubic', expected one of corners"):

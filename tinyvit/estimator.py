@@ -100,12 +100,20 @@ class ViTClassifier:
         X, labels = _numbers(X), _labels(y)
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:  # as NumPy says of objects that have no order
+            kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+            raise ValueError(
+                f"Unknown label type: y holds objects that cannot be sorted, of type {kinds}. Expected "
+                "labels of one type, such as text or whole numbers, with none missing."
+            ) from None
         if len(self.classes_) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
         self.n_features_in_ = int(np.prod(X.shape[1:]))
         self._shape = X.shape[1:]
         self._range = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
+        self._fractions = _has_fractions(X)
         images = self._images(X)
         height, width = images.shape[1:3]
         steps = -(-len(images) // self.batch_size)
@@ -168,12 +176,23 @@ class ViTClassifier:
                 f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        if X.ndim > 2 and X.shape[1:3] != self.model_.config.image_size:
+            raise ValueError(
+                f"X has images of {X.shape[1]} x {X.shape[2]}, but this classifier was fitted on images of "
+                f"{' x '.join(map(str, self.model_.config.image_size))}: expected the same height and width."
+            )
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
         return exact.probabilities(self._images(X.reshape(-1, *self._shape)))
 
     def score(self, X: np.ndarray, y: Labels) -> float:
         """The share of images X whose predicted label is that of y."""
         labels, predicted = np.asarray(y), self.predict(X)
+        kinds = [{isinstance(label, str) for label in some.tolist()} for some in (labels, self.classes_)]
+        if labels.ndim == 1 and len(labels) and kinds[0].isdisjoint(kinds[1]):
+            raise ValueError(
+                f"y holds {labels.tolist()[0]!r}, but this classifier was fitted on labels such as "
+                f"{self.classes_.tolist()[0]!r}: expected labels of the same type."
+            )
         if labels.shape != predicted.shape:
             raise ValueError(f"X has {len(predicted)} images, y has shape {labels.shape}: expected as many.")
         return float((predicted == labels).mean())
@@ -214,7 +233,7 @@ class ViTClassifier:
     def _images(self, X: np.ndarray) -> np.ndarray:
         """uint8 images (n, H, W, 3) of whatever X is."""
         if self._range is None and X.dtype != np.uint8:
-            if X.min() < 0 or X.max() > 255 or (X.dtype.kind == "f" and (X.round() != X).any()):
+            if X.min() < 0 or X.max() > 255 or _has_fractions(X):
                 raise ValueError(
                     f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
                     "from 0 to 255."
@@ -222,6 +241,11 @@ class ViTClassifier:
             X = X.astype(np.uint8)
         if self._range is not None:
             low, high = self._range
+            if self._fractions and 0 <= low <= high <= 1 < X.max() and not _has_fractions(X):
+                raise ValueError(
+                    f"X holds whole numbers from {X.min()} to {X.max()}, but this classifier was fitted on "
+                    f"values from {low:g} to {high:g}: scale X as the training images were."
+                )
             scaled = (X.astype(np.float64) - low) * (255 / max(high - low, 1e-300))
             X = scaled.round().clip(0, 255).astype(np.uint8)
         if X.ndim == 2:
@@ -254,6 +278,11 @@ class ViTClassifier:
         return int(draw.randint(2**31 - 1))
 
 
+def _has_fractions(X: np.ndarray) -> bool:
+    """Whether some numbers are not whole."""
+    return X.dtype.kind == "f" and bool((X.round() != X).any())
+
+
 def _laid_out(rows: np.ndarray) -> np.ndarray:
     """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as single lines (n, 1, F)."""
     n, F = rows.shape
@@ -268,9 +297,15 @@ def _numbers(X: Any) -> np.ndarray:
     """X as an array of finite real numbers with at least one image."""
     if hasattr(X, "toarray"):
         raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
-    X = np.asarray(X)
-    if X.dtype.kind == "O":
-        X = X.astype(np.float64)
+    try:
+        X = np.asarray(X)
+        if X.dtype.kind == "O":
+            X = X.astype(np.float64)
+    except ValueError:  # as NumPy says of sequences that make no array, and of text
+        raise ValueError(
+            "X makes no array of numbers: expected one, of images that are all of one size. A column of "
+            "arrays becomes one with numpy.stack."
+        ) from None
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
     if X.dtype.kind not in "uifb":

@@ -61,7 +61,10 @@ def main(args: argparse.Namespace) -> None:
     """Load the model, write it, and say where."""
     report = Progress().download(args.weights)
     as_page = args.out.suffix.lower() == ".html"
-    (check_new if as_page else check_free)(args.out)  # before anything is downloaded
+    if as_page:  # before anything is downloaded
+        check_new(args.out)
+    else:
+        check_free(args.out, more=" .html for a page,")
     model = load(args.weights, checkpoint=args.checkpoint, heads=args.heads, report=report)
     check_has_head(args.weights, model)
     model = model.at_resolution(args.resolution, args.position_resize)

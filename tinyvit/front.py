@@ -6,9 +6,10 @@ model.predict("photo.jpg")
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,16 @@ from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_n
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.shell.figures import counted
-from tinyvit.training.fit import check_settings, fit
+from tinyvit.training.fit import check_labels, check_settings, fit
 from tinyvit.training.whitened import whiten_for
 
 Labels = Sequence | np.ndarray
+
+_FIT_SETTINGS = [
+    name
+    for name, parameter in inspect.signature(fit).parameters.items()
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "threads"
+]
 
 
 @dataclass(eq=False, repr=False)
@@ -75,20 +82,19 @@ class Model(core.Model, Looking):
     def fit(self, images: Images, labels: Labels, **settings: Any) -> Model:
         """Train in place on images and their labels; returns the model itself.
 
-        labels are (n,): numbers from 0, or class names. settings are those of training.fit: epochs,
-        batch_size, lr, weight_decay, smoothing, crop_padding, flip, augment, mixup, cutmix, seed, and so on.
-        Raises UserError if training diverges; the model is then as it was before.
+        labels are (n,): numbers from 0, or class names. Training starts from the parameters as they are, so
+        that a second call continues. settings are those of tinyvit.training.fit.fit: epochs, batch_size, lr,
+        optimizer, weight_decay, warmup_epochs, decay, clip, ema, smoothing, crop_padding, flip, augment,
+        augment_ops, augment_magnitude, mixup, cutmix, erase, repeats, seed, precision and report, a function
+        called as report(epoch, loss). Raises UserError if training diverges; the model is then as it was
+        before.
         """
         self._check_classifies()
         if "threads" in settings:
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
-        pixels, numbers = self._pixels(images), self._numbers(labels)
-        if len(pixels) != len(numbers):
-            raise UserError(
-                f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "
-                "same number of each."
-            )
-        data = ImageSet(np.ascontiguousarray(pixels), numbers)
+        if unknown := sorted(settings.keys() - set(_FIT_SETTINGS)):
+            raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(_FIT_SETTINGS)}.")
+        data = self._labelled(images, labels)
         fit(self.config, self.params, data, threads=self.threads, **settings)
         return self
 
@@ -114,8 +120,9 @@ class Model(core.Model, Looking):
         check_new(Path(path))
         samples = None
         if images is not None:
-            given = ImageSet(np.ascontiguousarray(self._pixels(images)), self._numbers(labels))
-            samples = choose_samples(self.config, given)
+            samples = choose_samples(self.config, self._labelled(images, labels))
+        elif len(labels):
+            raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, Path(path), samples, f"{self.params.count:,} parameters.")
 
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
@@ -124,7 +131,7 @@ class Model(core.Model, Looking):
 
     def to(self, device: Device | str) -> Model:
         """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""
-        xp = (_device(device) if isinstance(device, str) else device).xp
+        xp = (device if isinstance(device, Device) else _device(device)).xp
         return self if xp is array_module(self.params.flat) else replace(self, params=self.params.to(xp))
 
     def engine(self) -> ReferenceEngine:
@@ -203,15 +210,31 @@ class Model(core.Model, Looking):
         settings: dict[str, Any] = self.photo_fit.settings if self.photo_fit else {}
         return read_photo(path, self.config.image_size, **settings, with_whole=False).view
 
+    def _labelled(self, images: Images, labels: Labels) -> ImageSet:
+        """Images and as many labels, checked."""
+        pixels, numbers = self._pixels(images), self._numbers(labels)
+        if len(pixels) != len(numbers):
+            raise UserError(
+                f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "
+                "same number of each."
+            )
+        return ImageSet(np.ascontiguousarray(pixels), numbers)
+
     def _numbers(self, labels: Labels) -> np.ndarray:
         """Labels as int64 (n,); class names are converted to numbers."""
-        given = np.asarray(labels)
+        try:
+            given = np.asarray(labels)
+        except ValueError:  # as NumPy says of sequences that make no array
+            raise UserError(
+                "the labels are sequences of several lengths, expected one label for each image."
+            ) from None
+        if given.ndim == 1 and all(type(label) is int for label in given.tolist()):  # also of dtype object
+            check_labels(given, self.config.classes)
+            return given.astype(np.int64)
         if given.ndim != 1:
             raise UserError(f"labels have shape {given.shape}, expected one for each image: (n,).")
         if given.dtype.kind in "fb":
             raise UserError(f"labels are {given.dtype}, expected whole numbers from 0, or names of classes.")
-        if given.dtype.kind in "iu":
-            return given.astype(np.int64)
         numbers = {name: c for c, name in enumerate(self.names)}
         if unknown := sorted({str(name) for name in given.tolist()} - numbers.keys()):
             raise UserError(f"there is no class {unknown[0]!r}: the classes are {', '.join(self.names)}.")
@@ -256,14 +279,22 @@ def preset(
     classes is the number of classes, or their names. init is "official", or "mimetic" for attention that
     looks at close and similar patches from the start. Further keyword arguments replace fields of ViTConfig.
     Raises UserError if there is no such model or field, its patches do not fit the images, two classes have
-    one name, or the model cannot start as init says.
+    one name or one has a name that is not text, or the model cannot start as init says.
     """
     check_settings(seed=seed, threads=threads)
     names: tuple[str, ...] = ()
-    if isinstance(classes, str) or not isinstance(classes, int | np.integer | Iterable):
+    wrong = isinstance(classes, str | bool | Mapping | Set)  # the last two have no order to rely on
+    if wrong or not isinstance(classes, int | np.integer | Iterable):
         raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
     if isinstance(classes, Iterable):
-        names = tuple(map(str, classes))
+        given: list[Any] = list(classes)
+        numbers = given == list(range(len(given)))
+        if not numbers and (others := [name for name in given if not isinstance(name, str)]):
+            raise UserError(
+                f"a class is called {others[0]!r}, expected text: labels that are numbers count from 0 in "
+                "the order of the classes. Give names and labels as text, or only how many classes there are."
+            )
+        names = tuple(map(str, given))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise UserError(f"two classes are called {twice!r}: give each a name of its own.")

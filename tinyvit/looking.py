@@ -67,7 +67,12 @@ class Looking:
         return uniform_distance(self.config)
 
     def filters(self, count: int = 28) -> np.ndarray:
-        """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3)."""
+        """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3).
+
+        There are as many as a patch has numbers, or as the model is wide, whichever is less.
+        """
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise UserError(f"count is {count!r}, expected a whole number, 1 or more.")
         return embedding_filters(self.config, self.params, count)
 
     def position_similarity(self, block: int = 0) -> np.ndarray:
@@ -75,8 +80,8 @@ class Looking:
 
         block is the one whose positions are meant, if every block has its own.
         """
-        if not 0 <= block < max(self.config.layers, 1):
-            raise UserError(f"block is {block}, expected a number from 0 to {self.config.layers - 1}.")
+        if not isinstance(block, int | np.integer) or not 0 <= block < max(self.config.layers, 1):
+            raise UserError(f"block is {block!r}, expected a number from 0 to {self.config.layers - 1}.")
         similarity = position_similarity(self.config, self.params, block)
         if similarity is None:
             raise UserError(f"with position {self.config.position}, no vector belongs to a patch.")

@@ -245,3 +245,19 @@ def test_from_python_with_samples(tmp_path):
     assert found["samples"]["labels"] == [0, 1, 1]
     with pytest.raises(UserError, match="already exists"):
         model.save_page(tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(
+    ("count", "labels", "complaint"),
+    [
+        (3, ["dog"], "found 3 images and 1 label: expected the same number of each"),
+        (3, (), "found 3 images and 0 labels"),
+        (2, [0, 99], "a label is 99, expected 0 to"),
+        (0, ["dog"], "there are labels but no images"),
+    ],
+)
+def test_samples_that_do_not_fit_are_refused_and_no_page_is_written(tmp_path, count, labels, complaint):
+    model = random_model()
+    with pytest.raises(UserError, match=complaint):
+        model.save_page(tmp_path / "page.html", pixels_for(model, count) if count else None, labels)
+    assert not (tmp_path / "page.html").exists()

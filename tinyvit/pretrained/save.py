@@ -53,12 +53,13 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_hugging_face(path, config, params, model.names, fit)
 
 
-def check_free(path: Path) -> None:
-    """Raise UserError unless a model can be written under that name."""
+def check_free(path: Path, more: str = "") -> None:
+    """Raise UserError unless a model can be written under that name; more is what else its ending may be."""
     check_new(path)
     if path.suffix.lower() not in _BY_ENDING:
         raise UserError(
-            f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx, or no ending for a folder."
+            f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
+            "folder."
         )
 
 

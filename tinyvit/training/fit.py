@@ -91,12 +91,7 @@ def fit(
     count, classes = len(data), config.classes
     if not count:
         raise UserError("there are no images to train on: expected at least one.")
-    if labels.min() < 0 or labels.max() >= classes:
-        worst = labels.min() if labels.min() < 0 else labels.max()
-        raise UserError(
-            f"a label is {worst}, expected 0 to {classes - 1} for a model of "
-            f"{counted(classes, 'class', 'classes')}."
-        )
+    check_labels(labels, classes)
     if crop_padding >= min(images.shape[1:3]):
         H, W = images.shape[1:3]
         raise UserError(
@@ -143,6 +138,16 @@ def fit(
     if training.average:
         params.flat[...] = training.average.flat
     return means
+
+
+def check_labels(labels: np.ndarray, classes: int) -> None:
+    """Raise UserError for a label that is not the number of a class."""
+    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+        worst = labels.min() if labels.min() < 0 else labels.max()
+        raise UserError(
+            f"a label is {worst}, expected 0 to {classes - 1} for a model of "
+            f"{counted(classes, 'class', 'classes')}."
+        )
 
 
 def check_settings(**settings: Any) -> None:
