@@ -145,6 +145,14 @@ def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypat
     assert told[0][1] == pytest.approx(np.log(2), rel=0.5)
 
 
+def test_a_new_head_can_have_the_names_of_its_classes(model, images):
+    pets = model.with_new_head(["cat", "dog", "owl"])
+    assert pets.fit(images, ["owl"] * len(images), epochs=3, lr=0.01).predict(images[0]) == "owl"
+    assert model.with_new_head(3).names == ("class 0", "class 1", "class 2")
+    with pytest.raises(UserError, match="two classes are called 'cat'"):
+        model.with_new_head(["cat", "cat"])
+
+
 def test_the_number_of_threads_is_that_of_the_model(model):
     images, labels = dark_and_light(4, np.random.default_rng(0))
     with pytest.raises(UserError, match=r"set model\.threads"):

@@ -125,6 +125,14 @@ class Model(core.Model, Looking):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, Path(path), samples, f"{self.params.count:,} parameters.")
 
+    def with_new_head(self, classes: int | Sequence[str]) -> Model:
+        """The same model with a head of zeros for other classes, to be fine-tuned (paper, section 3.2).
+
+        classes is the number of classes, or their names. Raises UserError for what is neither.
+        """
+        count, names = _count_and_names(classes)
+        return replace(super().with_new_head(count), classes=names)
+
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
         """The same model for square images of that side in pixels, with its position embedding resized."""
         return at_resolution(self, side, position_resize)
@@ -282,25 +290,30 @@ def preset(
     one name or one has a name that is not text, or the model cannot start as init says.
     """
     check_settings(seed=seed, threads=threads)
-    names: tuple[str, ...] = ()
+    count, names = _count_and_names(classes)
+    config = core.preset(name, image_size, count, **changes)
+    return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
+
+
+def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """How many classes there are, and their names; none if they were only counted."""
     wrong = isinstance(classes, str | bool | Mapping | Set)  # the last two have no order to rely on
     if wrong or not isinstance(classes, int | np.integer | Iterable):
         raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
-    if isinstance(classes, Iterable):
-        given: list[Any] = list(classes)
-        numbers = given == list(range(len(given)))
-        if not numbers and (others := [name for name in given if not isinstance(name, str)]):
-            raise UserError(
-                f"a class is called {others[0]!r}, expected text: labels that are numbers count from 0 in "
-                "the order of the classes. Give names and labels as text, or only how many classes there are."
-            )
-        names = tuple(map(str, given))
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
-    count = len(names) if isinstance(classes, Iterable) else int(classes)
-    config = core.preset(name, image_size, count, **changes)
-    return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
+    if not isinstance(classes, Iterable):
+        return int(classes), ()
+    given: list[Any] = list(classes)
+    numbers = given == list(range(len(given)))
+    if not numbers and (others := [name for name in given if not isinstance(name, str)]):
+        raise UserError(
+            f"a class is called {others[0]!r}, expected text: labels that are numbers count from 0 in "
+            "the order of the classes. Give names and labels as text, or only how many classes there are."
+        )
+    names = tuple(map(str, given))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
+    return len(names), names
 
 
 def _device(name: str) -> Device:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,10 @@ def test_damage_is_told_once(run):
 
 def test_what_is_not_a_run(go, tmp_path):
     (tmp_path / "file").write_text("text")
-    for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(UserError, match=r"is not a run folder \(it has no config\.json\)"):
+    no_config = "is not a run folder (it has no config.json)"
+    for name, reason in (("", no_config), ("nowhere", "there is no folder"), ("file", no_config)):
+        path = tmp_path / name
+        with pytest.raises(UserError, match=re.escape(reason)):
             RunFolder.open(path)
         for command, *argv in ((train, "--resume", path), (evaluate, path), (predict, path, "a.png")):
             assert_one_line(go(command, *argv), path, "run folder")

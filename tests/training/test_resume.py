@@ -231,7 +231,7 @@ def test_resume_by_itself_takes_the_latest_run(command, photos, tmp_path, monkey
 def test_resume_without_a_run(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_one_line(command("--resume"), "no run in runs", "--resume RUN")
-    assert_one_line(command("--resume", "nowhere"), "nowhere is not a run folder", "config.json")
+    assert_one_line(command("--resume", "nowhere"), "there is no folder nowhere", "run folder")
     assert not list(tmp_path.iterdir())
 
 

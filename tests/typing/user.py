@@ -26,7 +26,7 @@ def look_at_photos(folder: Path) -> list[str]:
 def train(images: np.ndarray, labels: np.ndarray) -> tinyvit.Model:
     model = tinyvit.preset("nano/4", 32, ["cat", "dog"], drop_path=0.1)
     model.whiten(images).fit(images, ["cat", "dog"]).fit(images, labels, epochs=5).save("pets.npz")
-    wider: tinyvit.Model = model.with_new_head(3).at_resolution(64)
+    wider: tinyvit.Model = model.with_new_head(3).at_resolution(64).with_new_head(["cat", "dog"])
     return wider
 
 

@@ -156,6 +156,8 @@ class RunFolder:
     def open(cls, path: Path) -> RunFolder:
         """An existing run. Raises UserError if there is none."""
         run = cls(path)
+        if not path.exists():
+            raise UserError(f"there is no folder {path}: expected a run folder made by tinyvit.train.")
         if not run.config_path.is_file():
             raise UserError(
                 f"{path} is not a run folder (it has no config.json): expected one made by tinyvit.train."
