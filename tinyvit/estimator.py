@@ -54,7 +54,7 @@ class ViTClassifier:
         batch_size: int = 50,
         lr: float = 2e-3,
         optimizer: str = "adamw",
-        weight_decay: float = 0.05,
+        weight_decay: float | None = None,
         ema: float = 0.0,
         smoothing: float = 0.0,
         crop_padding: int = 0,

@@ -63,6 +63,24 @@ def test_first_values_are_repeated_for_any_other_vit_but_not_for_a_resnet():
     assert first_values(model="resnet-nano") == ("official", False)
 
 
+@pytest.mark.parametrize("before", [{}, {"weight_decay": 0.1}, {"optimizer": "muon"}])
+def test_adam_has_no_weight_decay_unless_it_is_chosen(before):
+    """An L2 penalty of 0.05, which suits AdamW, would keep a ViT from learning."""
+
+    def decay(**chosen):
+        origin = Settings(dataset="shapes", model="nano/4", threads=1, **before) if before else None
+        return new_settings({"optimizer": "adam"} | chosen, origin, select_device("cpu")).weight_decay
+
+    assert decay() == 0.0
+    assert decay(weight_decay=0.01) == 0.01
+    assert decay(optimizer="adamw") == before.get("weight_decay", 0.05)
+
+
+def test_adam_is_repeated_with_its_weight_decay():
+    adam = Settings(dataset="shapes", model="nano/4", threads=1, optimizer="adam", weight_decay=0.01)
+    assert new_settings({"optimizer": "adam"}, adam, select_device("cpu")) == adam
+
+
 @pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers", "init", "whiten"])
 def test_a_run_from_weights_is_not_repeated_with_another_model(name):
     flag = name.replace("_", "-")

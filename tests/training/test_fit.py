@@ -27,6 +27,17 @@ def colours(count=20):
     return ImageSet(pixels, labels)
 
 
+@pytest.mark.parametrize(("optimizer", "usual"), [("adam", 0.0), ("adamw", 0.05), ("muon", 0.05)])
+def test_the_weight_decay_is_what_suits_the_optimizer(optimizer, usual):
+    def trained(**decay):
+        params = initialise(CONFIG, 1)
+        fit(CONFIG, params, colours(), epochs=1, optimizer=optimizer, lr=0.1, **decay)
+        return params.flat
+
+    np.testing.assert_array_equal(trained(), trained(weight_decay=usual))
+    assert (trained() != trained(weight_decay=usual + 0.1)).any()
+
+
 def test_it_is_an_order_plans_and_steps():
     """Three epochs of 20 images in batches of 8: the last batch of each has the 4 that are left."""
     data = colours()

@@ -11,6 +11,15 @@ from tinyvit.optim.sharded import Sharded
 
 Optimizer = SGD | Adam | Muon | Sharded  # anything with step(grads, lr, step) and state
 OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
+_DECOUPLED = ("adamw", "muon")  # from the gradient, so that the decay acts on all weights alike
+
+
+def usual_weight_decay(name: str) -> float:
+    """The weight decay of the optimiser of that name where none was chosen.
+
+    It is 0 for Adam: with an L2 penalty of 0.05, a ViT learns next to nothing (see optim.adam).
+    """
+    return 0.05 if name in _DECOUPLED else 0.0
 
 
 def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> Optimizer:
@@ -33,4 +42,5 @@ __all__ = [
     "clip_norm",
     "learning_rate",
     "make_optimizer",
+    "usual_weight_decay",
 ]

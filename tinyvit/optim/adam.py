@@ -8,7 +8,8 @@ At step t, counted from 1, with gradient g:
     w <- w - lr m' / (sqrt(v') + eps)                                                      (4)
 
 Weight decay. Adam with an L2 penalty adds decay * w to g. The penalty is then divided by sqrt(v'), so weights
-with large gradients hardly decay. AdamW decouples the decay from the gradient:
+with large gradients hardly decay, and those with small ones do little else. AdamW decouples the decay from
+the gradient:
 
     w <- w - lr decay w      before (4)                                                    (5)
 

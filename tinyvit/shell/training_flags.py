@@ -161,7 +161,7 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=natural_float,
         metavar="X",
         help="strength of weight decay, which acts only on matrices, and not with sgd "
-        f"(default: {Settings.weight_decay:g}; for finetune, 0)",
+        f"(default: {Settings.weight_decay:g}; for finetune, and with adam, 0)",
     )
     fit.add_argument(
         "--clip",

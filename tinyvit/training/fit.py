@@ -21,7 +21,7 @@ from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import Average, learning_rate, make_optimizer
+from tinyvit.optim import Average, learning_rate, make_optimizer, usual_weight_decay
 from tinyvit.runs.settings import what_is_expected
 from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
@@ -36,7 +36,7 @@ def fit(
     batch_size: int = 64,
     lr: float = 1e-3,
     optimizer: str = "adamw",
-    weight_decay: float = 0.05,
+    weight_decay: float | None = None,
     warmup_epochs: float = 1.0,
     decay: str = "cosine",
     clip: float = 1.0,
@@ -58,11 +58,14 @@ def fit(
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
-    The settings are those of the train command; with ema, the parameters end as their running average. A
-    smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
-    from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
-    or training diverges; the parameters are then what they were before.
+    The settings are those of the train command; weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon.
+    With ema, the parameters end as their running average. A smaller last batch of an epoch is trained on too.
+    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images, a
+    label is out of range, a setting cannot have its value, or training diverges; the parameters are then what
+    they were before.
     """
+    if weight_decay is None:
+        weight_decay = usual_weight_decay(optimizer)
     check_settings(
         epochs=epochs,
         batch_size=batch_size,
