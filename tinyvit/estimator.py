@@ -19,6 +19,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.front import Labels, Model, preset
 from tinyvit.model import is_preset
+from tinyvit.optim import usual_learning_rate
 from tinyvit.training.fit import check_settings
 
 _PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
@@ -37,8 +38,8 @@ class ViTClassifier:
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
     passes over the images, which is increased if it would mean fewer than 200 updates. init is that of
-    tinyvit.preset, and whiten whether to call Model.whiten first. The other settings are those of Model.fit;
-    random_state None draws a random seed.
+    tinyvit.preset, and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the
+    other optimisers. The other settings are those of Model.fit; random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -52,7 +53,7 @@ class ViTClassifier:
         patch_size: int | None = None,
         epochs: int = 10,
         batch_size: int = 50,
-        lr: float = 2e-3,
+        lr: float | None = None,
         optimizer: str = "adamw",
         weight_decay: float | None = None,
         ema: float = 0.0,
@@ -136,7 +137,7 @@ class ViTClassifier:
             codes,
             epochs=self.n_iter_,
             batch_size=self.batch_size,
-            lr=self.lr,
+            lr=usual_learning_rate(self.optimizer, otherwise=2e-3) if self.lr is None else self.lr,
             optimizer=self.optimizer,
             weight_decay=self.weight_decay,
             ema=self.ema,

@@ -76,9 +76,22 @@ def test_adam_has_no_weight_decay_unless_it_is_chosen(before):
     assert decay(optimizer="adamw") == before.get("weight_decay", 0.05)
 
 
-def test_adam_is_repeated_with_its_weight_decay():
-    adam = Settings(dataset="shapes", model="nano/4", threads=1, optimizer="adam", weight_decay=0.01)
-    assert new_settings({"optimizer": "adam"}, adam, select_device("cpu")) == adam
+def test_sgd_takes_larger_steps_unless_their_size_is_chosen():
+    """At 0.002, which suits Adam, it hardly moves."""
+
+    def rate(origin=None, **chosen):
+        return new_settings({"optimizer": "sgd"} | chosen, origin, select_device("cpu")).lr
+
+    origin = Settings(dataset="shapes", model="nano/4", threads=1, lr=0.003)
+    assert rate() == rate(recipe="cpu-quick") == rate(origin) == 0.05
+    assert rate(lr=0.01) == rate(origin, lr=0.01) == rate(weights="w", model="nano/4") == 0.01
+    assert rate(origin, optimizer="adamw") == 0.003
+
+
+@pytest.mark.parametrize(("optimizer", "own"), [("adam", {"weight_decay": 0.01}), ("sgd", {"lr": 0.3})])
+def test_an_optimiser_is_repeated_with_its_settings(optimizer, own):
+    origin = Settings(dataset="shapes", model="nano/4", threads=1, optimizer=optimizer, **own)
+    assert new_settings({"optimizer": optimizer}, origin, select_device("cpu")) == origin
 
 
 @pytest.mark.parametrize("name", ["model", "pool", "position_at", "layers", "init", "whiten"])

@@ -38,6 +38,16 @@ def test_the_weight_decay_is_what_suits_the_optimizer(optimizer, usual):
     assert (trained() != trained(weight_decay=usual + 0.1)).any()
 
 
+@pytest.mark.parametrize(("optimizer", "usual"), [("sgd", 0.05), ("adamw", 0.001)])
+def test_the_learning_rate_is_what_suits_the_optimizer(optimizer, usual):
+    def trained(**rate):
+        params = initialise(CONFIG, 1)
+        fit(CONFIG, params, colours(), epochs=1, optimizer=optimizer, **rate)
+        return params.flat
+
+    np.testing.assert_array_equal(trained(), trained(lr=usual))
+
+
 def test_it_is_an_order_plans_and_steps():
     """Three epochs of 20 images in batches of 8: the last batch of each has the 4 that are left."""
     data = colours()

@@ -22,6 +22,11 @@ def usual_weight_decay(name: str) -> float:
     return 0.05 if name in _DECOUPLED else 0.0
 
 
+def usual_learning_rate(name: str, otherwise: float) -> float:
+    """The learning rate where none was chosen: 0.05 for SGD, whose steps are as small as the gradient is."""
+    return 0.05 if name == "sgd" else otherwise
+
+
 def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentum: float = 0.9) -> Optimizer:
     """The optimiser called 'adamw', 'adam', 'sgd' or 'muon'; SGD has no weight decay (paper, Table 4)."""
     if name == "sgd":
@@ -42,5 +47,6 @@ __all__ = [
     "clip_norm",
     "learning_rate",
     "make_optimizer",
+    "usual_learning_rate",
     "usual_weight_decay",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
-from tinyvit.optim import DECAYS, OPTIMIZERS
+from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.augmentation_flags import add_augmentation_flags
 from tinyvit.shell.command import (
@@ -136,7 +136,11 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         f"(default: {Settings.optimizer}; for finetune, sgd)",
     )
     fit.add_argument(
-        "--lr", type=positive_float, metavar="X", help="highest learning rate, reached at the end of warm-up"
+        "--lr",
+        type=positive_float,
+        metavar="X",
+        help="highest learning rate, reached at the end of warm-up (by default the recipe's; for sgd from "
+        f"scratch, {usual_learning_rate('sgd', Settings.lr):g})",
     )
     fit.add_argument(
         "--decay",

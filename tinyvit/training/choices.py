@@ -10,7 +10,6 @@ from tinyvit.backend import Device
 from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
-from tinyvit.optim import usual_weight_decay
 from tinyvit.parallel import ALONE, Ranks
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
@@ -18,6 +17,7 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import (
     FINE_TUNING,
+    OF_OPTIMIZER,
     PRE_TRAINING,
     RESNET,
     fitted_fine_tuning,
@@ -59,8 +59,8 @@ def new_settings(
         usual = usual | RESNET
     if "target" in chosen:
         usual = usual | PRE_TRAINING
-    if chosen.get("optimizer") == "adam":
-        usual = usual | {"weight_decay": usual_weight_decay("adam")}
+    if "weights" not in chosen:
+        usual = usual | OF_OPTIMIZER.get(chosen.get("optimizer", ""), {})
     if repeated is not None:
         settings = replace(repeated, **(_not_repeated(chosen, repeated, usual) | chosen))
         if "epochs" in chosen:
@@ -115,16 +115,16 @@ def _of_its_own(settings: Settings) -> Settings:
 def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:
     """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
 
-    Positions of another kind are at their usual place, and Adam in place of another optimiser has its usual
-    weight decay. A ViT in place of a ResNet, or a ResNet in place of a ViT, has the usual settings where a
-    ResNet has no choice. The shape of blocks is not that of a ResNet, nor of weights, which have been trained
-    and so need no first values either.
+    Positions of another kind are at their usual place. Adam in place of another optimiser has its usual
+    weight decay, and SGD its usual learning rate. A ViT in place of a ResNet, or a ResNet in place of a ViT,
+    has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor of
+    weights, which have been trained and so need no first values either.
     """
     anew: dict[str, Any] = {"position_at": None} if "position" in chosen else {}
-    if chosen.get("optimizer") == "adam" != repeated.optimizer:
-        anew["weight_decay"] = usual_weight_decay("adam")
     if repeated.weights:
         return anew
+    if (optimizer := chosen.get("optimizer", repeated.optimizer)) != repeated.optimizer:
+        anew |= OF_OPTIMIZER.get(optimizer, {})
     if "weights" in chosen:
         return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):

@@ -21,7 +21,13 @@ from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import Average, learning_rate, make_optimizer, usual_weight_decay
+from tinyvit.optim import (
+    Average,
+    learning_rate,
+    make_optimizer,
+    usual_learning_rate,
+    usual_weight_decay,
+)
 from tinyvit.runs.settings import what_is_expected
 from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
@@ -34,7 +40,7 @@ def fit(
     *,
     epochs: int = 10,
     batch_size: int = 64,
-    lr: float = 1e-3,
+    lr: float | None = None,
     optimizer: str = "adamw",
     weight_decay: float | None = None,
     warmup_epochs: float = 1.0,
@@ -58,12 +64,14 @@ def fit(
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
-    The settings are those of the train command; weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon.
-    With ema, the parameters end as their running average. A smaller last batch of an epoch is trained on too.
-    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images, a
-    label is out of range, a setting cannot have its value, or training diverges; the parameters are then what
-    they were before.
+    The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
+    weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon. With ema, the parameters end as their
+    running average. A smaller last batch of an epoch is trained on too. report(epoch, loss) is called after
+    each epoch, counted from 1. Raises UserError if there are no images, a label is out of range, a setting
+    cannot have its value, or training diverges; the parameters are then what they were before.
     """
+    if lr is None:
+        lr = usual_learning_rate(optimizer, otherwise=1e-3)
     if weight_decay is None:
         weight_decay = usual_weight_decay(optimizer)
     check_settings(

@@ -9,7 +9,9 @@ import math
 from typing import Any
 
 from tinyvit.model.config import WITHOUT_TRANSFORMER
+from tinyvit.optim import usual_learning_rate, usual_weight_decay
 from tinyvit.recipes.named import named_recipe
+from tinyvit.runs.settings import Settings
 
 _ON_CPU: dict[str, dict[str, Any]] = {
     "shapes": {
@@ -36,6 +38,12 @@ PRE_TRAINING: dict[str, Any] = {
     "drop_path": 0.0,
     "mixup": 0.0,
     "cutmix": 0.0,
+}
+
+# What does not suit another optimiser than the recipe's, if the user chooses that optimiser.
+OF_OPTIMIZER: dict[str, dict[str, Any]] = {
+    "adam": {"weight_decay": usual_weight_decay("adam")},
+    "sgd": {"lr": usual_learning_rate("sgd", Settings.lr)},
 }
 
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
