@@ -146,7 +146,7 @@ def test_a_run_that_has_not_finished_an_epoch_does_not_stop_the_others(go, train
 
 def test_what_cannot_be_compared_is_one_line(go, trained, variant, tmp_path):
     assert_one_line(go(compare, trained), "at least two runs")
-    assert_one_line(go(compare, trained, tmp_path / "nothing"), "nothing", "config.json")
+    assert_one_line(go(compare, trained, tmp_path / "nothing"), "there is no folder", "nothing")
     assert_one_line(go(compare, trained, trained, "--out", tmp_path / "c.jpg"), "end in .png")
     damaged = variant("damaged")
     with open(damaged / "metrics.jsonl", "a", encoding="utf-8") as file:
