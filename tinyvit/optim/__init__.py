@@ -17,7 +17,7 @@ _DECOUPLED = ("adamw", "muon")  # from the gradient, so that the decay acts on a
 def usual_weight_decay(name: str) -> float:
     """The weight decay of the optimiser of that name where none was chosen.
 
-    It is 0 for Adam: with an L2 penalty of 0.05, a ViT learns next to nothing (see optim.adam).
+    It is 0 for Adam: with an L2 penalty of 0.05, a ViT learns far less (see optim.adam).
     """
     return 0.05 if name in _DECOUPLED else 0.0
 
