@@ -88,6 +88,29 @@ def test_sgd_takes_larger_steps_unless_their_size_is_chosen():
     assert rate(origin, optimizer="adamw") == 0.003
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "muon"])
+def test_fine_tuning_takes_smaller_steps_if_they_are_not_sgd_s(optimizer):
+    """At SGD's 0.01, weights forget what they have learned."""
+
+    def rate(origin=None, **chosen):
+        return new_settings({"optimizer": optimizer} | chosen, origin, select_device("cpu")).lr
+
+    fine_tuned = Settings(dataset="shapes", model="w", weights="w", threads=1, optimizer="sgd", lr=0.03)
+    assert rate(weights="w", model="w") == rate(fine_tuned) == 0.001
+    assert rate(weights="w", model="w", lr=0.02) == rate(fine_tuned, lr=0.02) == 0.02
+    assert rate(fine_tuned, optimizer="sgd") == 0.03
+
+
+def test_an_optimiser_in_place_of_another_does_not_inherit_what_only_suited_that():
+    def repeated(**own):
+        origin = Settings(dataset="shapes", model="nano/4", threads=1, **own)
+        return new_settings({"optimizer": "adamw"}, origin, select_device("cpu"))
+
+    assert repeated(optimizer="sgd", lr=0.05).lr == 0.002  # the recipe's
+    assert repeated(optimizer="adam", weight_decay=0.0).weight_decay == 0.05
+    assert repeated(optimizer="muon", lr=0.004).lr == 0.004  # suits AdamW too
+
+
 @pytest.mark.parametrize(("optimizer", "own"), [("adam", {"weight_decay": 0.01}), ("sgd", {"lr": 0.3})])
 def test_an_optimiser_is_repeated_with_its_settings(optimizer, own):
     origin = Settings(dataset="shapes", model="nano/4", threads=1, optimizer=optimizer, **own)

@@ -139,8 +139,8 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         "--lr",
         type=positive_float,
         metavar="X",
-        help="highest learning rate, reached at the end of warm-up (by default the recipe's; for sgd from "
-        f"scratch, {usual_learning_rate('sgd', Settings.lr):g})",
+        help="highest learning rate, reached at the end of warm-up (default: the recipe's; with sgd from "
+        f"scratch, {usual_learning_rate('sgd', Settings.lr):g}; for finetune, 0.01, or 0.001 without sgd)",
     )
     fit.add_argument(
         "--decay",

@@ -17,7 +17,8 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import (
     FINE_TUNING,
-    OF_OPTIMIZER,
+    FINE_TUNING_WITH,
+    FROM_SCRATCH_WITH,
     PRE_TRAINING,
     RESNET,
     fitted_fine_tuning,
@@ -49,7 +50,8 @@ def new_settings(
     named = chosen.get("recipe")
     origin = named_recipe(named).settings if named else repeated
     dataset = chosen.get("dataset", origin.dataset if origin else "shapes")
-    if "weights" in chosen:
+    fine_tuning = "weights" in chosen or bool(repeated and repeated.weights)
+    if fine_tuning:
         usual = FINE_TUNING
     elif named:
         usual = settings_of(named)
@@ -59,10 +61,10 @@ def new_settings(
         usual = usual | RESNET
     if "target" in chosen:
         usual = usual | PRE_TRAINING
-    if "weights" not in chosen:
-        usual = usual | OF_OPTIMIZER.get(chosen.get("optimizer", ""), {})
+    suiting = FINE_TUNING_WITH if fine_tuning else FROM_SCRATCH_WITH
+    usual = usual | suiting.get(chosen.get("optimizer", ""), {})
     if repeated is not None:
-        settings = replace(repeated, **(_not_repeated(chosen, repeated, usual) | chosen))
+        settings = replace(repeated, **(_not_repeated(chosen, repeated, usual, suiting) | chosen))
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
     else:
@@ -112,19 +114,23 @@ def _of_its_own(settings: Settings) -> Settings:
     return replace(settings, recipe=None) if changed else settings
 
 
-def _not_repeated(chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any]) -> dict[str, Any]:
+def _not_repeated(
+    chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any], suiting: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
 
-    Positions of another kind are at their usual place. Adam in place of another optimiser has its usual
-    weight decay, and SGD its usual learning rate. A ViT in place of a ResNet, or a ResNet in place of a ViT,
-    has the usual settings where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor of
-    weights, which have been trained and so need no first values either.
+    Positions of another kind are at their usual place. Another optimiser has the usual settings where one of
+    the two needs its own. A ViT in place of a ResNet, or a ResNet in place of a ViT, has the usual settings
+    where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor of weights, which have been
+    trained and so need no first values either.
     """
     anew: dict[str, Any] = {"position_at": None} if "position" in chosen else {}
+    before = suiting.get(repeated.optimizer, {})
+    after = suiting.get(chosen.get("optimizer", repeated.optimizer), {})
+    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    anew |= {name: usual.get(name, getattr(Settings, name)) for name in differing}
     if repeated.weights:
         return anew
-    if (optimizer := chosen.get("optimizer", repeated.optimizer)) != repeated.optimizer:
-        anew |= OF_OPTIMIZER.get(optimizer, {})
     if "weights" in chosen:
         return anew | dict.fromkeys(SHAPE) | {name: getattr(Settings, name) for name in ("init", "whiten")}
     if is_resnet(chosen.get("model", repeated.model)) == is_resnet(repeated.model):

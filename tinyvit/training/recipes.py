@@ -40,11 +40,12 @@ PRE_TRAINING: dict[str, Any] = {
     "cutmix": 0.0,
 }
 
-# What does not suit another optimiser than the recipe's, if the user chooses that optimiser.
-OF_OPTIMIZER: dict[str, dict[str, Any]] = {
+# What suits an optimiser that the user chooses, where the recipe is for another.
+FROM_SCRATCH_WITH: dict[str, dict[str, Any]] = {
     "adam": {"weight_decay": usual_weight_decay("adam")},
     "sgd": {"lr": usual_learning_rate("sgd", Settings.lr)},
 }
+FINE_TUNING_WITH: dict[str, dict[str, Any]] = {name: {"lr": 1e-3} for name in ("adam", "adamw", "muon")}
 
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {
