@@ -101,6 +101,13 @@ def test_fine_tuning_takes_smaller_steps_if_they_are_not_sgd_s(optimizer):
     assert rate(fine_tuned, optimizer="sgd") == 0.03
 
 
+def test_fine_tuning_with_adam_decays_no_weights_even_if_a_run_that_did_is_repeated():
+    for optimizer in ("adamw", "muon"):
+        origin = Settings(dataset="shapes", model="nano/4", threads=1, optimizer=optimizer)
+        chosen = {"weights": "w", "model": "w", "optimizer": "adam"}
+        assert new_settings(chosen, origin, select_device("cpu")).weight_decay == 0.0
+
+
 def test_an_optimiser_in_place_of_another_does_not_inherit_what_only_suited_that():
     def repeated(**own):
         origin = Settings(dataset="shapes", model="nano/4", threads=1, **own)

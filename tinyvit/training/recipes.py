@@ -46,6 +46,7 @@ FROM_SCRATCH_WITH: dict[str, dict[str, Any]] = {
     "sgd": {"lr": usual_learning_rate("sgd", Settings.lr)},
 }
 FINE_TUNING_WITH: dict[str, dict[str, Any]] = {name: {"lr": 1e-3} for name in ("adam", "adamw", "muon")}
+FINE_TUNING_WITH["adam"] |= FROM_SCRATCH_WITH["adam"]
 
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {
