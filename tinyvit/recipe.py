@@ -6,7 +6,7 @@ import argparse
 import json
 import textwrap
 
-from tinyvit.recipes.measured import measurements
+from tinyvit.recipes.measured import measurements, sentences
 from tinyvit.recipes.named import RECIPES, named_recipe
 from tinyvit.recipes.table import table
 from tinyvit.shell.command import make_parser, run_command
@@ -39,7 +39,7 @@ def list_recipes() -> None:
     for name in RECIPES:
         recipe = named_recipe(name)
         print(f"  {name:<{width}}  {recipe.purpose}")
-        for line in [measured.sentence for measured in measurements(recipe)] or [_UNMEASURED]:
+        for line in sentences(measurements(recipe)) or [_UNMEASURED]:
             print(f"  {'':<{width}}  {line}")
     print("\nTo train by one: python -m tinyvit.train --recipe NAME")
 
@@ -55,7 +55,7 @@ def show(name: str) -> None:
     print()
     for run in recipe.reached:
         print(f"  {100 * run.accuracy:.1f}%  {run.dataset}, {run.copy}, seed {run.seed}, {run.date}")
-    for line in [measured.sentence for measured in measurements(recipe)] or [_UNMEASURED]:
+    for line in sentences(measurements(recipe)) or [_UNMEASURED]:
         print(line)
     print(f"python -m tinyvit.train --recipe {recipe.name}")
 

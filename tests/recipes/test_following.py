@@ -167,3 +167,10 @@ def test_the_time_at_the_speed_seen_grows_from_what_was_measured(rewrite, change
     rewrite({"minutes": 2.0, "images_per_second": 100.0})
     line = at_this_speed(choose(recipe="cpu-quick", **change), 6000, 50.0)
     assert line == f"at 50 img/s, the speed seen here, the whole run takes about {time}"
+
+
+def test_a_run_never_takes_less_than_its_training(rewrite):
+    """A measured run may have had fewer training images, where some were held out."""
+    rewrite({"minutes": 0.9, "images_per_second": 100.0}, {"minutes": 0.8, "seed": 1, "processor": "another"})
+    line = at_this_speed(choose(recipe="cpu-quick"), 6000, 50.0)
+    assert line.endswith("takes about 2:00")

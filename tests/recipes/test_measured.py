@@ -6,7 +6,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line
 from tinyvit import recipe
-from tinyvit.recipes.measured import measurements
+from tinyvit.recipes.measured import measurements, sentences
 from tinyvit.recipes.named import RECIPES, named_recipe
 
 
@@ -16,10 +16,22 @@ def test_runs_that_can_be_compared_are_averaged(rewrite):
         {"accuracy": 0.708, "seed": 1, "minutes": 17.0, "images_per_second": 1400.0},
         {"accuracy": 0.714, "seed": 2, "minutes": 18.0, "images_per_second": 1200.0},
     )
-    (measured,) = measurements(named_recipe("cpu-quick"))
-    assert measured.sentence == (
+    assert sentences(measurements(named_recipe("cpu-quick"))) == [
         "70.8 ± 0.6% (folder, drawn, 3 seeds) in 17:00 at 1,200 img/s on a processor, 2 cores"
+    ]
+
+
+def test_runs_on_several_processors_have_one_accuracy_and_several_times(rewrite):
+    rewrite(
+        {"accuracy": 0.70, "seed": 0},
+        {"accuracy": 0.72, "seed": 1, "processor": "another", "minutes": 1.0, "images_per_second": 200.0},
+        {"accuracy": 0.8, "seed": 0, "copy": "photographed"},
     )
+    assert sentences(measurements(named_recipe("cpu-quick"))) == [
+        "71.0 ± 1.4% (folder, drawn, 2 seeds) in 2:00 at 100 img/s on a processor, 2 cores "
+        "or in 1:00 at 200 img/s on another",
+        "80.0% (folder, photographed, one seed) in 2:00 at 100 img/s on a processor, 2 cores",
+    ]
 
 
 @pytest.mark.parametrize("other", [{"copy": "photographed"}, {"processor": "another"}, {"dataset": "shapes"}])

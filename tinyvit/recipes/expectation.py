@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tinyvit.recipes.measured import Measured, measurements
+from tinyvit.recipes.measured import Measured, measurements, sentences
 from tinyvit.recipes.named import RECIPES, Recipe, named_recipe
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import duration, img_per_second
@@ -14,7 +14,7 @@ def expected(settings: Settings) -> list[str]:
     if recipe is None:
         return []
     if measured := _measured(recipe, settings):
-        return [f"recipe {recipe.name}: expect {each.sentence}" for each in measured]
+        return [f"recipe {recipe.name}: expect {line}" for line in sentences(measured)]
     if settings.dataset != recipe.settings.dataset:
         made_for = f"recipe {recipe.name} was made for {recipe.settings.dataset}"
         return [f"{made_for}: nobody has measured it on {settings.dataset} yet"]
@@ -27,12 +27,15 @@ def expected(settings: Settings) -> list[str]:
 def at_this_speed(settings: Settings, images: int, rate: float) -> str:
     """How long a whole run takes that trains on so many images (over all epochs) at `rate` images per second.
 
-    Where such a run was measured, its time for everything but training grows in proportion.
+    Where such runs were measured, the longest decides, and its time for everything but training grows in
+    proportion. But a run never takes less than its training alone.
     """
     recipe = _recipe_of(settings)
     measured = _measured(recipe, settings) if recipe else []
-    seconds = measured[0].seconds * measured[0].rate / rate if measured else images / rate
-    return f"at {img_per_second(rate)}, the speed seen here, the whole run takes about {duration(seconds)}"
+    work = max([images, *(each.seconds * each.rate for each in measured)])  # in images
+    return (
+        f"at {img_per_second(rate)}, the speed seen here, the whole run takes about {duration(work / rate)}"
+    )
 
 
 def _recipe_of(settings: Settings) -> Recipe | None:

@@ -37,13 +37,6 @@ class Measured:
         """Time and rate: 16:37 at 1,200 img/s."""
         return f"{duration(self.seconds)} at {img_per_second(self.rate)}"
 
-    @property
-    def sentence(self) -> str:
-        """All of it, for one line on a terminal."""
-        run, count = self.runs[0], len(self.runs)
-        seeds = f"{count} seeds" if count > 1 else "one seed"
-        return f"{self.accuracy}% ({run.dataset}, {run.copy}, {seeds}) in {self.speed} on {run.processor}"
-
 
 def measurements(recipe: Recipe, dataset: str | None = None) -> list[Measured]:
     """The recipe's runs, on this data set if it is given, in groups that may be compared."""
@@ -52,3 +45,20 @@ def measurements(recipe: Recipe, dataset: str | None = None) -> list[Measured]:
         if dataset in (None, run.dataset):
             groups.setdefault((run.dataset, run.copy, run.processor, run.passes), []).append(run)
     return [Measured(tuple(runs)) for runs in groups.values()]
+
+
+def sentences(measured: list[Measured]) -> list[str]:
+    """All of it, a line for each experiment: accuracy does not depend on the processor, but time does."""
+    experiments: dict[tuple, list[Measured]] = {}
+    for each in measured:
+        run = each.runs[0]
+        experiments.setdefault((run.dataset, run.copy, run.passes), []).append(each)
+    return [_sentence(groups) for groups in experiments.values()]
+
+
+def _sentence(groups: list[Measured]) -> str:
+    together = Measured(tuple(run for each in groups for run in each.runs))
+    run, count = together.runs[0], len(together.runs)
+    seeds = f"{count} seeds" if count > 1 else "one seed"
+    times = " or ".join(f"in {each.speed} on {each.runs[0].processor}" for each in groups)
+    return f"{together.accuracy}% ({run.dataset}, {run.copy}, {seeds}) {times}"
