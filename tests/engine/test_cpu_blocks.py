@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
-from tinyvit.checking import random_params
+from tinyvit.checking import numerical_gradient, random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine
 from tinyvit.engine.cpu import attention, pieces, products
 from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
-from tinyvit.engine.cpu.folding import fold
+from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -79,7 +79,9 @@ def test_attention_is_that_of_the_operation(any_pieces, queries, size):
     qkv, do = rng.normal(size=(3, 5, 3, 2, 4)), rng.normal(size=(3, queries, 2, 4))  # B N 3 H K
     qkv[:, :, 0] *= size
     with np.errstate(all="raise", under="ignore"):
-        o, A = attend(qkv, queries)
+        A = np.empty((3, 2, queries, 5))
+        o = attend(qkv, queries, A)
+        assert np.array_equal(attend(qkv, queries), o)
     expected, outputs, cache = plain_attention(qkv, queries)
     assert distance(A, expected) < 1e-13
     assert distance(o, outputs.transpose(0, 2, 1, 3)) < 1e-13
@@ -125,10 +127,36 @@ def test_a_product_is_added_whatever_the_strides(shape, views, dtype, seed):
     assert np.array_equal(product_plus_bias(a, b, np.arange(J, dtype=dtype)), np.arange(J) + c - 1)
 
 
-def test_columns_that_are_not_side_by_side_are_multiplied_too():
-    a, b, c = np.arange(24.0).reshape(3, 8)[:, ::2], np.arange(8.0).reshape(4, 2), np.zeros((3, 2))
-    add_product(c, a, b)
-    assert np.array_equal(c, a @ b)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[:, ::2],
+        lambda x: x[::-1, :4],
+        lambda x: x[:, 3::-1],
+        lambda x: np.broadcast_to(x[0, :4], (4, 4)),
+        lambda x: np.lib.stride_tricks.sliding_window_view(x[0, :7], 4),
+        lambda x: np.ascontiguousarray(x[:, :1]).T,
+        lambda x: x[:1, :4].T,
+    ],
+    ids=[
+        "every other",
+        "upwards",
+        "leftwards",
+        "one row again and again",
+        "windows",
+        "thin",
+        "thin, upright",
+    ],
+)
+def test_an_array_that_blas_cannot_read_is_multiplied_too(view):
+    x = view(np.arange(32.0).reshape(4, 8))
+    for a, b in (
+        (x, np.arange(2.0 * x.shape[1]).reshape(-1, 2)),
+        (np.arange(2.0 * len(x)).reshape(2, -1), x),
+    ):
+        c = np.zeros((len(a), b.shape[1]))
+        add_product(c, a, b)
+        assert np.array_equal(c, a @ b)
 
 
 def test_without_the_function_of_blas_the_sum_is_the_same(monkeypatch):
@@ -161,6 +189,63 @@ def test_folding_leaves_the_parameters_alone_and_shares_what_it_does_not_change(
     assert np.array_equal(params.flat, before)
     assert folded.fc2 is params["blocks.0.mlp.fc2.weight"]
     np.testing.assert_allclose(folded.qkv.mean(axis=0), 0, atol=1e-15)
+
+
+def test_folded_parameters_give_what_the_plain_ones_give():
+    """Equations 1 to 5, for tokens that are normalised, and attention whose rows sum to 1."""
+    config, rng = tiny_config(), np.random.default_rng(0)
+    params = random_params(config, rng)
+    folded, D = fold(config, params, 0), config.width
+    n = rng.normal(size=(7, D))
+    n -= n.mean(axis=1, keepdims=True)
+    (gain1, offset1), (gain2, offset2) = params.group("blocks.0.norm1"), params.group("blocks.0.norm2")
+    qkv, qkv_bias, out, out_bias, fc1, fc1_bias, *_ = (
+        *params.group("blocks.0.attn"),
+        *params.group("blocks.0.mlp"),
+    )
+    plain = (n * gain1 + offset1) @ qkv + qkv_bias
+    mine = n @ folded.qkv + folded.qkv_bias
+    scale = 1 / np.sqrt(D // config.heads)
+    assert distance(mine[:, :D], scale * plain[:, :D]) < 1e-13
+    for part in (slice(D, 2 * D), slice(2 * D, None)):  # but for a constant: keys, values
+        assert distance(mine[:, part] - mine[:1, part], plain[:, part] - plain[:1, part]) < 1e-13
+    A = rng.dirichlet(np.ones(7), size=7)
+    wanted = A @ plain[:, 2 * D :] @ out + out_bias
+    assert distance(A @ mine[:, 2 * D :] @ folded.out + folded.out_bias, wanted) < 1e-13
+    assert distance(n @ folded.fc1 + folded.fc1_bias, (n * gain2 + offset2) @ fc1 + fc1_bias) < 1e-13
+
+
+def test_unfolded_gradients_are_those_of_the_parameters():
+    """Equations 6 and 7, for any loss that is linear in the folded parameters."""
+    config, rng = tiny_config(), np.random.default_rng(0)
+    params, D = random_params(config, rng), config.width
+    upstream = Folded(*(rng.normal(size=each.shape) for each in fold(config, params, 1)))
+    for matrix in (upstream.qkv, upstream.fc1):
+        matrix -= matrix.mean(axis=0)  # as n^T dy has it, since n has mean 0
+    upstream.qkv_bias[D:] = 0  # these offsets are always 0
+
+    def loss():
+        return sum(np.vdot(x, dx) for x, dx in zip(fold(config, params, 1), upstream, strict=True))
+
+    grads = params.zeros_like()
+    places = (*grads.group("blocks.1.attn"), *grads.group("blocks.1.mlp"))
+    for place, dx in zip(places, upstream, strict=True):
+        place[...] = dx
+    unfold_gradients(config, params, 1, grads)
+    for name in params:
+        if name.startswith("blocks.1."):
+            assert distance(grads[name], numerical_gradient(loss, params[name])) < 1e-6, name
+
+
+def test_an_mlp_of_width_1_has_the_gradients_of_the_reference(monkeypatch):
+    """Its matrices are so thin that BLAS can be told wrongly how to read them."""
+    monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 0)
+    config, rng = tiny_config(mlp_width=1), np.random.default_rng(0)
+    params, (images, labels) = random_params(config, rng), random_batch(config, 5, rng)
+    engines = ReferenceEngine(config, params), CpuEngine(config, params, threads=2, micro_batch=2)
+    for engine in engines:
+        engine.loss_and_grads(images, labels)
+    assert distance(engines[1].grads.flat, engines[0].grads.flat) < 1e-11
 
 
 @pytest.mark.parametrize(

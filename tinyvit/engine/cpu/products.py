@@ -50,11 +50,10 @@ def _layout(x: np.ndarray) -> tuple[int, int]:
 
     That is 0 if x can be read in neither way.
     """
-    size = x.itemsize
-    along, across = x.strides[1], x.strides[0]
-    if along == size:
+    size, (rows, columns), (across, along) = x.itemsize, x.shape, x.strides
+    if along == size and across >= columns * size:
         return _AS_IS, across // size
-    if across == size:
+    if across == size and along >= rows * size:
         return _TRANSPOSED, along // size
     return _AS_IS, 0
 
