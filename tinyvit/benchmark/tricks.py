@@ -166,7 +166,8 @@ def _attention(arrays: Arrays) -> Trick:
         return o, dqkv
 
     def engine(qkv: Array, scaled: Array, do: Array) -> Results:
-        o, A = attend(scaled, N)
+        A = np.empty((B, H, N, N), dtype=scaled.dtype)
+        o = attend(scaled, N, A)
         return o, attend_backward(do, scaled, o, A)
 
     def as_plain(o: Array, dqkv: Array) -> Results:

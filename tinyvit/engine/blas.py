@@ -1,7 +1,7 @@
-"""What the CPU engine needs from the libraries below NumPy: the number of BLAS threads, other functions of
+"""What tinyvit needs from the libraries below NumPy: the number of BLAS threads, other functions of
 BLAS, the name of its kernels, and that freed memory is kept.
 
-All of it goes through ctypes, and the engine does without it where it is not available.
+All of it goes through ctypes, and tinyvit does without it where it is not available.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Attention between the products with matrices, forward and backward; see ops.attention.
 
-Queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The scores of all heads do not
-fit in a core's cache, but those of a few do, so everything is done for a few before the next are begun.
+Queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The scores of all heads may
+not fit in a core's cache, but those of a few do, so everything is done for a few before the next are begun.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from tinyvit.engine.cpu.pieces import PIECE
 _LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
 
 
-def attend(qkv: np.ndarray, queries: int) -> tuple[np.ndarray, np.ndarray]:
-    """Outputs o (B, Q, H, K) and probabilities A (B, H, Q, N), for qkv (B, N, 3, H, K).
+def attend(qkv: np.ndarray, queries: int, A: np.ndarray | None = None) -> np.ndarray:
+    """Outputs o (B, Q, H, K) for qkv (B, N, 3, H, K). Only the first Q tokens attend, to all N.
 
-    Only the first Q tokens attend, to all N.
+    The probabilities are written to A (B, H, Q, N), if it is given.
     """
     B, N, _, H, K = qkv.shape
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
-    A = np.empty((B, H, queries, N), dtype=qkv.dtype)
     o = np.empty((B, queries, H, K), dtype=qkv.dtype)
     heads_of_o = o.transpose(0, 2, 1, 3)  # a view
-    for some in _some_heads(A.shape):
-        A_ = A[some]
-        _softmax(q[some][:, :, :queries], _transposed(k[some]), A_)
+    for some in _some_heads((B, H, queries, N)):
+        q_, k_ = q[some][:, :, :queries], k[some]
+        A_ = np.empty((*q_.shape[:3], N), dtype=qkv.dtype) if A is None else A[some]
+        _softmax(q_, _transposed(k_), A_)
         np.matmul(A_, v[some], out=heads_of_o[some])
-    return o, A
+    return o
 
 
 def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """dqkv (B, N, 3, H, K) for do (B, Q, H, K), with what attend was given and returned.
+    """dqkv (B, N, 3, H, K) for do (B, Q, H, K), with what attend was given, and found.
 
     The sum over keys of dA * A, which softmax subtracts, is do . o: the sum of do_k A_n v_nk over n and k in
     another order.
@@ -59,7 +59,7 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     """Indices of A (B, H, Q, N): some images with all their heads, or some heads of one image."""
     B, H, Q, N = shape
-    fitting = max(1, 4 * PIECE // (Q * N))  # heads
+    fitting = max(1, 4 * PIECE // (Q * N))  # heads: their scores take half of a cache of 1 MiB
     images = max(1, fitting // H)
     heads = H if fitting >= H else fitting
     for b in range(0, B, images):

@@ -65,7 +65,10 @@ class Blocks:
         return x, caches
 
     def backward(self, dy: np.ndarray, caches: list[BlockCache], grads: Params) -> np.ndarray:
-        """Gradient of forward: dy (B, R, D) to dx (B, N, D); adds the folded parameters' to grads."""
+        """Gradient of forward: dy (B, R, D) to dx (B, N, D); adds the folded parameters' to grads.
+
+        dy is contiguous, and is overwritten.
+        """
         for i in reversed(range(len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
             if self.passed:
@@ -84,7 +87,7 @@ class Blocks:
         Q = config.rows_after(i) or N
 
         qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)  # (B N, 3D)
-        o = attend(qkv.reshape(B, N, 3, H, D // H), Q)[0]
+        o = attend(qkv.reshape(B, N, 3, H, D // H), Q)
         x = np.ascontiguousarray(x[:, :Q])
         rows = x.reshape(-1, D)  # (B Q, D), a view
         add_product(rows, o.reshape(-1, D), w.out)  #                                        eq. 1
@@ -100,7 +103,8 @@ class Blocks:
 
         n1, r1 = normalise(x.reshape(-1, D), config.eps)  # (B N, D)
         qkv = product_plus_bias(n1, w.qkv, w.qkv_bias).reshape(B, N, 3, H, D // H)
-        o, A = attend(qkv, Q)
+        A = np.empty((B, H, Q, N), dtype=x.dtype)
+        o = attend(qkv, Q, A)
         x = np.ascontiguousarray(x[:, :Q])
         path1 = self._add_branch(x, i, o.reshape(-1, D), w.out, w.out_bias, noise)  #        eq. 1
 

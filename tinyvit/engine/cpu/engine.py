@@ -4,7 +4,8 @@ NumPy releases Python's global lock inside matrix products and elementwise funct
 in parallel, and a thread that works on a few images at a time still finds its arrays in the cache. The first
 worker adds its gradients to the result; every other worker has its own buffer, and these are added at the
 end in a fixed order. Which worker takes which images is fixed too, so the same batch on the same number of
-threads gives the same bits every time.
+threads gives the same bits every time. (A model whose gradients fill a large part of the memory has fewer
+workers than threads; with less memory it may have fewer still, and other bits.)
 
 The gradients of a block are final once the backward passes of all micro-batches have left it behind. If there
 are several ranks, the calling thread then sums them over ranks (see engine.exchange) while the workers go on.
