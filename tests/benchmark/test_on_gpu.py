@@ -160,13 +160,16 @@ def test_a_model_that_the_kernels_do_not_have_is_one_line(fake_sides, go):
     assert_one_line(result, "convolutions", "--engine reference")
 
 
-@pytest.mark.parametrize("batch", ["65536", "2000000000"])
+@pytest.mark.parametrize(
+    ("batch", "what"),
+    [("65536", "65,536 blocks"), ("2000000000", "threads")],
+)
 def test_more_images_than_the_kernels_can_have_are_one_line_before_anything_is_timed(
-    fake_sides, go, monkeypatch, batch
+    fake_sides, go, monkeypatch, batch, what
 ):
     monkeypatch.setattr(compare, "Worker", None)
     result = go(bench, "--device", "gpu", "--model", "nano/8", "--batch-size", batch)
-    assert_one_line(result, f"{int(batch):,}", "fewer")
+    assert_one_line(result, what, "fewer")
 
 
 @pytest.mark.parametrize("flags", [(), ("--all", "--out", "results")])

@@ -145,8 +145,32 @@ def test_an_engine_for_inference_allocates_no_gradients():
 def test_an_error_in_a_thread_reaches_the_caller():
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float32")
-    with pytest.raises(ValueError, match=r"expected \(B, 8, 8, 3\)"):
-        CpuEngine(config, params, threads=2).loss_and_grads(images[:, :7], labels)
+    with pytest.raises(ValueError, match="labels range from"):
+        CpuEngine(config, params, threads=2).loss_and_grads(images, labels + 100)
+
+
+def test_wrong_images_and_targets_are_refused_before_the_batch_is_cut():
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float32")
+    engine = CpuEngine(config, params, threads=2, micro_batch=1)
+    for wrong in (images[:, :7], images[:0]):
+        for compute in (engine.logits, engine.features, lambda x: engine.loss_and_grads(x, labels[: len(x)])):
+            with pytest.raises(ValueError, match=r"expected \(B, 8, 8, 3\)"):
+                compute(wrong)
+    for targets in (labels[:5], np.append(labels, 9), np.ones((7, 5), dtype="float32") / 5):
+        with pytest.raises(ValueError, match=f"{len(targets)} targets for 6 images"):
+            engine.loss_and_grads(images, targets)
+
+
+@pytest.mark.parametrize("least", [0, 10**6], ids=["folded", "not folded"])
+def test_images_of_another_dtype_are_taken_in_that_of_the_parameters(monkeypatch, least):
+    monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", least)
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float32")
+    engine = CpuEngine(config, params, threads=2)
+    loss, logits = engine.loss_and_grads(images, labels), engine.logits(images)
+    assert engine.loss_and_grads(images.astype("float64"), labels) == loss
+    assert np.array_equal(engine.logits(images.astype("float64")), logits)
 
 
 @pytest.fixture

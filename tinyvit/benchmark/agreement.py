@@ -28,13 +28,14 @@ _IMAGES = 16
 
 
 def cases() -> dict[str, ViTConfig]:
-    """Small models that have all that the kernels know, and one of Ti/4's shapes."""
+    """Small models that have all that the kernels of forward and backward know, and one of Ti/4's shapes."""
     noisy = {"dropout": 0.1, "attention_dropout": 0.1, "drop_path": 0.2}
     nano = preset("nano/8", 32, 10)
     return {
         "nano/8": nano,
         "nano/8, dropout and stochastic depth": replace(nano, **noisy),
         "nano/8, mean of the patches, exact GELU": replace(nano, pool="mean", gelu="exact"),
+        "nano/8, sines and cosines, tanh layer": replace(nano, position="sincos", pre_logits=48),
         "Ti/4, two blocks": replace(preset("Ti/4", 32, 10), layers=2),
     }
 

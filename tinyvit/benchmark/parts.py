@@ -56,7 +56,7 @@ def all_parts(out: Path, data_dir: Path | None) -> list[Part]:
             for each in _speeds(mode, numbers)
         ),
         *_against_torch("train", "tf32"),
-        *(_sanitizer(tool) for tool in ("memcheck", "racecheck")),
+        *(part for tool in ("memcheck", "racecheck") for part in _sanitizer(tool, out)),
     ]
 
 
@@ -115,19 +115,29 @@ def _tests(name: str, title: str, which: tuple[str, ...], environment: dict[str,
 
 
 def _recipe(out: Path, data_dir: Path | None) -> Part:
-    """The CIFAR-10 recipe; a run that was interrupted is continued."""
-    run = out / "cifar10"
-    flags = ["--dataset", "cifar10", "--data-dir", str(data_dir), "--device", "gpu", "--out", str(run)]
-    if (run / "last.npz").exists():
-        flags = ["--resume", str(run), "--device", "gpu"]
+    """The CIFAR-10 recipe."""
+    command = _training(out / "cifar10", "--dataset", "cifar10", "--data-dir", str(data_dir))
     missing = "" if data_dir else "--data-dir, the folder with CIFAR-10, is not given"
-    return Part("recipe", "the CIFAR-10 recipe", _module("tinyvit.train", *flags), 900, left_out=missing)
+    return Part("recipe", "the CIFAR-10 recipe", command, 900, left_out=missing)
 
 
-def _sanitizer(tool: str) -> Part:
-    """compute-sanitizer on the kernels of whole steps."""
+def _training(run: Path, *flags: str) -> tuple[str, ...]:
+    """A training run on the GPU; one that was interrupted is continued."""
+    where = ("--resume", str(run)) if (run / "last.npz").exists() else (*flags, "--out", str(run))
+    return _module("tinyvit.train", "--device", "gpu", *where)
+
+
+def _sanitizer(tool: str, out: Path) -> list[Part]:
+    """compute-sanitizer on the kernels of forward and backward, and on those of a few whole steps."""
     found = next(filter(None, map(shutil.which, _SANITIZERS)), "")
     command: tuple[str, ...] = (found or _SANITIZERS[0], "--tool", tool, "--error-exitcode", "1")
-    command += _module("tinyvit.benchmark.agreement")
     missing = "" if found else "compute-sanitizer, a part of the CUDA toolkit, is not found"
-    return Part(f"sanitizer-{tool}", f"compute-sanitizer, {tool}", command, 600, left_out=missing)
+    flags = (
+        "--steps 4 --optimizer muon --augment randaugment --mixup 0.8 --cutmix 1 --erase 0.25 --dropout 0.1"
+    )
+    steps = _training(out / f"sanitizer-{tool}-steps", *flags.split())
+    parts = {
+        f"sanitizer-{tool}": (f"compute-sanitizer, {tool}", _module("tinyvit.benchmark.agreement")),
+        f"sanitizer-{tool}-steps": (f"compute-sanitizer, {tool}, training steps", steps),
+    }
+    return [Part(name, title, command + what, 600, left_out=missing) for name, (title, what) in parts.items()]

@@ -167,6 +167,17 @@ def test_more_images_than_a_grid_can_have_are_refused():
         plan_inference(preset("Ti/4", 32, 10), 70_000, Options())
 
 
+def test_more_threads_than_an_int_can_number_are_refused():
+    """Where patches have an odd side, a thread of make_patches makes one number."""
+    config = replace(preset("nano/7", 224, 10), width=64, layers=1)
+    options = Options("bf16", dataset=(20_000, 224, 224, 3), update=Update("adamw"))
+    plan_step(config, 14_000, options)
+    with pytest.raises(
+        ValueError, match=r"make_patches.* threads, expected at most 2,147,483,647: give fewer"
+    ):
+        plan_step(config, 14_300, options)
+
+
 def test_multiply_adds_of_a_step_are_three_times_those_of_inference():
     config = preset("Ti/4", 32, 10)
     products = [

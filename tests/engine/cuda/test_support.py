@@ -62,6 +62,7 @@ class OtherAdam(Adam):
         ({"predicts": "patches"}, "do not predict patches"),
         ({"image_size": 512, "patch_size": 4, "width": 384, "heads": 6}, "16,385 tokens does not fit"),
         ({"width": 3200, "heads": 50}, "width 3,200"),
+        ({"width": 192, "heads": 1}, "heads of width 192 are wider than 128"),
     ],
 )
 def test_what_the_kernels_cannot_do_goes_the_plain_way_and_says_why(cuda, change, reason):
@@ -73,9 +74,9 @@ def test_what_the_kernels_cannot_do_goes_the_plain_way_and_says_why(cuda, change
 
 def test_a_model_with_more_parameters_than_an_int_can_count_is_refused_before_anything_is_planned():
     huge = preset("H/14", 224, 1000)
-    assert unsupported(replace(huge, layers=109)) == ""
-    reason = unsupported(replace(huge, layers=110))
-    assert reason == "its kernels count up to 2,147,483,647, and there are 2,166,886,120 parameters"
+    assert unsupported(replace(huge, layers=108)) == ""
+    reason = unsupported(replace(huge, layers=109))
+    assert reason == "its kernels count up to 2,146,435,072, and there are 2,147,208,680 parameters"
 
 
 def test_a_resnet_other_objectives_optimisers_and_dtypes_go_the_plain_way(cuda):
@@ -168,6 +169,15 @@ def test_plans_are_made_for_the_multiprocessors_of_the_card(cuda, monkeypatch):
     training = Training(images, cuda.xp.asarray(np.zeros(10, int)), Adam(params))
     chosen(cuda.xp, training=training)
     assert [options.multiprocessors for options in found] == [20, 20]
+
+
+def test_images_that_do_not_have_three_channels_are_no_data_set_for_the_kernels(cuda):
+    """Their kernels read three channels; then make_batch makes every batch, or says what it expects."""
+    config = replace(tiny_config(), channels=1)
+    params = initialise(config).to(cuda.xp)
+    images = cuda.xp.asarray(np.zeros((10, 8, 8, 1), np.uint8))
+    training = Training(images, cuda.xp.asarray(np.zeros(10, int)), Adam(params))
+    assert chosen(cuda.xp, config, training=training)._dataset is None
 
 
 def test_on_a_cpu_a_precision_for_gpus_is_fp32_and_one_line_says_so():

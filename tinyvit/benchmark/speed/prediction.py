@@ -90,8 +90,8 @@ def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
         if mode == "infer":
             return plan_inference(config, batch, Options(precision, trains=False))
         return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
-    except OverflowError:  # the kernels count in 32 bits; no card has the memory for so many
-        raise UserError(f"a batch of {batch:,} images is too large for any card: give fewer.") from None
+    except OverflowError:  # the kernels count in 32 bits
+        raise UserError(f"a batch of {batch:,} images is too large for the kernels: give fewer.") from None
 
 
 def predict(config: ViTConfig, batch: int, precision: str, mode: str, card: Card) -> Prediction:

@@ -31,6 +31,7 @@ from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
+from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import Adam, Muon
@@ -82,7 +83,15 @@ class CpuEngine(ReferenceEngine):
         share: float = 1.0,
         ready: Callable[[int], None] | None = None,
     ) -> np.ndarray:
-        """See ReferenceEngine.loss_and_grads; ready is called on the calling thread."""
+        """See ReferenceEngine.loss_and_grads; ready is called on the calling thread.
+
+        Nothing may have been drawn from the noise before.
+        """
+        images = self._checked(images)
+        if len(targets) != len(images):
+            raise ValueError(
+                f"there are {len(targets)} targets for {len(images)} images: expected one for each"
+            )
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
@@ -186,6 +195,7 @@ class CpuEngine(ReferenceEngine):
 
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
+        images = self._checked(images)
         pieces = self._pieces(len(images), self.threads)
         more = self._own_blocks(len(images))
         return np.concatenate(
@@ -193,6 +203,11 @@ class CpuEngine(ReferenceEngine):
                 lambda piece: compute(self.config, self.params, images[piece], **more), pieces
             )
         )
+
+    def _checked(self, images: np.ndarray) -> np.ndarray:
+        """The images in the dtype of the parameters, once they are known to be images of the model's size."""
+        check_images(self.config, images)
+        return images.astype(self.params.flat.dtype, copy=False)
 
     def _pieces(self, count: int, workers: int) -> list[slice]:
         """Micro-batches of nearly equal size, the same number for each worker if there are enough images."""

@@ -163,7 +163,7 @@ class CudaEngine(ReferenceEngine):
         """Have the training set and the optimiser's state in memory."""
         xp, optimizer = self._memory.xp, training.optimizer
         keep = self._memory.keep
-        as_they_are = training.images.shape[1:] == (*self.config.image_size, self.config.channels)
+        as_they_are = training.images.shape[1:] == (*self.config.image_size, 3) and self.config.channels == 3
         H, W = training.images.shape[1:3]
         fit = not training.operations or fits(H, W, shared_limit(xp))
         if as_they_are and fit:  # or make_batch must make every batch

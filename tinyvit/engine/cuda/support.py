@@ -7,7 +7,7 @@ from types import ModuleType
 
 from tinyvit.backend import array_module
 from tinyvit.engine.cuda import cublas
-from tinyvit.engine.cuda.calls.attention import fits
+from tinyvit.engine.cuda.calls.attention import WIDEST_HEAD, fits
 from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
 from tinyvit.engine.reference import Training
 from tinyvit.model import Params, ViTConfig
@@ -16,7 +16,7 @@ from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.optim import SGD, Adam, Muon
 from tinyvit.optim.adam import AdamW
 
-MOST_PARAMETERS = 2**31 - 1  # the largest int
+MOST_PARAMETERS = 2**31 - 2**20  # an int can count a little further, as kernels do that take large strides
 OLDEST = 75  # compute capability 7.5, Turing
 OLDEST_FOR_BF16 = 80  # Ampere, the first with bfloat16 and TF32 products
 
@@ -66,6 +66,8 @@ def unsupported(config: ViTConfig) -> str:
         return "its kernels have no 2d positions"
     if config.width > MAX_WIDTH:
         return f"tokens of width {config.width:,} are wider than {MAX_WIDTH:,}"
+    if (head_width := config.width // config.heads) > WIDEST_HEAD:
+        return f"heads of width {head_width:,} are wider than {WIDEST_HEAD}"
     if (count := parameter_count(config)) > MOST_PARAMETERS:
         return f"its kernels count up to {MOST_PARAMETERS:,}, and there are {count:,} parameters"
     return ""
