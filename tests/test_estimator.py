@@ -17,6 +17,11 @@ def fitted():
     return ViTClassifier(epochs=2, batch_size=20, threads=1).fit(images, NAMES[labels])
 
 
+def test_patches_of_0_pixels_are_refused():
+    with pytest.raises(ValueError, match="0"):
+        ViTClassifier("nano", patch_size=0).fit(np.zeros((4, 8, 8), np.uint8), [0, 1, 0, 1])
+
+
 def test_it_learns_labels_of_any_kind(fitted):
     images, labels = dark_and_light(40, np.random.default_rng(1))
     assert fitted.classes_.tolist() == ["moon", "sun"]

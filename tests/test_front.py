@@ -321,6 +321,34 @@ def test_the_seed_chooses_the_images_to_whiten_for_if_there_are_very_many():
     assert (one != other).any()
 
 
+def test_a_model_without_a_head_has_no_answers(model, images):
+    """A file of weights without one is given a single class, with weights of zero."""
+    headless = model.with_new_head(1)
+    for ask in (headless.predict, headless.probabilities, lambda x: headless.fit(x, [0] * len(x))):
+        with pytest.raises(
+            UserError, match="no head and therefore no classes: give it some with with_new_head"
+        ):
+            ask(images)
+    assert headless.features(images).shape == model.features(images).shape
+
+
+def test_images_of_another_shape_survive_a_hugging_face_folder(tmp_path):
+    model = tinyvit.preset("nano/8", (32, 64), ["a", "b", "c"], gelu="exact")
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (100, 100, 3), np.uint8)).save(
+        tmp_path / "a.png"
+    )
+    model.save(tmp_path / "folder")
+    again = tinyvit.load(tmp_path / "folder")
+    assert np.allclose(again.logits(tmp_path / "a.png"), model.logits(tmp_path / "a.png"), atol=0.02)
+
+
+def test_the_official_layout_is_not_for_images_that_are_not_square(tmp_path):
+    model = tinyvit.preset("nano/8", (16, 64), 3)
+    with pytest.raises(UserError, match="images are 16 x 64 pixels: its readers take them for square ones"):
+        model.save(tmp_path / "a.npz", layout="official")
+    assert not (tmp_path / "a.npz").exists()
+
+
 def test_how_many_classes_there_are_may_be_a_number_of_numpy():
     assert tinyvit.preset("nano/4", 8, np.int64(3)).config.classes == 3
 

@@ -261,7 +261,9 @@ class ViTClassifier:
             if self.patch_size is not None:
                 raise ValueError(f"{self.model} is the name of a whole model: omit patch_size.")
             return self.model
-        patch = self.patch_size or next(
+        if self.patch_size is not None:
+            return f"{self.model}/{self.patch_size}"
+        patch = next(
             p
             for p in _PATCHES
             if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)

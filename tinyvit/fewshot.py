@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 
 from tinyvit.analysis.few_shot import choose_shots, fit_probe
 from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
 from tinyvit.front import Model, load
+from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import (
     add_compute_flags,
@@ -46,6 +48,7 @@ def main(args: argparse.Namespace) -> None:
         args.data_dir,
         size,
         args.data_url,
+        seed=_seed(args.weights),
         report=progress.download(name),
         decoding=progress.count("images"),
         note=progress.note,
@@ -82,6 +85,13 @@ def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> 
             probe = fit_probe(known[np.searchsorted(used, indices)], train.labels[indices], C)
             found[i, seed] = probe.accuracy(asked, test.labels)
     return found
+
+
+def _seed(weights: str) -> int:
+    """The seed of a run, by which its test images were drawn or chosen; for other weights 0."""
+    path = Path(weights)
+    run = RunFolder(path if path.is_dir() else path.parent)
+    return run.settings().seed if run.has_trained() and run.config_path.is_file() else 0
 
 
 def parser() -> argparse.ArgumentParser:

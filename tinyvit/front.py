@@ -206,14 +206,14 @@ class Model(core.Model, Looking):
         return scores
 
     def _check_classifies(self) -> None:
-        if self.config.predicts_patches:
+        if not self.has_head:
             raise UserError(
                 f"this model {why_no_classes(self)}: give it some with with_new_head(classes), and train it."
             )
 
     def _photo(self, path: Path) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""
-        if path.is_dir():
+        if os.path.isdir(path):
             raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
         settings: dict[str, Any] = self.photo_fit.settings if self.photo_fit else {}
         return read_photo(path, self.config.image_size, **settings, with_whole=False).view
@@ -262,7 +262,7 @@ def load(
 
     Known names, such as "Ti_16-384", are downloaded once, with calls of report(done_bytes, total_bytes).
     checkpoint is "best" or "last", for a run. heads is the number of heads, if the file does not state it.
-    Raises UserError if the source is none of these, is damaged, or is not a plain ViT.
+    Raises UserError if the source is none of these, is damaged, or is a model that tinyvit does not have.
     """
     if checkpoint not in ("best", "last"):
         raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -132,7 +133,7 @@ def _predict(
     read: list[tuple[float, Path]] = []
     seen: list[Seen] = []
     fitting = photo_settings(model, args.fit)
-    kept = fitting["crop_share"] ** 2  # crop_share applies to every photo, so its loss is not reported
+    kept = math.prod(fitting["crop_share"])  # crop_share applies to every photo, so its loss is not reported
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
@@ -159,10 +160,10 @@ def _predict(
 
 def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
     """How photos are fitted: as the files published with the weights say, unless fit is given."""
-    settings = {"fit": "crop", "resample": "bicubic", "crop_share": 1.0}
+    settings = {"fit": "crop", "resample": "bicubic", "crop_share": (1.0, 1.0)}
     settings |= model.photo_fit.settings if model.photo_fit else {}
     if fit not in (None, settings["fit"]):
-        settings |= {"fit": fit, "crop_share": 1.0}
+        settings |= {"fit": fit, "crop_share": (1.0, 1.0)}
     return settings
 
 

@@ -1,6 +1,8 @@
 """The few-shot probe: closed forms against a direct solution, by hand, and as a user runs it."""
 
+import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -211,3 +213,18 @@ def test_a_head_of_any_size_is_put_aside():
             twin[name] = params[name]
     images = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3), dtype=np.uint8)
     np.testing.assert_array_equal(Model(one, params).features(images), Model(other, twin).features(images))
+
+
+@pytest.mark.parametrize("what", ["", "best.npz"])
+def test_a_run_is_tested_with_images_that_it_was_not_trained_on(go, trained, tmp_path, monkeypatch, what):
+    """They were held out from the photos by the seed of the run."""
+    shutil.copytree(trained, tmp_path / "run")
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    config["settings"]["seed"] = 5
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    seeds = []
+    monkeypatch.setattr(fewshot, "load_dataset", lambda *args, seed, **more: seeds.append(seed) or exit(7))
+    assert go(tmp_path / "run" / what)[0] == 7
+    (tmp_path / "run" / "best.npz").rename(tmp_path / "alone.npz")
+    assert go(tmp_path / "alone.npz")[0] == 7
+    assert seeds == [5, 0]

@@ -54,6 +54,20 @@ def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path):
     assert (read_image(tmp_path / "grey.png", 4) == 0x80).all()
 
 
+def test_sixteen_bits_with_a_transparent_grey_are_shown_on_white(tmp_path):
+    pixels = np.full((4, 4), 0x8080, np.uint16)
+    pixels[:, 2:] = 7
+    Image.fromarray(pixels).save(tmp_path / "grey.png", transparency=7)
+    found = read_image(tmp_path / "grey.png", 4)
+    assert (found[:, 0] == 0x80).all() and (found[:, 3] == 255).all()
+
+
+def test_whole_numbers_of_32_bits_are_refused(tmp_path):
+    Image.fromarray(np.arange(16, dtype=np.int32).reshape(4, 4)).save(tmp_path / "grey.tiff")
+    with pytest.raises(UserError, match="32-bit numbers of unknown range"):
+        read_image(tmp_path / "grey.tiff", 4)
+
+
 def test_floating_point_pixels_are_refused(tmp_path):
     Image.fromarray(np.full((4, 4), 0.5, np.float32)).save(tmp_path / "grey.tiff")
     with pytest.raises(UserError, match="floating-point numbers of unknown range"):

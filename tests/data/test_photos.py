@@ -78,8 +78,17 @@ def test_a_crop_share_cuts_a_margin_off_on_all_sides(tmp_path, fit):
     image.save(tmp_path / "a.png")
     image.crop((10, 10, 70, 70)).save(tmp_path / "inner.png")
     expected = read_photo(tmp_path / "inner.png", 15, fit).view
-    view = read_photo(tmp_path / "a.png", 15, fit, crop_share=0.75).view
+    view = read_photo(tmp_path / "a.png", 15, fit, crop_share=(0.75, 0.75)).view
     assert np.abs(view.astype(int) - expected)[2:-2, 2:-2].max() <= 1  # beyond the edges shines in
+
+
+def test_a_frame_may_have_another_shape_than_the_image_cut_out_of_it(tmp_path):
+    """As Hugging Face does for 32 x 64: the photo covers 64 x 64, of which the middle rows are taken."""
+    image = scene(100, 100)
+    image.save(tmp_path / "a.png")
+    expected = np.asarray(image.resize((64, 64), Image.Resampling.BICUBIC))[16:48]
+    view = read_photo(tmp_path / "a.png", (32, 64), crop_share=(0.5, 1.0)).view
+    assert np.abs(view.astype(int) - expected).max() <= 1
 
 
 @pytest.mark.parametrize("resample", FILTERS)
@@ -91,7 +100,14 @@ def test_the_resize_filter_can_be_chosen(tmp_path, resample):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"fit": "stretch"}, {"resample": "cubic"}, {"crop_share": 0}, {"crop_share": 1.1}, {"size": 0}]
+    "wrong",
+    [
+        {"fit": "stretch"},
+        {"resample": "cubic"},
+        {"crop_share": (0, 1)},
+        {"crop_share": (1, 1.1)},
+        {"size": 0},
+    ],
 )
 def test_a_fitting_that_does_not_exist_is_a_mistake_of_the_program(tmp_path, wrong):
     Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
@@ -131,7 +147,7 @@ def test_the_box_is_what_the_model_saw_of_the_whole_photo(tmp_path, fit, box, lo
 
 def test_the_box_is_in_pixels_of_the_shrunk_photo(tmp_path):
     scene(2400, 3000).save(tmp_path / "a.png")
-    photo = read_photo(tmp_path / "a.png", 32, crop_share=0.5)
+    photo = read_photo(tmp_path / "a.png", 32, crop_share=(0.5, 0.5))
     assert photo.whole.shape == (LONGEST, 800, 3)
     assert photo.box == pytest.approx((200, 300, 600, 700))
     assert photo.lost == pytest.approx(0.8)

@@ -66,6 +66,14 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize("size", [(4, 16), (8, 12)])
+def test_a_safetensors_file_of_ours_states_the_size_of_images_that_are_not_square(tmp_path, size):
+    """Without that, 4 x 16 would be taken for 8 x 8."""
+    config, params = random_model(image_size=size, gelu="exact")
+    save_safetensors(tmp_path / "model.safetensors", config, params)
+    assert load_weights(tmp_path / "model.safetensors")[0].image_size == size
+
+
 def test_a_hugging_face_description_is_followed(folder):
     stated = {
         "num_attention_heads": 3,

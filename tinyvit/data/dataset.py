@@ -58,7 +58,7 @@ def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
     """The same data with count training images moved to validation, in proportion from every class.
 
     The choice depends only on the seed. Raises UserError unless 1 <= count < the number of training images,
-    and ValueError if the data set already has a validation set.
+    or if a class would have none left; and ValueError if the data set already has a validation set.
     """
     if dataset.validation is not None:
         raise ValueError(f"{dataset.name} already has a validation set")
@@ -72,6 +72,11 @@ def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
     chosen = np.zeros(total, dtype=bool)
     for label, share in enumerate(_shares(np.bincount(dataset.train.labels), count)):
         members = np.flatnonzero(dataset.train.labels == label)
+        if share and share == len(members):
+            raise UserError(
+                f"holding out {count:,} of {total:,} training images would leave none of "
+                f"{dataset.classes[label]}, which has {len(members):,}: choose a smaller number."
+            )
         chosen[rng.permutation(members)[:share]] = True
     return replace(
         dataset,

@@ -43,6 +43,7 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_BITS = 0x0102  # the tag for the bits of each channel of a TIFF
 _TILE_SIDES = (0x0142, 0x0143)  # the tags for the width and the height of a TIFF's tiles
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
@@ -157,8 +158,13 @@ def _orientation(image: Image.Image) -> int:
 def _eight_bits(image: Image.Image) -> Image.Image:
     """The same image with 8 bits per channel: Pillow itself would clip 16-bit greys at 255."""
     if image.mode.startswith("I"):
+        if 32 in getattr(image, "tag_v2", {}).get(_BITS, ()):
+            raise ValueError("its pixels are 32-bit numbers of unknown range")
         pixels = np.asarray(image).astype(np.int32)
-        return Image.fromarray(((pixels.clip(0, 0xFFFF) + 128) // 257).astype(np.uint8))  # 0xFFFF is white
+        grey = Image.fromarray(((pixels.clip(0, 0xFFFF) + 128) // 257).astype(np.uint8))  # 0xFFFF is white
+        if isinstance(clear := image.info.get("transparency"), int):
+            grey.putalpha(Image.fromarray(np.where(pixels == clear, 0, 255).astype(np.uint8)))
+        return grey
     if image.mode == "F":
         raise ValueError("its pixels are floating-point numbers of unknown range")
     return image

@@ -7,7 +7,8 @@ resized:
     pad       the smallest box of the model's shape that contains the photo, with grey around the photo
     squash    the whole photo, whose proportions are not kept
 
-A crop_share below 1 shrinks the box towards its centre; many published models were evaluated that way.
+A crop_share below 1 shrinks the box towards its centre; many published models were evaluated that way. If
+it is not the same for both sides, the box before shrinking has a shape that is not the model's.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ GREY = (128, 128, 128)  # of the padding: the middle of the range of pixels
 class Fitting:
     """How a photo becomes an image of width x height pixels.
 
-    fit is one of FITS, resample one of FILTERS; crop_share, above 0 and up to 1, is the share of the box's
-    width and height that the model sees. Anything else raises a ValueError.
+    fit is one of FITS, resample one of FILTERS; crop_share, each above 0 and up to 1, are the shares of the
+    box's height and width that the model sees. Anything else raises a ValueError.
     """
 
     width: int
     height: int
     fit: str = "crop"
     resample: str = "bicubic"
-    crop_share: float = 1.0
+    crop_share: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         if min(self.width, self.height) < 1:
@@ -44,22 +45,23 @@ class Fitting:
             raise ValueError(f"fit is {self.fit!r}, expected one of {', '.join(FITS)}")
         if self.resample not in FILTERS:
             raise ValueError(f"resample is {self.resample!r}, expected one of {', '.join(FILTERS)}")
-        if not 0 < self.crop_share <= 1:
-            raise ValueError(f"crop_share is {self.crop_share}, expected a number above 0 and up to 1")
+        if not all(0 < share <= 1 for share in self.crop_share):
+            raise ValueError(f"crop_share is {self.crop_share}, expected numbers above 0 and up to 1")
 
 
 def seen_box(fitting: Fitting, frame: Box) -> Box:
     """The box that the model sees of a photo that fills the frame."""
     left, top, right, bottom = frame
     width, height = right - left, bottom - top
-    shape = fitting.width / fitting.height
+    down, across = fitting.crop_share
+    shape = fitting.width / fitting.height * (down / across)
     if fitting.fit != "squash" and width / height != shape:
         too_wide = width / height > shape
         if too_wide == (fitting.fit == "crop"):
             width = shape * height
         else:
             height = width / shape
-    width, height = fitting.crop_share * width, fitting.crop_share * height
+    width, height = across * width, down * height
     left += (right - left - width) * 0.5
     top += (bottom - top - height) * 0.5
     return left, top, left + width, top + height

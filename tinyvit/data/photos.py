@@ -46,7 +46,7 @@ def read_photo(
     fit: str = "crop",
     *,
     resample: str = "bicubic",
-    crop_share: float = 1.0,
+    crop_share: tuple[float, float] = (1.0, 1.0),
     with_whole: bool = True,
 ) -> Photo:
     """An image file as a Photo with a view of that size: (height, width), or one number for a square.
@@ -65,7 +65,7 @@ def read_photos(
     fit: str = "crop",
     *,
     resample: str = "bicubic",
-    crop_share: float = 1.0,
+    crop_share: tuple[float, float] = (1.0, 1.0),
     with_whole: bool = True,
 ) -> Generator[Photo | UserError]:
     """What read_photo returns for each path, in order, or the UserError where it would raise one.
@@ -82,7 +82,9 @@ def read_image(path: Path, size: tuple[int, int] | int) -> np.ndarray:
     return read_photo(path, size, with_whole=False).view
 
 
-def _fitting(size: tuple[int, int] | int, fit: str, resample: str, crop_share: float) -> Fitting:
+def _fitting(
+    size: tuple[int, int] | int, fit: str, resample: str, crop_share: tuple[float, float]
+) -> Fitting:
     height, width = (size, size) if isinstance(size, int) else size
     return Fitting(width, height, fit, resample, crop_share)
 

@@ -23,6 +23,11 @@ def fits_official(config: ViTConfig) -> bool:
     return (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
 
 
+def has_square_images(config: ViTConfig) -> bool:
+    """Whether images are as high as they are wide, which readers of the official layout take for granted."""
+    return config.image_size[0] == config.image_size[1]
+
+
 def fits_hugging_face(config: ViTConfig) -> bool:
     """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
     return config.has_token and not config.pre_logits and not config.has_resnet
@@ -44,7 +49,7 @@ def misfits_of_hybrid(config: ViTConfig) -> list[str]:
 def write_instead(config: ViTConfig, padded: bool = False) -> str:
     """What to do where a layout cannot hold a model, perhaps one for padded photos: the formats that can."""
     others = [
-        ("an .npz file in the official layout", fits_official(config)),
+        ("an .npz file in the official layout", fits_official(config) and has_square_images(config)),
         ("a .safetensors file", torch_naming(config) is not None),
         ("a folder for Hugging Face", fits_hugging_face(config) and not padded),
         ("an .onnx file", True),

@@ -50,8 +50,7 @@ def load_weights(
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
-    stated = read_metadata(path).get("heads", "") if ending == ".safetensors" else ""  # as we write it
-    known: dict[str, Any] = {"heads": int(stated)} if re.fullmatch("[0-9]{1,4}", str(stated)) else {}
+    known = _own_metadata(read_metadata(path)) if ending == ".safetensors" else {}
     description = path.with_name("config.json")
     known |= read_description(description)
     known |= {key: value for key, value in given.items() if value is not None}
@@ -92,7 +91,19 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
 
     Raises UserError if the model's arithmetic matches neither library.
     """
-    write_safetensors(path, to_torch_names(config, params), {"format": "pt", "heads": str(config.heads)})
+    height, width = config.image_size
+    metadata = {"format": "pt", "heads": str(config.heads), "image_size": f"{height}x{width}"}
+    write_safetensors(path, to_torch_names(config, params), metadata)
+
+
+def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What save_safetensors states of a model beside its arrays."""
+    known: dict[str, Any] = {}
+    if re.fullmatch("[0-9]{1,4}", heads := str(metadata.get("heads", ""))):
+        known["heads"] = int(heads)
+    if found := re.fullmatch("([0-9]{1,5})x([0-9]{1,5})", str(metadata.get("image_size", ""))):
+        known["image_size"] = int(found[1]), int(found[2])
+    return known
 
 
 def _ending(path: Path) -> str:

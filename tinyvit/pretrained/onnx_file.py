@@ -53,7 +53,7 @@ def save_onnx(
     H, W = config.image_size
     fit = fit.at((H, W)) if fit else PhotoFit("crop", (H, W), (H, W))
     metadata = {
-        "classes": json.dumps(list(classes), ensure_ascii=False),
+        "classes": json.dumps(list(classes)),
         "photos": json.dumps(asdict(fit)),
     }
     params = Params(to_numpy(params.flat).astype("float32", copy=False), params.rows)

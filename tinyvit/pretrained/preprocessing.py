@@ -43,8 +43,8 @@ class PhotoFit:
     @property
     def settings(self) -> dict[str, Any]:
         """The same as keyword arguments for data.read_photo: fit, resample and crop_share."""
-        share = min(side / framed for side, framed in zip(self.size, self.frame, strict=True))
-        return {"fit": self.fit, "resample": self.resample, "crop_share": min(share, 1.0)}
+        shares = (min(side / framed, 1.0) for side, framed in zip(self.size, self.frame, strict=True))
+        return {"fit": self.fit, "resample": self.resample, "crop_share": tuple(shares)}
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
         """The same for images of another (height, width), with the frame scaled in proportion."""

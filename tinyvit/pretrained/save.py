@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tinyvit.errors import UserError
 from tinyvit.model import Model
+from tinyvit.pretrained.fitting import has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.onnx_file import save_onnx
@@ -44,6 +45,12 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     if layout == "tinyvit":
         save_checkpoint(path, Checkpoint(config, params, classes=model.classes))
     elif layout == "official":
+        if not has_square_images(config):
+            height, width = config.image_size
+            raise UserError(
+                f"the official layout does not state that images are {height} x {width} pixels: its readers "
+                f"take them for square ones. Instead, {write_instead(config)}"
+            )
         save_official(path, config, params)
     elif layout == "torch":
         save_safetensors(path, config, params)
