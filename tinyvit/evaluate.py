@@ -15,6 +15,7 @@ from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
+from tinyvit.recipes.expectation import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command
 from tinyvit.shell.figures import counted, percent
@@ -47,7 +48,7 @@ class Judged(NamedTuple):
     images: ImageSet
     classes: tuple[str, ...]
     found: Evaluation
-    recipe: str | None
+    recipe: str  # empty if it followed none
 
 
 def main(args: argparse.Namespace) -> None:
@@ -87,7 +88,7 @@ def judge(args: argparse.Namespace) -> Judged:
     engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
-    return Judged(images, dataset.classes, evaluate(engine, images, args.flip), settings.recipe)
+    return Judged(images, dataset.classes, evaluate(engine, images, args.flip), followed(settings))
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
@@ -108,7 +109,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     return {
         "run": str(args.run),
         "checkpoint": args.checkpoint,
-        "recipe": judged.recipe,
+        "recipe": judged.recipe or None,
         "split": args.split,
         "flip": args.flip,
         "images": len(judged.images),

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tinyvit.errors import UserError
+from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.flags import add_weights_argument, add_weights_flags
 from tinyvit.shell.training_flags import (
@@ -33,7 +34,8 @@ def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
     chosen, apart = settings_and_others(args)
     weights = chosen.get("weights")
-    if not weights and not apart["resume"] and not apart["config"]:
+    repeated = apart["config"] and Settings.load(apart["config"])
+    if not (weights or apart["resume"] or (repeated and repeated.weights)):
         raise UserError(
             "WEIGHTS to start from are missing: give a run folder, a file or a known name (see --help)."
         )

@@ -11,6 +11,7 @@ from tinyvit.errors import UserError
 from tinyvit.front import load
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.pretrained.known import KNOWN
+from tinyvit.recipes.expectation import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
@@ -40,7 +41,8 @@ def main(args: argparse.Namespace) -> None:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
         print(summary(config, name))
         if recipe := _recipe_of(Path(args.model)):
-            print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {recipe}")
+            name = recipe.partition(",")[0]
+            print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {name}")
 
 
 def _find(
@@ -72,9 +74,9 @@ def _find(
     return config, model
 
 
-def _recipe_of(model: Path) -> str | None:
-    """The recipe that a run followed; None for any other run, and for what is not a run."""
-    return RunFolder.open(model).settings().recipe if (model / "best.npz").exists() else None
+def _recipe_of(model: Path) -> str:
+    """The recipe that a run followed; empty for any other run, and for what is not a run."""
+    return followed(RunFolder.open(model).settings()) if (model / "best.npz").exists() else ""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -99,6 +99,17 @@ def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path, monkeypatc
     assert "trained by the recipe cpu-quick" in go(info, tmp_path / "run")[1]
 
 
+def test_a_run_that_differs_from_its_recipe_says_in_what(go, follow, rewrite, tmp_path):
+    rewrite({})
+    assert follow("--lr", "0.003")[0] == 0
+    what = "cpu-quick, but for lr"
+    assert f"best.npz of recipe {what}" in go(evaluate, tmp_path / "run")[1]
+    assert (
+        f"trained by the recipe {what}: see python -m tinyvit.recipe cpu-quick\n"
+        in go(info, tmp_path / "run")[1]
+    )
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_a_resumed_run_says_only_what_was_not_known(go, follow, rewrite, tmp_path, monkeypatch, known):
     rewrite({})

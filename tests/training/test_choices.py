@@ -108,6 +108,25 @@ def test_fine_tuning_with_adam_decays_no_weights_even_if_a_run_that_did_is_repea
         assert new_settings(chosen, origin, select_device("cpu")).weight_decay == 0.0
 
 
+def test_photos_have_the_size_that_other_weights_or_another_resolution_call_for():
+    origin = Settings(dataset="folder", weights="w", model="w", threads=1, image_size=16, resolution=16)
+
+    def sizes(**chosen):
+        found = new_settings(chosen, origin, select_device("cpu"))
+        return found.image_size, found.resolution
+
+    assert sizes() == sizes(lr=0.1) == (16, 16)
+    assert sizes(resolution=32) == (None, 32)
+    assert sizes(weights="other", model="other") == (None, None)
+    assert sizes(resolution=32, image_size=24) == (24, 32)
+
+
+def test_a_warm_up_in_epochs_replaces_one_in_steps_when_a_run_is_repeated():
+    origin = Settings(dataset="shapes", model="nano/4", threads=1, warmup_steps=3)
+    found = new_settings({"warmup_epochs": 0.0}, origin, select_device("cpu"))
+    assert (found.warmup_epochs, found.warmup_steps) == (0.0, None)
+
+
 def test_an_optimiser_in_place_of_another_does_not_inherit_what_only_suited_that():
     def repeated(**own):
         origin = Settings(dataset="shapes", model="nano/4", threads=1, **own)

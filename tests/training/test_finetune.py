@@ -309,3 +309,9 @@ def test_without_a_length_a_run_has_5_epochs_or_more_steps(
     flags = onto(others, tmp_path / "tuned", "--batch-size", batch, without="epochs")
     assert go(finetune, base, *flags)[0] == 0
     assert metrics(tmp_path / "tuned")[-1]["step"] == last
+
+
+def test_a_run_that_did_not_start_from_weights_is_not_repeated_without_any(go, base, tmp_path):
+    result = go(finetune, "--config", base / "config.json", "--out", tmp_path / "run")
+    assert_one_line(result, "WEIGHTS to start from are missing")
+    assert not (tmp_path / "run").exists()

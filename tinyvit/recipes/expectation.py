@@ -18,10 +18,18 @@ def expected(settings: Settings) -> list[str]:
     if settings.dataset != recipe.settings.dataset:
         made_for = f"recipe {recipe.name} was made for {recipe.settings.dataset}"
         return [f"{made_for}: nobody has measured it on {settings.dataset} yet"]
-    if changed := recipe.differences(settings):
-        names = ", ".join(name.replace("_", " ") for name in changed)
-        return [f"recipe {recipe.name}, but for {names}: nobody has measured that"]
+    if recipe.differences(settings):
+        return [f"recipe {followed(settings)}: nobody has measured that"]
     return [f"recipe {recipe.name}: nobody has measured it yet"]
+
+
+def followed(settings: Settings) -> str:
+    """The recipe that a run with these settings followed, and in what it differed; empty if it named none."""
+    recipe = _recipe_of(settings)
+    if recipe is None:
+        return ""
+    changed = ", ".join(name.replace("_", " ") for name in recipe.differences(settings))
+    return f"{recipe.name}, but for {changed}" if changed else recipe.name
 
 
 def at_this_speed(settings: Settings, images: int, rate: float) -> str:

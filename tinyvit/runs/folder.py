@@ -196,8 +196,9 @@ class RunFolder:
         path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
         if other.exists() and not path.exists():
             raise UserError(
-                f"there is no checkpoint {path}, but there is {other.name}: choose it with "
-                f'checkpoint="{other.stem}", or on the command line with --checkpoint {other.stem}.'
+                f"there is no checkpoint {path}, but there is {other.name}: give that file in place of the "
+                f"run, or choose it with checkpoint={other.stem!r} in Python, or with --checkpoint "
+                f"{other.stem} where a command has that flag."
             )
         checkpoint, described = self._load(path), self.model()
         named = 0 if described.predicts_patches else described.classes

@@ -23,7 +23,7 @@ def is_finished(folder: Path) -> bool:
         return False
     run = RunFolder.open(folder)
     records = run.metrics()
-    return bool(records) and records[-1]["step"] >= run.settings().steps
+    return bool(records) and records[-1].get("step", 0) >= run.settings().steps
 
 
 def result_of(folder: Path) -> dict[str, Any]:

@@ -67,6 +67,8 @@ def new_settings(
         settings = replace(repeated, **(_not_repeated(chosen, repeated, usual, suiting) | chosen))
         if "epochs" in chosen:
             settings = replace(settings, steps=None)
+        if "warmup_epochs" in chosen:
+            settings = replace(settings, warmup_steps=None)
     else:
         usual = {name: value for name, value in usual.items() if _INSTEAD.get(name) not in chosen}
         settings = Settings(**({"dataset": dataset} | usual | chosen))
@@ -122,9 +124,14 @@ def _not_repeated(
     Positions of another kind are at their usual place. Another optimiser has the usual settings where one of
     the two needs its own. A ViT in place of a ResNet, or a ResNet in place of a ViT, has the usual settings
     where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor of weights, which have been
-    trained and so need no first values either.
+    trained and so need no first values either. Photos of a folder have the size that the weights, or their
+    new resolution, call for.
     """
     anew: dict[str, Any] = {"position_at": None} if "position" in chosen else {}
+    if chosen.keys() & {"weights", "resolution"}:
+        anew["image_size"] = None
+    if "weights" in chosen:
+        anew |= {"resolution": None, "position_resize": None}
     before = suiting.get(repeated.optimizer, {})
     after = suiting.get(chosen.get("optimizer", repeated.optimizer), {})
     differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
