@@ -184,6 +184,12 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"layers": 2.0}, "layers is 2.0, expected a whole number"),
         ({"image_size": "8"}, r"image_size is '8', expected a whole number of pixels, or \(height, width\)"),
         ({"image_size": 8.0}, "image_size is 8.0, expected"),
+        ({"image_size": 0}, "image_size is 0, expected at least 1 pixel"),
+        ({"image_size": (-4, 8), "resnet": (1,), "resnet_groups": 8}, "expected at least 1 pixel"),
+        ({"pre_logits": -1}, "pre_logits is -1, expected a whole number, 0 or more"),
+        ({"pre_logits": 2.5}, "pre_logits is 2.5, expected"),
+        ({"dropout": "0.1"}, "dropout is '0.1', expected a number"),
+        ({"eps": None}, "eps is None, expected a number"),
         ({"image_size": (8, 8, 3)}, r"image_size is \(8, 8, 3\), expected"),
         (
             {"resnet": 3},

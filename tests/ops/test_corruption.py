@@ -8,18 +8,25 @@ from hypothesis import strategies as st
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
 from tinyvit.ops import Corruption, Noise, corrupt, draw_corruption, row_pool, squared_error
-from tinyvit.ops.corruption import MASKED
+from tinyvit.ops.corruption import MASKED, corrupted_patches
 
 
 @given(seed=seeds(), patches=st.integers(2, 70), share=st.sampled_from([0.3, 0.5, 0.99]))
 def test_exactly_the_share_of_each_image_is_chosen_and_the_rest_shows_itself(seed, patches, share):
     chosen, source = draw_corruption(Noise(seed, 3), 5, patches, share, np)
-    assert chosen.shape == (5, int(share * patches))
+    assert chosen.shape == (5, corrupted_patches(share, patches))
     for rows, shown in zip(chosen, source, strict=True):
         assert len(set(rows)) == len(rows)
         others = np.setdiff1d(np.arange(patches), rows)
         np.testing.assert_array_equal(shown[others], others)
         assert shown.min() >= MASKED and shown.max() < patches
+
+
+@pytest.mark.parametrize(
+    "share, patches, count", [(0.29, 100, 29), (0.57, 100, 57), (1 / 49, 49, 1), (0.5, 7, 3)]
+)
+def test_a_share_is_rounded_down_from_what_it_means_not_from_how_it_is_stored(share, patches, count):
+    assert corrupted_patches(share, patches) == count
 
 
 def test_of_the_chosen_patches_80_percent_are_masked_10_are_swapped_and_10_stay():

@@ -72,6 +72,11 @@ def test_labels_that_no_class_has_are_refused(labels, found):
         cross_entropy(np.zeros((2, 3)), np.array(labels))
 
 
+def test_labels_that_are_not_whole_numbers_are_refused():
+    with pytest.raises(ValueError, match="labels are float64, expected whole numbers"):
+        cross_entropy(np.zeros((2, 3)), np.array([0.0, 1.0]))
+
+
 @pytest.mark.parametrize("rows, shape", [(2, (3,)), (2, (2, 4)), (2, (2, 3, 1)), (0, (0,))])
 def test_targets_that_do_not_match_the_logits_are_refused(rows, shape):
     with pytest.raises(ValueError, match=rf"targets have shape \({shape[0]},.*, expected \({rows},\) or"):

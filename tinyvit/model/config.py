@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from tinyvit.errors import UserError
@@ -18,9 +18,11 @@ _COUNTS = (
     "layers",
     "classes",
     "channels",
+    "pre_logits",
     "resnet_width",
     "resnet_groups",
 )
+_RATES = ("dropout", "attention_dropout", "drop_path")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
 WITHOUT_TRANSFORMER = {
@@ -64,7 +66,7 @@ class ViTConfig:
     image_size is (height, width) in pixels, or one number for a square. With pool 'token' the head reads the
     class token; with 'mean' it reads the average of the patch tokens, and there is no class token. pre_logits
     is the width of an extra tanh layer before the head, or 0 for none. drop_path is the rate of the last
-    block; the rate rises linearly from 0 at the first block.
+    of several blocks, to which it rises linearly from 0 at the first block.
 
     A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
@@ -118,19 +120,30 @@ class ViTConfig:
             raise UserError(f"image_size is {size!r}, expected a whole number of pixels, or (height, width).")
         if not all(isinstance(side, Integral) for side in sides):
             raise UserError(f"image_size is {size!r}, expected whole numbers of pixels.")
+        if min(sides) < 1:
+            raise UserError(f"image_size is {size!r}, expected at least 1 pixel on each side.")
         if max(sides) > MOST_PIXELS:
             raise UserError(f"image_size is {size!r}, expected at most {MOST_PIXELS:,} pixels on each side.")
         object.__setattr__(self, "image_size", tuple(map(int, sides)))
         self._check_resnet()
         for name in _COUNTS:
             value: Any = getattr(self, name)
-            least = 0 if name == "layers" or (name in WITHOUT_TRANSFORMER and self.layers == 0) else 1
+            least = (
+                0
+                if name in ("layers", "pre_logits") or (name in WITHOUT_TRANSFORMER and self.layers == 0)
+                else 1
+            )
             if not isinstance(value, Integral) or int(value) < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             most = MOST_LAYERS if name == "layers" else LARGEST
             if int(value) > most:
                 raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
+        for name in ("eps", *_RATES):
+            value = getattr(self, name)
+            if not isinstance(value, Real):
+                raise UserError(f"{name} is {value!r}, expected a number.")
+            object.__setattr__(self, name, float(value))  # as above
         if not 0 < self.eps < 1:
             raise UserError(f"eps is {self.eps}, expected a small number above 0.")
         if not self.has_transformer:
@@ -150,7 +163,7 @@ class ViTConfig:
             raise UserError(
                 f"resnet_form is {self.resnet_form!r}, expected one of {', '.join(RESNET_FORMS)}."
             )
-        for name in ("dropout", "attention_dropout", "drop_path"):
+        for name in _RATES:
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
         self._check_positions()

@@ -45,7 +45,7 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
             f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size "
             f"that is a multiple of {SIDE}, or another --target."
         )
-    if int(corrupt * config.patches) < 1:
+    if ops.corrupted_patches(corrupt, config.patches) < 1:
         raise UserError(
             f"a share of {corrupt:g} of {config.patches} patches is less than one patch: give a larger "
             "--corrupt, or a model with smaller patches."

@@ -11,7 +11,7 @@ layers.
 
 from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
 from tinyvit.ops.convolution import convolution, convolution_backward
-from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, draw_corruption
+from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, corrupted_patches, draw_corruption
 from tinyvit.ops.cross_entropy import cross_entropy, cross_entropy_backward
 from tinyvit.ops.drop_path import drop_path, drop_path_backward
 from tinyvit.ops.dropout import dropout, dropout_backward
@@ -60,6 +60,7 @@ __all__ = [
     "convolution_backward",
     "corrupt",
     "corrupt_backward",
+    "corrupted_patches",
     "cross_entropy",
     "cross_entropy_backward",
     "draw_corruption",

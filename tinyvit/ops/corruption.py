@@ -43,15 +43,20 @@ class Corruption(NamedTuple):
     source: Array
 
 
+def corrupted_patches(share: float, patches: int) -> int:
+    """share * patches, rounded down; 29 % of 100 are 29, although 0.29 is stored as a little less."""
+    return int(share * patches + 1e-9)
+
+
 def draw_corruption(noise: Noise, images: int, patches: int, share: float, xp: ModuleType) -> Corruption:
-    """A random corruption of exactly floor(share * patches) patches of each image.
+    """A random corruption of exactly corrupted_patches(share, patches) patches of each image.
 
     The choices depend only on the noise's seed and step and the index of the image, on every device.
     """
     own = xp.arange(patches)
     # No two keys are equal, so that their order does not depend on how a device sorts.
     keys = (noise.uniform((images, patches), xp) * 2**24).astype(xp.int64) * patches + own
-    chosen = keys.argsort(axis=1)[:, : int(share * patches)]  # (B, n)
+    chosen = keys.argsort(axis=1)[:, : corrupted_patches(share, patches)]  # (B, n)
     fate = noise.uniform(chosen.shape, xp)
     other = (noise.uniform(chosen.shape, xp) * (patches - 1)).astype(xp.int64)
     other += other >= chosen  # any patch but the chosen one

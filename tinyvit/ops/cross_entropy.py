@@ -28,8 +28,8 @@ def cross_entropy(logits: Array, targets: Array, smoothing: float = 0.0) -> tupl
 
     logits (B, C); targets are integer labels (B,) or rows of probabilities (B, C); smoothing in [0, 1).
     Returns the loss, an array without axes (so that nothing has to wait for a GPU), and the cache. Raises
-    ValueError for targets of another shape, and for labels out of range if they are in main memory, where
-    checking them costs nothing.
+    ValueError for targets of another shape, for labels that are not whole numbers, and for labels out of
+    range if they are in main memory, where checking them costs nothing.
     """
     xp = array_module(logits)
     t = _distributions(targets, logits, smoothing)  # (B, C)
@@ -53,6 +53,8 @@ def _distributions(targets: Array, logits: Array, smoothing: float) -> Array:
     if targets.shape not in ((B,), (B, C)) or B == 0:
         raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C}), B at least 1")
     if targets.ndim == 1:
+        if targets.dtype.kind not in "iu":
+            raise ValueError(f"labels are {targets.dtype}, expected whole numbers")
         if xp is np and not 0 <= targets.min() <= targets.max() < C:
             raise ValueError(f"labels range from {targets.min()} to {targets.max()}, expected 0 to {C - 1}")
         t = (targets[:, None] == xp.arange(C)).astype(logits.dtype)

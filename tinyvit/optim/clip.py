@@ -1,6 +1,6 @@
 """Clipping the gradient to a maximum norm (Pascanu et al. 2013).
 
-    g <- g min(1, largest / |g|)          |g| = sqrt of the sum of all squares             (1)
+    g <- g min(1, largest / (|g| + 1e-6))     |g| = sqrt of the sum of all squares         (1)
 
 The direction is unchanged, but a single bad batch cannot move the parameters far.
 """

@@ -8,7 +8,8 @@ For a matrix w (A, B) with gradient g, at every step:
     w <- w - lr 0.2 sqrt(max(A, B)) orthogonalise(u)                                       (4)
 
 optim.orthogonal derives why the direction is orthogonalised: it is the steepest descent when a change of a
-matrix is measured by how far it moves a token. The length of u has no effect, only its direction.
+matrix is measured by how far it moves a token. Only the direction of u has an effect, not its length
+(unless it is nearly 0).
 
 The factor in (4). An orthogonal matrix has min(A, B) singular values of 1, so its A B numbers have a sum of
 squares of min(A, B), and a root mean square of 1 / sqrt(max(A, B)). That of an update of AdamW is about
