@@ -128,11 +128,8 @@ class ViTConfig:
         self._check_resnet()
         for name in _COUNTS:
             value: Any = getattr(self, name)
-            least = (
-                0
-                if name in ("layers", "pre_logits") or (name in WITHOUT_TRANSFORMER and self.layers == 0)
-                else 1
-            )
+            may_be_0 = ("layers", "pre_logits", *(WITHOUT_TRANSFORMER if self.layers == 0 else ()))
+            least = 0 if name in may_be_0 else 1
             if not isinstance(value, Integral) or int(value) < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
             most = MOST_LAYERS if name == "layers" else LARGEST

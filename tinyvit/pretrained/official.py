@@ -31,12 +31,7 @@ from tinyvit.pretrained.arrays import (
     square_image_size,
     take_positions,
 )
-from tinyvit.pretrained.fitting import (
-    GROUPS,
-    check_others_have_it,
-    fits_official,
-    write_instead,
-)
+from tinyvit.pretrained.fitting import GROUPS, check_others_have_it, fits_official, write_instead
 from tinyvit.pretrained.one_table import with_one_table
 
 _PREFIXES = ("opt/target/", "target/", "params/")
