@@ -339,7 +339,9 @@ def test_images_of_another_shape_survive_a_hugging_face_folder(tmp_path):
     )
     model.save(tmp_path / "folder")
     again = tinyvit.load(tmp_path / "folder")
-    assert np.allclose(again.logits(tmp_path / "a.png"), model.logits(tmp_path / "a.png"), atol=0.02)
+    views = [each._photo(tmp_path / "a.png").astype(int) for each in (model, again)]
+    assert views[0].shape == (32, 64, 3)
+    assert np.abs(views[0] - views[1]).max() <= 1
 
 
 def test_the_official_layout_is_not_for_images_that_are_not_square(tmp_path):

@@ -40,9 +40,10 @@ def main(args: argparse.Namespace) -> None:
     else:
         config, name = _find(args.model, args.image_size, args.classes, args.heads)
         print(summary(config, name))
-        if recipe := _recipe_of(Path(args.model)):
-            name = recipe.partition(",")[0]
-            print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {name}")
+        if (run := Path(args.model) / "best.npz").exists():
+            settings = RunFolder.open(run.parent).settings()
+            if recipe := followed(settings):
+                print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {settings.recipe}")
 
 
 def _find(
@@ -72,11 +73,6 @@ def _find(
     if image_size:
         config = replace(config, image_size=(image_size, image_size))
     return config, model
-
-
-def _recipe_of(model: Path) -> str:
-    """The recipe that a run followed; empty for any other run, and for what is not a run."""
-    return followed(RunFolder.open(model).settings()) if (model / "best.npz").exists() else ""
 
 
 def parser() -> argparse.ArgumentParser:
