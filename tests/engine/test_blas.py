@@ -1,5 +1,6 @@
-"""The number of BLAS threads is borrowed, and given back whoever leaves first."""
+"""The BLAS that NumPy uses is found. Its number of threads is borrowed, and given back in any order."""
 
+import numpy as np
 import pytest
 
 from tinyvit.engine import blas
@@ -10,7 +11,7 @@ def library(monkeypatch):
     """A library with a number of threads, 8, as a list of all the numbers it has had."""
     numbers = [8]
     functions = (lambda: numbers[-1], numbers.append)
-    monkeypatch.setattr(blas, "_openblas_thread_functions", lambda: functions)
+    monkeypatch.setattr(blas, "_thread_functions", lambda: functions)
     return numbers
 
 
@@ -33,3 +34,15 @@ def test_it_is_restored_too_if_the_first_to_enter_is_the_first_to_leave(library)
     with blas.one_blas_thread():
         assert library[-1] == 1
     assert library[-1] == 8
+
+
+def test_openblas_and_mkl_are_found_wherever_numpy_has_them_from():
+    """Without them the engine works too, but slowly, and no other test would notice."""
+    built_with = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"].lower()
+    expected = [name for name in ("openblas", "mkl") if name in built_with]
+    if not expected:
+        pytest.skip(f"NumPy was built with {built_with} here")
+    assert blas.blas_name().lower().startswith(expected[0])
+    assert blas.blas_function("cblas_sgemm") and blas.blas_function("cblas_dgemm")
+    with blas.blas_threads(1):
+        assert blas._thread_functions()[0]() == 1

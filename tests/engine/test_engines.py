@@ -175,10 +175,10 @@ def test_images_of_another_dtype_are_taken_in_that_of_the_parameters(monkeypatch
 
 @pytest.fixture
 def blas():
-    """OpenBLAS's (get, set) of its number of threads; the number is put back after the test."""
-    functions = blas_module._openblas_thread_functions()
+    """BLAS's (get, set) of its number of threads; the number is put back after the test."""
+    functions = blas_module._thread_functions()
     if functions is None:
-        pytest.skip("NumPy was not built with OpenBLAS here")
+        pytest.skip("NumPy was built with neither OpenBLAS nor MKL here")
     get, set_ = functions
     before = get()
     yield functions

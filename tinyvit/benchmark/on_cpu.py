@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from tinyvit.benchmark.breakdown import breakdown
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import ratios, time_sides
 from tinyvit.benchmark.machine import matmul_rate
-from tinyvit.engine.blas import openblas_kernels
+from tinyvit.engine.blas import blas_name
 from tinyvit.model.cost import multiply_adds
 
 
@@ -29,8 +27,7 @@ def measure(
     rate = max(rate, matmul_rate(case.threads))  # again: it may have been busy the first time
     result = {
         "case": case.as_dict(),
-        "openblas_kernels": openblas_kernels(),
-        "openblas_kernels_from_environment": "OPENBLAS_CORETYPE" in os.environ,
+        "blas": blas_name(),
         "matmul_gmacs_per_second": rate / 1e9,
         "sides": [
             {
@@ -57,7 +54,7 @@ def cpu_table(result: dict) -> str:
         f"{case['model']} at {case['image_size']} px, batch {case['batch']}, {what}, float32, "
         f"{case['threads']} threads; "
         f"matrix products alone reach {2 * result['matmul_gmacs_per_second']:.0f} GFLOP/s",
-        *_kernels(result),
+        *([f"NumPy multiplies with {result['blas']}"] if result["blas"] else []),
         "",
         f"{'':16}{'ms/step':>10}{'img/s':>10}{'of bound':>10}{'peak memory':>14}",
     ]
@@ -82,12 +79,3 @@ def cpu_table(result: dict) -> str:
             if s > 0.002 * whole
         ]
     return "\n".join(lines)
-
-
-def _kernels(result: dict) -> list[str]:
-    """A line on OpenBLAS's kernels, on which the speed of all products depends; none for another BLAS."""
-    kernels = result["openblas_kernels"]
-    if not kernels:
-        return []
-    chosen = ", chosen by OPENBLAS_CORETYPE" if result["openblas_kernels_from_environment"] else ""
-    return [f"NumPy's OpenBLAS multiplies with its kernels for {kernels}{chosen}"]

@@ -1,7 +1,9 @@
 """What tinyvit needs from the libraries below NumPy: the number of BLAS threads, other functions of
-BLAS, the name of its kernels, and that freed memory is kept.
+BLAS, its name, and that freed memory is kept.
 
-All of it goes through ctypes, and tinyvit does without it where it is not available.
+Which BLAS that is depends on where NumPy comes from: its wheels bring OpenBLAS (or use Apple's Accelerate),
+Conda and Linux distributions link it to theirs, often Intel's MKL. All of it goes through ctypes, and tinyvit
+does without it where it is not available.
 """
 
 from __future__ import annotations
@@ -9,6 +11,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib
+import itertools
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -30,8 +35,8 @@ def blas_threads(count: int) -> Iterator[None]:
     The whole process has one such number. If several threads of a program are in this context at the same
     time, the last to enter chooses it, and the last to leave restores the number from before the first.
     """
-    functions = _openblas_thread_functions()
-    if functions is None:  # another BLAS (macOS Accelerate, MKL): leave the choice to it
+    functions = _thread_functions()
+    if functions is None:  # another BLAS, such as Accelerate: leave the choice to it
         yield
         return
     get_threads, set_threads = functions
@@ -71,43 +76,52 @@ def keep_freed_memory() -> None:
         mallopt(top_pad, 64 * 1024 * 1024)  # as large as a heap of a thread, which is then never unmapped
 
 
-def openblas_function(name: str) -> tuple[Any, type] | None:
-    """A function of the OpenBLAS in NumPy's wheel, by its name in cblas.h, and the type of its integers.
+def blas_function(name: str) -> tuple[Any, type] | None:
+    """A function of the BLAS that NumPy uses, and the type of its integers; None if it has no such function.
 
-    None if NumPy uses another BLAS.
+    The name is without the prefixes and suffixes that libraries add: cblas_sgemm, for example.
     """
-    for library in _openblas_libraries():
-        for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
-            function = getattr(library, f"{prefix}{name}{suffix}", None)
-            if function is not None:
-                return function, ctypes.c_int64 if suffix else ctypes.c_int
+    names = ((prefix, suffix) for suffix in ("64_", "_64", "") for prefix in ("scipy_", ""))
+    for (prefix, suffix), library in itertools.product(names, _libraries()):
+        function = getattr(library, f"{prefix}{name}{suffix}", None)
+        if function is not None:
+            return function, ctypes.c_int64 if suffix else ctypes.c_int
     return None
 
 
-def openblas_kernels() -> str:
-    """The processor for which OpenBLAS's kernels are written that are in use here, such as SkylakeX.
+def blas_name() -> str:
+    """The BLAS that NumPy uses, such as "OpenBLAS (kernels for SkylakeX)" or "MKL"; empty if it is another.
 
-    OpenBLAS chooses them when it is loaded, unless the environment variable OPENBLAS_CORETYPE does. It is an
-    empty string if NumPy uses another BLAS.
+    OpenBLAS chooses its kernels when it is loaded, unless the environment variable OPENBLAS_CORETYPE does.
     """
-    found = openblas_function("openblas_get_corename")
-    if found is None:
-        return ""
-    function = found[0]
-    function.restype = ctypes.c_char_p
-    return function().decode()
+    if found := blas_function("openblas_get_corename"):
+        corename = found[0]
+        corename.restype = ctypes.c_char_p
+        chosen = ", chosen by OPENBLAS_CORETYPE" if "OPENBLAS_CORETYPE" in os.environ else ""
+        return f"OpenBLAS (kernels for {corename().decode()}{chosen})"
+    return "MKL" if blas_function("MKL_Get_Max_Threads") else ""
 
 
 @functools.cache
-def _openblas_thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """The functions that get and set OpenBLAS's number of threads."""
-    get, set_ = openblas_function("openblas_get_num_threads"), openblas_function("openblas_set_num_threads")
-    return (get[0], set_[0]) if get and set_ else None
+def _thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """The functions that get and set the number of threads, of OpenBLAS or of MKL."""
+    for get_name, set_name in (
+        ("openblas_get_num_threads", "openblas_set_num_threads"),
+        ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
+    ):
+        get, set_ = blas_function(get_name), blas_function(set_name)
+        if get and set_:
+            return get[0], set_[0]
+    return None
 
 
 @functools.cache
-def _openblas_libraries() -> list[ctypes.CDLL]:
-    """The OpenBLAS libraries in NumPy's wheel: one, or none if NumPy uses another BLAS."""
-    package = Path(np.__file__).parent
-    folders = (package.parent / "numpy.libs", package / ".dylibs")
-    return [ctypes.CDLL(str(path)) for folder in folders for path in sorted(folder.glob("*openblas*"))]
+def _libraries() -> list[ctypes.CDLL]:
+    """Where to look for the functions of BLAS.
+
+    A name that is looked up in the compiled part of NumPy is also looked up in the libraries it is linked to,
+    except on Windows. There, NumPy's wheel has OpenBLAS in a folder of its own.
+    """
+    compiled = importlib.import_module("numpy._core._multiarray_umath").__file__
+    beside = sorted((Path(np.__file__).parent.parent / "numpy.libs").glob("*openblas*.dll"))
+    return [ctypes.CDLL(str(path)) for path in (compiled, *beside)]

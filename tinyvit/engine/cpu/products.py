@@ -1,7 +1,7 @@
 """A matrix product that is added to an array, in one call of BLAS.
 
 NumPy writes a product to a new array, and adding that takes another pass over three arrays. BLAS itself
-computes c = a b + beta c. It is called through ctypes, from the library that NumPy brings. Where that library
+computes c = a b + beta c. It is called through ctypes, from the library that NumPy uses. Where that library
 does not have the function, the product is added in the usual way.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinyvit.engine.blas import openblas_function
+from tinyvit.engine.blas import blas_function
 
 _ROW_MAJOR, _AS_IS, _TRANSPOSED = 101, 111, 112  # of cblas.h
 
@@ -66,7 +66,7 @@ def _address(x: np.ndarray) -> int:
 def _gemm(dtype: str) -> Callable[..., None] | None:
     """cblas_sgemm or cblas_dgemm, or None."""
     name = {"f": "cblas_sgemm", "d": "cblas_dgemm"}.get(dtype)
-    found = openblas_function(name) if name else None
+    found = blas_function(name) if name else None
     if found is None:
         return None
     function, integer = found
