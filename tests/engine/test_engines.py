@@ -17,7 +17,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, available_cores, make_eng
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
-from tinyvit.model import initialise, preset
+from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 
@@ -260,8 +260,19 @@ def test_the_fastest_engine_on_the_cpu_uses_all_cores_by_default():
 
 
 def test_micro_batches_are_smaller_for_larger_models_and_never_empty():
-    sizes = [_fitting_micro_batch(preset(name, 32, 10)) for name in ("nano/4", "ti/4", "h/1")]
+    sizes = [_fitting_micro_batch(preset(name, 32, 10), 300) for name in ("nano/4", "ti/4", "h/1")]
     assert sizes[0] > sizes[1] >= sizes[2] == 1
+
+
+def test_inference_takes_more_images_at_a_time_but_not_through_a_resnet():
+    """Without caches they take little memory; the windows that a convolution reads take much."""
+    engines = []
+    for name in ("S/4", "R5+nano/4"):
+        config = preset(name, 32, 10)
+        engines.append(CpuEngine(config, Params.zeros(layout(config)), threads=1))
+    plain, hybrid = engines
+    assert plain.micro_batch * 2 < plain.micro_batch_to_infer <= 20
+    assert hybrid.micro_batch == hybrid.micro_batch_to_infer
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])

@@ -88,9 +88,11 @@ class Blocks:
 
         qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)  # (B N, 3D)
         o = attend(qkv.reshape(B, N, 3, H, D // H), Q)
+        del qkv  # its memory is used again for the MLP
         x = np.ascontiguousarray(x[:, :Q])
         rows = x.reshape(-1, D)  # (B Q, D), a view
         add_product(rows, o.reshape(-1, D), w.out)  #                                        eq. 1
+        del o
         h = product_plus_bias(normalise(rows, config.eps, w.out_bias)[0], w.fc1, w.fc1_bias)  # (B Q, M)
         add_product(rows, gelu_alone(h, config.gelu), w.fc2)
         rows += w.fc2_bias  #                                                                eq. 2

@@ -40,6 +40,7 @@ from tinyvit.optim.sharded import Sharded
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
+_LEAST_ROWS_TO_INFER = 1000  # more, since no caches are held: each time, every matrix is read from memory
 _BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
 
 
@@ -65,7 +66,9 @@ class CpuEngine(ReferenceEngine):
         super().__init__(config, params, objective, training)
         self.threads = threads or available_cores()
         self.workers = _workers(self.threads, params.flat.nbytes, available_memory())
-        self.micro_batch = micro_batch or _fitting_micro_batch(config)
+        self.micro_batch = micro_batch or _fitting_micro_batch(config, _LEAST_ROWS)
+        least_rows = _LEAST_ROWS if config.has_resnet else _LEAST_ROWS_TO_INFER  # a ResNet's rows are long
+        self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._pool = ThreadPoolExecutor(self.threads)
         self._other_grads: list[Params] = []
@@ -96,7 +99,7 @@ class CpuEngine(ReferenceEngine):
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
         earlier = grads.astype(grads.flat.dtype) if grads.flat.any() else None
-        pieces = self._pieces(len(images), self.workers)
+        pieces = self._pieces(len(images), self.workers, self.micro_batch)
         passed: SimpleQueue[int | None] = SimpleQueue()
         more = self._own_blocks(len(images), passed.put)
         unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in grads)  # blocks.0, norm.weight
@@ -196,7 +199,7 @@ class CpuEngine(ReferenceEngine):
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
-        pieces = self._pieces(len(images), self.threads)
+        pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)
         more = self._own_blocks(len(images))
         return np.concatenate(
             self._on_all_threads(
@@ -209,9 +212,10 @@ class CpuEngine(ReferenceEngine):
         check_images(self.config, images)
         return images.astype(self.params.flat.dtype, copy=False)
 
-    def _pieces(self, count: int, workers: int) -> list[slice]:
+    @staticmethod
+    def _pieces(count: int, workers: int, micro_batch: int) -> list[slice]:
         """Micro-batches of nearly equal size, the same number for each worker if there are enough images."""
-        rounds = max(1, round(count / (self.micro_batch * workers)))
+        rounds = max(1, round(count / (micro_batch * workers)))
         number = min(count, rounds * workers)
         cuts = [count * i // number for i in range(number + 1)]
         return [slice(a, b) for a, b in pairwise(cuts)]
@@ -237,7 +241,7 @@ def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:
     return min(threads, 1 + int(_BUFFERS_SHARE * memory / buffer_bytes))
 
 
-def _fitting_micro_batch(config: ViTConfig) -> int:
+def _fitting_micro_batch(config: ViTConfig, least_rows: int) -> int:
     """How many images keep the largest array near the target size: of a block (MLP, q k v or attention), of a
     ResNet (the windows that a convolution reads), or the logits of a model that predicts patches.
 
@@ -249,4 +253,4 @@ def _fitting_micro_batch(config: ViTConfig) -> int:
     of_block = max(N * config.mlp_width, 3 * N * config.width, config.heads * N * scores)
     of_head = config.patches * config.classes if config.predicts_patches else config.classes
     numbers = max(of_block, of_head, resnet_largest_array(config))
-    return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(_LEAST_ROWS / N))
+    return max(round(_TARGET_BYTES / (4 * numbers)), math.ceil(least_rows / N))
