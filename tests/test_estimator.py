@@ -165,6 +165,12 @@ def test_as_many_labels_as_images_are_needed_for_a_score(fitted):
         fitted.score(images, NAMES[[0, 1, 0]])
 
 
+def test_a_column_of_labels_is_scored_as_it_is_learned(fitted):
+    images, labels = dark_and_light(4, np.random.default_rng(1))
+    with pytest.warns(match="column-vector"):
+        assert fitted.score(images, NAMES[labels].reshape(-1, 1)) == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [

@@ -11,6 +11,7 @@ from tinyvit import evaluate, export, predict, train
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.folder import RunFolder
 
 
@@ -56,6 +57,16 @@ def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
 def test_class_names_that_a_format_cannot_hold_are_mentioned(go, trained, tmp_path, name, said):
     _, out, _ = go(export, trained, tmp_path / name)
     assert ("the names of its 2 classes are not included" in out) == said
+
+
+@pytest.mark.parametrize(("name", "said"), [("out.npz", True), ("folder", False)])
+@pytest.mark.parametrize("usual", [True, False])
+def test_a_way_of_fitting_photos_that_a_format_cannot_hold_is_mentioned(go, tmp_path, name, said, usual):
+    config, params = random_model()
+    fit = PhotoFit("crop" if usual else "squash", config.image_size, config.image_size)
+    save_hugging_face(tmp_path / "in", config, params, "abcde", fit)
+    _, out, _ = go(export, tmp_path / "in", tmp_path / name)
+    assert ("way of fitting photos (squash, bicubic) is not included" in out) == (said and not usual)
 
 
 def test_names_of_imagenet_are_known_without_being_written(go, tmp_path):

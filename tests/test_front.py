@@ -16,6 +16,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
+from tinyvit.pretrained.preprocessing import PhotoFit
 
 CLASSES = ("dark", "light")
 
@@ -136,6 +137,13 @@ def test_a_setting_that_does_not_exist_is_named_beside_those_that_do(model, imag
         model.fit(images, [0] * len(images), learning_rate=0.1)
 
 
+def test_a_report_that_cannot_be_called_is_refused_before_training(model, images):
+    before = model.params.flat.copy()
+    with pytest.raises(UserError, match="report is 3, expected a function of the epoch and its loss"):
+        model.fit(images, [0] * len(images), epochs=1, report=3)
+    assert np.array_equal(model.params.flat, before)
+
+
 def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypatch):
     images, labels = dark_and_light(25, np.random.default_rng(0))
     told = []
@@ -193,6 +201,17 @@ def test_a_saved_model_is_the_same_when_loaded(model, images, tmp_path, name):
     np.testing.assert_allclose(again.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
 
 
+def test_a_saved_model_fits_photos_as_the_library_did_that_it_is_from(model, tmp_path):
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (20, 40, 3), np.uint8)).save(tmp_path / "a.png")
+    squashing = replace(model, photo_fit=PhotoFit("squash", (8, 8), (8, 8)), position_resize="bicubic")
+    squashing.save(tmp_path / "m.npz")
+    again = tinyvit.load(tmp_path / "m.npz")
+    answers = [each.logits(tmp_path / "a.png") for each in (squashing, again, model)]
+    assert np.array_equal(answers[0], answers[1]) and not np.allclose(answers[0], answers[2])
+    larger = [each.at_resolution(16).params["position"] for each in (squashing, again, model)]
+    assert np.array_equal(larger[0], larger[1]) and not np.allclose(larger[0], larger[2])
+
+
 def test_saving_never_overwrites(model, tmp_path):
     (tmp_path / "a.npz").write_bytes(b"precious")
     with pytest.raises(UserError, match="already exists"):
@@ -234,6 +253,7 @@ def test_a_run_is_loaded_by_its_folder(trained, photos):
         (np.zeros((0, 8, 8, 3), np.uint8), "there are no images"),
         (np.zeros((2, 8, 8, 3), np.float32), "are float32, expected uint8 pixels"),
         (np.zeros((2, 8, 8, 4), np.uint8), r"shape \(2, 8, 8, 4\)"),
+        (np.zeros((5, 8, 8), np.uint8), r"shape \(5, 8, 8\), expected \(n, height, width, 3\)"),
         ([], "there are no images"),
         ([np.zeros((8, 8, 3), np.uint8), np.zeros((4, 4, 3), np.uint8)], "differ in size or kind"),
         ([np.zeros((8, 8, 3), np.uint8), "a.png"], "differ in size or kind"),
@@ -278,6 +298,8 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
         ({"classes": "cat"}, "classes is 'cat', expected how many there are, or a list of their names"),
         ({"classes": 2.5}, "classes is 2.5, expected"),
         ({"classes": ["a", "a"]}, "two classes are called 'a'"),
+        ({"classes": ["a"]}, "'a' is the only class: name at least two"),
+        ({"channels": 1}, "channels is 1, expected 3"),
         ({"classes": {"a"}}, "classes is {'a'}, expected how many there are, or a list"),
         ({"classes": {0: "a", 1: "b"}}, "classes is {0: 'a', 1: 'b'}, expected how many there are"),
         ({"classes": True}, "classes is True, expected how many"),

@@ -10,6 +10,7 @@ from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.pretrained.loading import check_has_head, class_names
+from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_free, check_new
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
@@ -78,6 +79,12 @@ def main(args: argparse.Namespace) -> None:
         print(
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
             "for them; a folder (OUT without an ending) and an .onnx file have"
+        )
+    fit, as_usual = model.photo_fit, PhotoFit("crop", model.config.image_size, model.config.image_size)
+    if fit and fit.settings != as_usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
+        print(
+            f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; a folder and an .onnx "
+            "file have it"
         )
 
 

@@ -25,7 +25,7 @@ from tinyvit.files.download import Report
 from tinyvit.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
-from tinyvit.pretrained.loading import at_resolution, load_any, photo_fit, why_no_classes
+from tinyvit.pretrained.loading import at_resolution, load_any, why_no_classes
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.shell.figures import counted
@@ -176,6 +176,7 @@ class Model(core.Model, Looking):
             raise UserError(
                 "the images differ in size or kind: expected all of one shape, or image files only."
             ) from None
+        given = pixels.shape
         if pixels.ndim == 3:
             pixels = pixels[None]
         if pixels.size == 0:
@@ -191,7 +192,10 @@ class Model(core.Model, Looking):
                 "them itself."
             )
         if pixels.ndim != 4 or pixels.shape[3] != 3:
-            raise UserError(f"the images have shape {pixels.shape}, expected (n, height, width, 3).")
+            raise UserError(
+                f"the images have shape {given}, expected (n, height, width, 3), or (height, width, 3) for "
+                "one image."
+            )
         return pixels
 
     def _scores(self, images: Images) -> np.ndarray:
@@ -268,8 +272,8 @@ def load(
         raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
-    parts = (found.config, found.params, found.classes, found.position_resize)
-    return Model(*parts, photo_fit(str(source)), threads).to(where)
+    parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
+    return Model(*parts, threads).to(where)
 
 
 def preset(
@@ -290,6 +294,11 @@ def preset(
     one name or one has a name that is not text, or the model cannot start as init says.
     """
     check_settings(seed=seed, threads=threads)
+    if changes.get("channels", 3) != 3:
+        raise UserError(
+            f"channels is {changes['channels']!r}, expected 3: images are colour photos here. Give grey ones "
+            "three equal channels."
+        )
     count, names = _count_and_names(classes)
     config = core.preset(name, image_size, count, **changes)
     return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
@@ -313,6 +322,8 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
+    if len(names) == 1:
+        raise UserError(f"{names[0]!r} is the only class: name at least two, which can be told apart.")
     return len(names), names
 
 

@@ -123,8 +123,8 @@ SIZES = {  # images, patches, classes, chosen ones
 
 @pytest.mark.hint("all logits equal: every colour has the probability 1/512, whatever is right")
 def test_a_model_that_knows_nothing(impl):
-    _, colours, chosen = predictions(3, 6, 512, 2)
-    loss, _ = impl.masked_loss(np.zeros((3, 6, 512)), colours, chosen)
+    _, colours, chosen = predictions(3, 7, 512, 2)
+    loss, _ = impl.masked_loss(np.zeros((3, 7, 512)), colours, chosen)
     assert_same(np.asarray(loss), np.log(512.0), "the loss of equal logits")
 
 

@@ -255,8 +255,7 @@ def run(impl, pairs, rate=0.1, largest=0.5, every=None):
 
 @pytest.mark.hint(
     "the loss is that before the step; clip with minimum(1, largest / norm), which is 1 for a short "
-    "gradient; the last mean may be of fewer steps",
-    w="w is overwritten in place: w -= ..., not w = w - ...",
+    "gradient; w is overwritten in place: w -= ..., not w = w - ...; the last mean may be of fewer steps",
 )
 @pytest.mark.parametrize(("steps", "every"), [(60, None), (7, 3), (6, 3), (4, 1), (5, 9), (0, 2)])
 def test_training_is_the_same(impl, steps, every):

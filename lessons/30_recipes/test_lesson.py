@@ -25,8 +25,8 @@ def orthogonalised(impl, g, *steps):
 
 
 @pytest.mark.hint(
-    "divide by the root of the sum of all squares; then x becomes a x + (b x x^T + c (x x^T)^2) x, every "
-    "time with the new x",
+    "divide by the root of the sum of all squares, with nothing added to it: max(root, 1e-7) is safe too; "
+    "then x becomes a x + (b x x^T + c (x x^T)^2) x, every time with the new x",
     shape="a tall matrix comes back as tall as it was",
 )
 @pytest.mark.parametrize("shape", [(3, 3), (2, 5), (5, 2), (1, 4), (7, 6)])
@@ -37,7 +37,10 @@ def test_the_singular_values_come_close_to_1(impl, shape):
         assert_same(got, of_a_stack(scale * g[None])[0], "the orthogonalised matrix", 1e-8)
 
 
-@pytest.mark.hint("steps is how often the polynomial is applied; 0 leaves the matrix divided by its norm")
+@pytest.mark.hint(
+    "steps is how often the polynomial is applied; 0 leaves the matrix divided by its norm, to which nothing "
+    "is added"
+)
 @pytest.mark.parametrize("steps", [0, 1, 2, 9])
 def test_as_many_steps_as_asked_for(impl, steps):
     g = np.random.default_rng(steps).normal(size=(4, 6))

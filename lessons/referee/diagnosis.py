@@ -77,15 +77,19 @@ def diagnose(
             if shape.same(part, expected):
                 return f"that is returned as number {number + 1}; are the results in the right order?"
         return shape.wrong_shape(got, expected)
-    if inputs is None and (argument := calls.changed_in_place(got)):
-        return f"is {argument} itself, which was changed in place: make a new array"
+    unasked = inputs is None
+    if unasked:
+        if argument := calls.changed_in_place(got):
+            return f"is {argument} itself, which was changed in place: make a new array"
+        # A large argument is not copied before the call: if it is the result too, it was written over.
+        inputs = {each: x for each, x in calls.inputs().items() if not np.may_share_memory(x, got)}
     case = Case(
         got,
         expected,
         name,
-        calls.inputs() if inputs is None else inputs,
-        calls.numbers() if inputs is None else {},
-        calls.letters() if inputs is None else {},
+        inputs,
+        calls.numbers() if unasked else {},
+        calls.letters() if unasked else {},
         others or {},
         returned or {},
     )

@@ -53,9 +53,12 @@ def test_an_unknown_name_lists_the_known_ones():
         load_dataset("mnist")
 
 
-@pytest.mark.parametrize("name", ["cifar10", "folder"])
-def test_a_data_folder_that_does_not_exist_is_not_created(name, tmp_path):
-    with pytest.raises(UserError, match=r"nowhere is not a folder.*create it or omit --data-dir"):
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("cifar10", "create it or omit --data-dir"), ("folder", "name one with a folder for each class")],
+)
+def test_a_data_folder_that_does_not_exist_is_not_created(name, instead, tmp_path):
+    with pytest.raises(UserError, match=rf"nowhere is not a folder.*{instead}"):
         load_dataset(name, tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
 

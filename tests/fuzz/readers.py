@@ -23,7 +23,7 @@ from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.pretrained.loading import load_any, photo_fit, usual_method
+from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -81,7 +81,6 @@ def make_hugging_face(folder: Path) -> None:
 
 def read_hugging_face(folder: Path) -> None:
     load_any(str(folder / "model"))
-    photo_fit(str(folder / "model"))
 
 
 def hugging_face_seeds(name: str) -> Callable[[Path], list[bytes]]:
@@ -135,7 +134,6 @@ def checkpoint_seeds(folder: Path) -> list[bytes]:
 
 def read_weights(folder: Path, name: str) -> None:
     load_any(str(folder / name))
-    usual_method(str(folder / name))
 
 
 def few_images() -> None:

@@ -96,6 +96,7 @@ EXAMPLES = [
     ),
     ("is wrong wherever x is at most", np.where(X < 0, 2 + E * E, E), E, {"x": X}),
     ("is right to 4 digits and no more", E * (1 + 3e-5 * np.sign(X)), E, {}),
+    ("is right to 5 digits and no more: what is wrong is small", E * (1 + 5e-6), E, {}),
     (
         "is right to 7 digits and no more, about as many as float32 has",
         E.astype(np.float32).astype(float),

@@ -269,6 +269,21 @@ def test_the_letters_of_a_docstring_name_the_sizes():
     assert str(found).startswith("dq is 2.646 times too large everywhere: that is the square root of K = 7")
 
 
+@pytest.mark.parametrize("size", [20, 2 * calls.LARGEST], ids=["small", "large"])
+def test_a_wrong_result_that_is_written_over_the_argument_is_not_called_the_argument(size):
+    class Module:
+        __name__, __doc__ = "answer", ""
+
+    def double(x):
+        x *= np.where(x > 0, 2, 3)
+
+    Module.double = staticmethod(double)
+    x = np.random.default_rng(0).normal(size=size)
+    right = 2 * x
+    calls.Watched(Module).double(x)
+    assert "the same as" not in str(fault(assert_same, x, right, "doubled x"))
+
+
 def test_a_result_that_is_an_argument_changed_in_place():
     class Module:
         __name__, __doc__ = "answer", ""

@@ -1,6 +1,7 @@
 """What training, prediction and analysis can start from, and the size of images it then takes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,21 +10,16 @@ from tests.helpers import random_batch, tiny_config
 from tests.pretrained.checkpoints import complaint, random_model
 from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.errors import UserError
+from tinyvit.files.npz import names_in_npz
 from tinyvit.model import Model, ViTConfig, forward, initialise
 from tinyvit.pretrained import hugging_face
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
-from tinyvit.pretrained.loading import (
-    at_resolution,
-    check_has_head,
-    class_names,
-    load_any,
-    photo_fit,
-    usual_method,
-)
+from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.resize import at_image_size
+from tinyvit.pretrained.save import save_model
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -165,13 +161,12 @@ def test_positions_are_resized_as_by_the_library_that_the_weights_are_from(tmp_p
     save_hugging_face(tmp_path / "folder", *model, "abcde")
     save_checkpoint(tmp_path / "checkpoint.npz", Checkpoint(*model))
     expected = {"official.npz": "corners", "folder": "bicubic", "checkpoint.npz": "corners"}
-    assert usual_method(str(timm)) == "antialias"
+    assert load_any(str(timm)).position_resize == "antialias"
     for name, method in expected.items():
         loaded = load_any(str(tmp_path / name))
-        assert usual_method(str(tmp_path / name)) == loaded.position_resize == method
+        assert loaded.position_resize == method
         found, by_hand = at_resolution(loaded, 24), at_image_size(Model(*model), 24, method)
         np.testing.assert_array_equal(found.params["position"], by_hand.params["position"])
-    assert usual_method("Ti_16-384") == "corners"
     found = at_resolution(load_any(str(timm), heads=None), 24, "bilinear")  # what is asked for comes first
     by_hand = at_image_size(load_any(str(timm)), 24, "bilinear")
     np.testing.assert_array_equal(found.params["position"], by_hand.params["position"])
@@ -182,9 +177,39 @@ def test_how_photos_are_resized_is_read_beside_the_weights(tmp_path):
     fit = PhotoFit("squash", (10, 12), (8, 8), "bilinear")
     save_hugging_face(tmp_path / "folder", *model, "abcde", fit)
     save_official(tmp_path / "a.npz", *model)
-    assert photo_fit(str(tmp_path / "folder")) == fit
-    assert photo_fit(str(tmp_path / "folder" / "model.safetensors")) == fit
-    assert photo_fit(str(tmp_path / "a.npz")) is photo_fit("Ti_16-384") is photo_fit(str(tmp_path)) is None
+    assert load_any(str(tmp_path / "folder")).photo_fit == fit
+    assert load_any(str(tmp_path / "folder" / "model.safetensors")).photo_fit == fit
+    assert load_any(str(tmp_path / "a.npz")).photo_fit is None
+
+
+@pytest.mark.parametrize("fit", [None, PhotoFit("pad", (10, 12), (8, 8), "lanczos")])
+@pytest.mark.parametrize("method", ["corners", "bicubic"])
+def test_a_checkpoint_keeps_what_is_particular_to_the_library(tmp_path, fit, method):
+    model = replace(Model(*random_model()), position_resize=method)
+    save_model(model, tmp_path / "a.npz", fit=fit)
+    found = load_any(str(tmp_path / "a.npz"))
+    assert (found.position_resize, found.photo_fit) == (method, fit)
+    assert ("origin" in names_in_npz(tmp_path / "a.npz")) == (fit is not None or method != "corners")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "[]",
+        '{"position_resize": "up"}',
+        '{"photo_fit": {"fit": "crop"}}',
+        '{"photo_fit": {"fit": "tear", "frame": [8, 8], "size": [8, 8], "resample": "box"}}',
+        '{"photo_fit": {"fit": "crop", "frame": [8, 8], "size": [9, 9], "resample": "box"}}',
+        '{"photo_fit": {"fit": "crop", "frame": [8], "size": [8, 8], "resample": "box"}}',
+    ],
+)
+def test_a_checkpoint_with_nonsense_about_its_origin_is_refused(tmp_path, origin):
+    save_checkpoint(tmp_path / "a.npz", Checkpoint(*random_model()))
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = {name: file[name] for name in file if name != "sealed"}
+    np.savez(tmp_path / "b.npz", **arrays, origin=np.array(origin))
+    with pytest.raises(UserError, match="its model description is missing or unreadable"):
+        load_any(str(tmp_path / "b.npz"))
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x63"])

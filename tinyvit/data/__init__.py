@@ -92,9 +92,10 @@ def load_dataset(
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
     if data_dir is not None and not Path(data_dir).is_dir():
-        raise UserError(
-            f"{data_dir} is not a folder, but --data-dir expects one: create it or omit --data-dir."
-        )
+        instead = "create it or omit --data-dir"
+        if name == "folder":
+            instead = "name one with a folder for each class"
+        raise UserError(f"{data_dir} is not a folder, but --data-dir expects one: {instead}.")
     if data_dir is not None and name == "shapes":
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
     side = image_side(name, image_size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
@@ -24,9 +25,16 @@ from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder
 
 
+@dataclass(eq=False)
+class Found(Model):
+    """A model, and how photos are resized for it if its source says so."""
+
+    photo_fit: PhotoFit | None = None
+
+
 def load_any(
     source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
-) -> Model:
+) -> Found:
     """The model in a run folder, checkpoint or file of weights, or under a known name, in main memory.
 
     Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
@@ -48,7 +56,7 @@ def load_any(
     if not np.isfinite(params.flat).all():
         raise UserError(f"{source} contains numbers that are not finite: download it, or train it, again.")
     classes = model.classes or class_names(source, config.classes)
-    return Model(config, params, classes, usual_method(source))
+    return replace(model, config=config, params=params, classes=classes)
 
 
 def check_has_head(source: str, model: Model) -> None:
@@ -77,14 +85,15 @@ def class_names(source: str, count: int) -> tuple[str, ...]:
     return names or ()
 
 
-def _load(source: str, report: Report | None, heads: int | None, which: str) -> Model:
+def _load(source: str, report: Report | None, heads: int | None, which: str) -> Found:
     path = Path(source)
     if not path.is_dir():
         path = find_weights(source, report)
     if path.is_dir() or is_checkpoint(path):
-        checkpoint = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
-        return Model(checkpoint.config, checkpoint.params, checkpoint.classes)
-    return Model(*load_weights(path, heads))
+        found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
+        return Found(found.config, found.params, found.classes, found.position_resize, found.photo_fit)
+    fit = read_preprocessing(path.parent) if Path(source).is_file() else None  # not of a known name
+    return Found(*load_weights(path, heads), (), usual_position_resize(path), fit)
 
 
 def _weights_within(source: str) -> str:
@@ -93,20 +102,6 @@ def _weights_within(source: str) -> str:
     if any((folder / name).exists() for name in ("best.npz", "last.npz")):  # a run, perhaps with an export
         return source
     return str(weights_in(folder) or source)
-
-
-def usual_method(source: str) -> str:
-    """How the library that a source comes from resizes position embeddings (see ops.resize)."""
-    path = Path(_weights_within(source))
-    if path.is_file() and not is_checkpoint(path):
-        return usual_position_resize(path)
-    return "corners"  # runs compute as the official code does, and all known names are official weights
-
-
-def photo_fit(source: str) -> PhotoFit | None:
-    """How photos are to be resized for a source, if the files published with its weights say so."""
-    path = Path(_weights_within(source))
-    return read_preprocessing(path.parent) if path.is_file() and not is_checkpoint(path) else None
 
 
 def at_resolution(model: M, resolution: int | None, position_resize: str | None = None) -> M:

@@ -32,13 +32,21 @@ class PhotoFit:
     fit: 'crop' scales the photo to cover the frame and 'pad' scales it to fit into the frame with a border,
     both keeping its proportions; 'squash' gives it the frame's proportions. frame and size are (height,
     width) in pixels; size is that of the image cut out of the frame's centre. resample is the name of one of
-    Pillow's filters in lower case: PIL.Image.Resampling[resample.upper()].
+    Pillow's filters in lower case: PIL.Image.Resampling[resample.upper()]. Raises ValueError for anything
+    else.
     """
 
     fit: str
     frame: tuple[int, int]
     size: tuple[int, int]
     resample: str = "bicubic"
+
+    def __post_init__(self) -> None:
+        if self.fit not in _TIMM_FITS.values() or self.resample not in FILTERS:
+            raise ValueError(f"{self.fit!r} with the filter {self.resample!r} is not a way to resize")
+        for frame, side in zip(self.frame, self.size, strict=True):
+            if not 1 <= side <= frame <= 100_000:
+                raise ValueError(f"{side} pixels cut out of {frame}")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -64,12 +72,8 @@ def read_preprocessing(folder: Path) -> PhotoFit | None:
             found = _timm_fit(stated) if is_timm else _hugging_face_fit(stated)
         except UNREADABLE as error:
             raise _bad(path, "how photos are resized", error) from error
-        if found is None:
-            continue
-        for frame, side in zip(found.frame, found.size, strict=True):
-            if not 1 <= side <= frame <= 100_000:
-                raise _bad(path, "how photos are resized", f"{side} pixels cut out of {frame}")
-        return found
+        if found:
+            return found
     return None
 
 

@@ -25,9 +25,10 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
     model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read; and
-    'hugging_face' is a folder that from_pretrained opens. In the last two, fit describes how photos become
-    images for the model. Raises UserError if path exists or does not have the ending of the
-    layout, or if the layout cannot represent the model.
+    'hugging_face' is a folder that from_pretrained opens. fit, which describes how photos become images for
+    the model, is stored by all but 'official' and 'torch'. For images that are not square, Hugging Face's
+    processors cannot cut out the same part of a photo: they cut out a smaller one. Raises UserError if path
+    exists or does not have the ending of the layout, or if the layout cannot represent the model.
     """
     check_free(path)
     layout = layout or _BY_ENDING[path.suffix.lower()]
@@ -43,7 +44,10 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
             "choose the layout tinyvit."
         )
     if layout == "tinyvit":
-        save_checkpoint(path, Checkpoint(config, params, classes=model.classes))
+        whole = Checkpoint(
+            config, params, classes=model.classes, position_resize=model.position_resize, photo_fit=fit
+        )
+        save_checkpoint(path, whole)
     elif layout == "official":
         if not has_square_images(config):
             height, width = config.image_size

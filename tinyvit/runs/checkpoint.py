@@ -4,6 +4,8 @@ config              JSON: the model's ViTConfig
 progress            JSON: the progress of the run (see training.state)
 settings            JSON: the settings of the run; empty in a file that does not belong to one
 classes             JSON: names of the classes; empty in a run, whose config.json has them
+origin              JSON: how the library that the model comes from resizes positions and fits photos, if
+                    not as tinyvit does
 param/NAME          every parameter or, with --ema, its running average
 training/weights    with --ema, the parameters themselves, flat
 optimizer/NAME      every array of the optimiser's state, flat
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +32,8 @@ from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.files.reading import parse_json
 from tinyvit.files.seal import SEALED, add_seal
 from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.ops.resize import METHODS
+from tinyvit.pretrained.preprocessing import PhotoFit
 
 _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
 
@@ -38,7 +42,8 @@ _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and 
 class Checkpoint:
     """A model and, for resuming its training, the optimiser's state and the progress made.
 
-    If params are a running average, weights (flat) are what training continues from.
+    If params are a running average, weights (flat) are what training continues from. position_resize and
+    photo_fit are those of tinyvit.Model.
     """
 
     config: ViTConfig
@@ -48,6 +53,8 @@ class Checkpoint:
     classes: tuple[str, ...] = ()
     weights: Array | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    position_resize: str = "corners"
+    photo_fit: PhotoFit | None = None
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
@@ -63,6 +70,10 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = 
         "settings": np.array(json.dumps(checkpoint.settings)),
         SEALED: np.array("sha256"),
     }
+    if checkpoint.photo_fit or checkpoint.position_resize != "corners":
+        fit = asdict(checkpoint.photo_fit) if checkpoint.photo_fit else None
+        origin = {"position_resize": checkpoint.position_resize, "photo_fit": fit}
+        arrays["origin"] = np.array(json.dumps(origin))
     arrays |= {f"param/{name}": params[name] for name in params}
     arrays |= {f"optimizer/{name}": to_numpy(array) for name, array in checkpoint.optimizer.items()}
     if checkpoint.weights is not None:
@@ -100,7 +111,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
         settings = _content(arrays, "settings") if "settings" in arrays else {}
         if not isinstance(settings, dict):
             raise ValueError("its settings are not those of a run")
-    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+        position_resize, photo_fit = _origin(_content(arrays, "origin") if "origin" in arrays else {})
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise UserError(
             f"{path} is not a checkpoint of tinyvit.train: its model description is missing or unreadable. "
             "Use last.npz or best.npz from a run folder."
@@ -110,7 +122,10 @@ def load_checkpoint(path: Path) -> Checkpoint:
     _check_finite(
         path, {"param": params.flat, **optimizer} | ({} if weights is None else {"weights": weights})
     )
-    return Checkpoint(config, params, optimizer, progress, tuple(map(printable, classes)), weights, settings)
+    names = tuple(map(printable, classes))
+    return Checkpoint(
+        config, params, optimizer, progress, names, weights, settings, position_resize, photo_fit
+    )
 
 
 def _content(arrays: dict[str, np.ndarray], name: str) -> Any:
@@ -118,6 +133,22 @@ def _content(arrays: dict[str, np.ndarray], name: str) -> Any:
     if arrays[name].shape != () or arrays[name].dtype.kind != "U":
         raise ValueError(f"{name} is not a text")
     return parse_json(str(arrays[name]))
+
+
+def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
+    """position_resize and photo_fit; one of the errors of nonsense if they are not what they should be."""
+    method, fit = stated.get("position_resize", "corners"), stated.get("photo_fit")
+    if method not in METHODS:
+        raise ValueError(f"there is no method {method!r} for positions")
+    if fit is None:
+        return method, None
+    (framed_height, framed_width), (height, width) = fit["frame"], fit["size"]
+    return method, PhotoFit(
+        fit["fit"],
+        (int(framed_height), int(framed_width)),
+        (int(height), int(width)),
+        fit["resample"],
+    )
 
 
 def _checked_progress(progress: Any) -> dict[str, Any]:

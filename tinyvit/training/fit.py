@@ -74,6 +74,8 @@ def fit(
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
     if weight_decay is None:
         weight_decay = usual_weight_decay(optimizer)
+    if report is not None and not callable(report):
+        raise UserError(f"report is {report!r}, expected a function of the epoch and its loss.")
     check_settings(
         epochs=epochs,
         batch_size=batch_size,

@@ -27,6 +27,8 @@ def constant_factor(case: Case) -> str:
     size = abs(factor)
     sign = " and has the wrong sign" if factor < 0 else ""
     large, by = ("large", size) if size > 1 else ("small", 1 / size)
+    if f"{by:.4g}" == "1":
+        return ""
     reason = explained(by, case) if telling(case.expected) else ""
     return f"is {by:.4g} times too {large} everywhere{sign}{reason}"
 
