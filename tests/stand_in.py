@@ -49,7 +49,8 @@ class DeviceArray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
 
     def __getattr__(self, name):
-        if cupy is not None and not hasattr(cupy.ndarray, name):
+        of_host = name.startswith("__array_")  # by which NumPy would get at the numbers
+        if of_host or (cupy is not None and not hasattr(cupy.ndarray, name)):
             raise AttributeError(f"cupy.ndarray has no attribute {name!r}")
         found = getattr(self._array, name)
         return _on_device(found) if callable(found) else _to_device(found)

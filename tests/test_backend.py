@@ -150,6 +150,7 @@ def broken_cupy(monkeypatch, folder, text):
     """A package called cupy, with this text, in the place of the real one."""
     (folder / "cupy").mkdir()
     (folder / "cupy" / "__init__.py").write_text(text)
+    monkeypatch.setitem(sys.modules, "cupy", None)  # so that it is forgotten afterwards
     for name in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(folder)
