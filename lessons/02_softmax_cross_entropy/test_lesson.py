@@ -97,6 +97,7 @@ def test_soft_targets(impl):
     "rows of 0 and 1 are targets like any others: bring them into the dtype of the logits",
     dtype="an integer times a float32 is float64 for NumPy: bring the targets into the dtype of the logits",
     crash="integers cannot be multiplied by 0.8 in place: bring the targets into the dtype of the logits",
+    dlogits="(p - t) / B: are its sign and its 1/B right?",
 )
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
 def test_soft_targets_that_are_whole_numbers(impl, dtype):
@@ -123,6 +124,7 @@ def test_label_smoothing(impl):
     "take each row's own maximum off first, then log-sum-exp less the target's logit: no log of p",
     finite="an exp has overflowed, or a probability has become 0 and its log infinite",
     dtype="make the targets in the dtype of the logits",
+    dlogits="(p - t) / B: are its sign and its 1/B right?",
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_large_logits_do_not_overflow(impl, dtype):

@@ -72,7 +72,8 @@ def test_float32_rows_with_a_large_mean(impl, mean):
 
 @pytest.mark.hint(
     "which of the paths, or which of the sums, is missing or has another factor?",
-    dx="from g = dy * weight subtract its row mean, and n times the row mean of g * n; multiply all by r",
+    dx="three paths add up: straight through n, through the mean, through r; which is off? Take one row, and "
+    "a g with a single 1",
     dweight="n, before the gain, and summed over every axis but the last",
     dbias="dy summed over every axis but the last",
     shape="dweight and dbias have the shape (D,), however many axes dy has",

@@ -38,7 +38,7 @@ def without_the_sums_of_rows(dy, cache):
     q, k, v, A = cache
     y = A @ v
     dS = A * (dy @ v.swapaxes(-1, -2) - (dy * y).sum(axis=-1, keepdims=True))
-    dS /= math.sqrt(v.shape[-1])
+    dS /= math.sqrt(q.shape[-1])
     return dS @ k, dS.swapaxes(-1, -2) @ q, A.swapaxes(-1, -2) @ dy
 
 

@@ -33,7 +33,7 @@ def block_backward(dy, cache):
 
 
 def guilty_block():
-    """Ben takes the variance of a sum for the sum of the variances: right only if nothing is added."""
+    """Ben takes the variance of a sum for the sum of the variances: wrong if both add something."""
     rng = np.random.default_rng(0)
     return "Ben", (rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 4)), rng.normal(size=(4, 4)))
 

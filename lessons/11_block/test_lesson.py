@@ -57,7 +57,10 @@ def backward(impl):
     return lambda dy, cache: in_order(impl.block_backward(dy, cache))
 
 
-@pytest.mark.hint("what is added to a branch is the stream as it was before the branch's LayerNorm")
+@pytest.mark.hint(
+    "what is added to a branch is the stream as it was before the branch's LayerNorm",
+    **{"dx with branches of zeros": "at both additions, dy goes past the branch as well as through it"},
+)
 def test_branches_of_zeros_leave_the_stream_as_it_is(impl):
     arrays = inputs(2)
     for name in ("attn.out.weight", "attn.out.bias", "mlp.fc2.weight", "mlp.fc2.bias"):
@@ -99,8 +102,8 @@ def test_values(impl, heads):
 
 
 @pytest.mark.hint(
-    "dx is right and a parameter's gradient is not: look at its name, and at the order in which the "
-    "backwards return their gradients",
+    "if dx is wrong too: equation 3 holds at both additions; if not, look at the name, and at the order in "
+    "which the backwards return their gradients",
     **BACKWARD,
 )
 def test_backward(impl):
@@ -148,7 +151,7 @@ def test_a_stack_of_blocks(impl):
 
 @pytest.mark.hint(
     "central differences on random x, a and c for each suspect",
-    inputs="a first branch that adds nothing hides it: what must not be zero?",
+    inputs="a branch that adds nothing hides it: what must not be zero?",
 )
 def test_guilty_block(impl):
     assert_exposed(impl.guilty_block(), SUSPECTS)

@@ -223,7 +223,7 @@ WRONG = {
     },
 )
 def test_trust_adamw(impl):
-    assert_trust(impl.trust_adamw, (SOLUTION.adamw_step,), WRONG)
+    assert_trust(impl.trust_adamw, (SOLUTION.adamw_step,), WRONG, "optimiser")
 
 
 @pytest.mark.puzzle

@@ -183,12 +183,15 @@ WRONG = {
 
 @pytest.mark.hint("several steps, from random_params; every loss, and the parameters at the end", **WRONG)
 def test_trust_loop(impl):
-    assert_trust(impl.trust_loop, (SOLUTION.train_on_batch,), {name: spoiled(name) for name in WRONG})
+    assert_trust(
+        impl.trust_loop, (SOLUTION.train_on_batch,), {name: spoiled(name) for name in WRONG}, "training loop"
+    )
 
 
 @pytest.mark.puzzle
 @pytest.mark.hint(
-    "plant one fault after the other in a loop of your own: with the same seeds you get the same losses"
+    "plant one fault after the other in a loop of your own: with the same seeds you get the same losses "
+    "(of shuffled labels, only nearly: the file does not say how they were shuffled)"
 )
 def test_what_went_wrong(impl):
     answer = impl.what_went_wrong()

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import math
 import sys
 from pathlib import Path
@@ -73,6 +74,18 @@ def test_milestone_1_parameters(vit, config):
     for name, shape in expected.items():
         assert params[name].shape == shape, f"{name} has shape {params[name].shape}, expected {shape}"
         assert params[name].dtype == np.float32, f"{name} has dtype {params[name].dtype}, expected float32"
+
+
+@pytest.mark.hint("gains are the weights of the norms; how small the random ones are is left to you")
+def test_milestone_1_first_values(vit):
+    params = vit.init(SMALL, np.random.default_rng(0))
+    for name, array in params.items():
+        if "norm" in name and name.endswith("weight"):
+            assert np.all(array == 1), f"{name} starts at {array.flat[0]:.4g}, expected 1"
+        elif name.endswith("bias") or name in ("class_token", "head.weight"):
+            assert not array.any(), f"{name} does not start at 0"
+        else:
+            assert 1e-4 < array.std() < 0.5, f"{name} starts with standard deviation {array.std():.2g}"
 
 
 @pytest.mark.hint("images (B, H, W, 3) become logits (B, C); B is any number")
@@ -186,15 +199,14 @@ def test_milestone_4_three_updates(vit):
 
 
 def easy(number=600):
-    """Pictures of one colour each, three classes: what can be learned in a second."""
-    rng = np.random.default_rng(0)
+    """Dark, medium and light pictures of no colour: what can be learned in a second."""
     labels = np.arange(number) % 3
-    images = rng.integers(0, 90, (number, 8, 8, 3), dtype=np.uint8)
-    images[np.arange(number), ..., labels] += 150
-    return images, labels
+    noise = np.random.default_rng(0).integers(0, 70, (number, 8, 8, 1))
+    images = (noise + 90 * labels[:, None, None, None]).astype(np.uint8)
+    return images.repeat(3, axis=3), labels
 
 
-@pytest.mark.hint("predict takes bytes, as train does: normalise inside, and work in mini-batches")
+@pytest.mark.hint("predict takes bytes, as train does: normalise in the same way, and work in mini-batches")
 def test_milestone_5_epochs(vit):
     images, labels = easy()
     before = images.copy()
@@ -205,7 +217,31 @@ def test_milestone_5_epochs(vit):
     guesses = vit.predict(locate.TINY, params, images)
     assert guesses.shape == (600,), f"predict returned shape {guesses.shape}, expected (600,)"
     right = (guesses == labels).mean()
-    assert right > 0.9, f"after 10 epochs {right:.0%} of three plain colours are told apart, expected 90 %"
+    assert right > 0.9, f"after 10 epochs {right:.0%} of three plain greys are told apart, expected 90 %"
+
+
+@pytest.mark.hint("every epoch takes all images once, the last few too, in a new random order")
+def test_milestone_5_what_an_epoch_takes(vit, monkeypatch):
+    assert vit.loss_and_grads
+    greys = np.arange(70, dtype=np.uint8)
+    names = inspect.unwrap(vit.train).__globals__
+    epochs, real = [[]], names["loss_and_grads"]
+
+    def recorded(config, params, images, labels):
+        assert images.dtype == np.float32, f"train learns from {images.dtype} images, expected float32"
+        epochs[-1] += images.max(axis=(1, 2, 3)).tolist()  # the same if they are cropped or flipped
+        return real(config, params, images, labels)
+
+    monkeypatch.setitem(names, "loss_and_grads", recorded)
+    images = np.broadcast_to(greys[:, None, None, None], (70, 8, 8, 3)).copy()
+    vit.train(locate.TINY, images, np.arange(70) % 3, 2, 1, lambda text: epochs.append([]))
+    first, second, *_ = epochs
+    if not first:  # train does not call it by its name
+        return
+    for number, seen in ((1, first), (2, second)):
+        assert len(set(seen)) == 70, f"epoch {number} takes {len(set(seen))} of 70 images"
+        assert len(seen) == 70, f"epoch {number} takes {len(seen)} images where there are 70"
+    assert first != second, "the second epoch takes the images in the same order as the first"
 
 
 @pytest.mark.hint("all random numbers come from np.random.default_rng(seed)")

@@ -148,7 +148,7 @@ def test_float32_stays_float32(impl):
     two_axes_only="try x with three axes",
 )
 def test_trust_in_place(impl):
-    assert_trust(impl.trust_in_place, SUSPECTS.RIGHT, SUSPECTS.wrong())
+    assert_trust(impl.trust_in_place, SUSPECTS.RIGHT, SUSPECTS.wrong(), "pair")
 
 
 def state(count, dtype="float64", seed=7):

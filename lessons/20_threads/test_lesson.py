@@ -172,7 +172,7 @@ def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
     pixels_spoiled="compare images, labels and params.flat before and after",
 )
 def test_trust_gradients(impl):
-    assert_trust(impl.trust_gradients, SUSPECTS.RIGHT, SUSPECTS.wrong())
+    assert_trust(impl.trust_gradients, SUSPECTS.RIGHT, SUSPECTS.wrong(), "function")
 
 
 @pytest.mark.puzzle

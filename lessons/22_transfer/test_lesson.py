@@ -123,7 +123,7 @@ def test_ridge_keeps_float32_and_its_inputs(impl):
     a_few_steps="be strict: the gradient of a right W is zero up to rounding",
 )
 def test_trust_ridge(impl):
-    assert_trust(impl.trust_ridge, SUSPECTS.RIGHT, SUSPECTS.WRONG)
+    assert_trust(impl.trust_ridge, SUSPECTS.RIGHT, SUSPECTS.WRONG, "solver")
 
 
 @pytest.mark.puzzle

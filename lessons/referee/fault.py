@@ -40,13 +40,15 @@ PLURAL = {"is": "are", "has": "have", "holds": "hold", "does": "do", "adds": "ad
 def said(name: str, reason: str) -> str:
     """The sentence "name reason", with the verb in the plural where the name is: the scores are wrong."""
     verb, _, rest = reason.partition(" ")
-    return f"{name} {PLURAL.get(verb, verb) if _is_plural(name) else verb} {rest}".rstrip()
+    if _is_plural(name):
+        verb, rest = PLURAL.get(verb, verb), re.sub(r"^the right one\b", "the right ones", rest)
+    return f"{name} {verb} {rest}".rstrip()
 
 
 def _is_plural(name: str) -> bool:
     if not name.startswith("the "):
         return False
-    noun = re.split(r" (?:of|at|with|in|after|before|for|when|where|through|on|from|by)\b|,", name)[
+    noun = re.split(r" (?:of|at|with|in|after|before|for|when|where|through|on|over|from|by)\b|,", name)[
         0
     ].split()[-1]
     return noun.endswith("s") and not noun.endswith(("ss", "bias", "axis", "patches of"))

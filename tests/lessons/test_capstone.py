@@ -9,7 +9,7 @@ LESSON = "lessons.18_from_an_empty_file"
 MUTANTS = sorted(
     path.stem for path in (Path(__file__).parents[2] / "lessons/18_from_an_empty_file/mutants").glob("*.py")
 )
-OUTSIDE = {"init", "update", "train"}  # not part of the forward or backward pass
+OUTSIDE = {"init", "update", "train", "predict"}  # not part of the forward or backward pass
 
 locate = importlib.import_module(f"{LESSON}.locate")
 

@@ -148,7 +148,11 @@ SHAPES = [
     ("its mean over the last axis would be right", RNG.normal(size=(3, 4)), lambda a: a.mean(axis=-1)),
     ("its sum over the first axis and axis 1 would be right", E, lambda a: a.sum(axis=(0, 1))),
     ("it is the transpose", E[0], lambda a: a.T),
-    ("the numbers are right, and an axis of length 1 is too many or missing", E[:1], lambda a: a[0]),
+    (
+        "the numbers are right, but an axis of length 1 is missing, or is too many",
+        E[:1],
+        lambda a: a[0],
+    ),
     ("the numbers are right, only the shape is not", E, lambda a: a.reshape(12, 5)),
 ]
 

@@ -71,6 +71,11 @@ def test_the_verb_follows_the_name():
         "the loss of two images is wrong"
     )
     assert str(fault(assert_same, 2.0, 1.0, "dbias")).startswith("dbias is wrong")
+    assert str(fault(assert_same, 2.0, 1.0, "the sum over the patches")).startswith(
+        "the sum over the patches is"
+    )
+    rounded = str(fault(assert_same, np.rint(9 * ARRAY), 9 * ARRAY, "the colours"))
+    assert rounded.startswith("the colours are the right ones rounded to whole numbers")
 
 
 def test_an_input_changed_in_place():

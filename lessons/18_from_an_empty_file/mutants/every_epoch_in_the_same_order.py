@@ -1,0 +1,11 @@
+"""The images are never shuffled."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+OPERATION = "train"
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+RIGHT = "rng.permutation(len(images))"
+WRONG = "np.arange(len(images))"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -1,0 +1,11 @@
+"""Training runs in float64, since the images do."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+OPERATION = "train"
+SOLUTION = Path(__file__).parents[1] / "solution.py"
+RIGHT = "images.astype(np.float32) / 127.5 - 1"
+WRONG = "images.astype(np.float64) / 127.5 - 1"
+globals().update(changed(SOLUTION, (RIGHT, WRONG)))
