@@ -8,10 +8,10 @@ import pytest
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tests.tiny_runs import assert_one_line
 from tinyvit import evaluate, export, predict, train
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.folder import RunFolder
 
 

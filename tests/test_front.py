@@ -12,11 +12,11 @@ from PIL import Image
 import tinyvit
 from tinyvit.backend import Device
 from tinyvit.data import normalise, to_input
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward, initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import patchify
-from tinyvit.pretrained.preprocessing import PhotoFit
 
 CLASSES = ("dark", "light")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.pretrained.loading import check_has_head, class_names
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_free, check_new
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path

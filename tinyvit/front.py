@@ -19,6 +19,7 @@ import numpy as np
 from tinyvit import model as core
 from tinyvit.backend import Device, array_module, select_device
 from tinyvit.data import ImageSet, read_photo
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -26,7 +27,6 @@ from tinyvit.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, why_no_classes
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, fit

@@ -9,6 +9,7 @@ import pytest
 from tests.helpers import random_batch, tiny_config
 from tests.pretrained.checkpoints import complaint, random_model
 from tinyvit.analysis.attention_map import attention_in_batches
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
 from tinyvit.model import Model, ViTConfig, forward, initialise
@@ -17,7 +18,6 @@ from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.pretrained.official import to_official
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.pretrained.save import save_model
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint

@@ -15,11 +15,11 @@ from tests.tiny_runs import assert_one_line
 from tinyvit import export, load
 from tinyvit.checking.models import MODEL_CHECKS, random_params
 from tinyvit.data import normalise
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import Model, ViTConfig, infer
 from tinyvit.model.config import places_of
 from tinyvit.pretrained import onnx_file
 from tinyvit.pretrained.onnx_file import save_onnx
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.pretrained.save import save_model
 
 HOW = "install it with: pip install 'tinyvit[onnx]'"

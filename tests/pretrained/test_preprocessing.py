@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.pretrained.checkpoints import complaint, random_model
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.preprocessing import PhotoFit, read_preprocessing
+from tinyvit.pretrained.preprocessing import read_preprocessing
 
 
 def hugging_face(folder, **stated):

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
 from tinyvit.files.temporary import temporary_folder
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.fitting import write_instead
-from tinyvit.pretrained.preprocessing import FILTERS, PhotoFit
+from tinyvit.pretrained.preprocessing import FILTERS
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_hugging_face
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.model import Model
@@ -19,7 +20,7 @@ from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
 from tinyvit.pretrained.load import load_weights, usual_position_resize
 from tinyvit.pretrained.pixels import for_colour
-from tinyvit.pretrained.preprocessing import PhotoFit, read_preprocessing
+from tinyvit.pretrained.preprocessing import read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder

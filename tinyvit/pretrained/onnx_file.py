@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.backend import to_numpy
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.positions import position_table, relative_part
 from tinyvit.pretrained.onnx_graph import FLOAT, Graph, Port
 from tinyvit.pretrained.onnx_resnet import kernel, resnet
-from tinyvit.pretrained.preprocessing import PhotoFit
 
 LARGEST = 2_000_000_000  # bytes of parameters: a message of Protocol Buffers has less than 2 GiB
 _MEANING = """\

@@ -6,13 +6,13 @@ Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.pretrained.description import UNREADABLE, height_and_width
@@ -23,42 +23,6 @@ FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 _TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
 # Hugging Face's processors for which a size given as one number is the shorter side, not a square.
 _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
-
-
-@dataclass(frozen=True)
-class PhotoFit:
-    """How a photo of any size becomes an image for a model: resized to a frame, whose centre is cut out.
-
-    fit: 'crop' scales the photo to cover the frame and 'pad' scales it to fit into the frame with a border,
-    both keeping its proportions; 'squash' gives it the frame's proportions. frame and size are (height,
-    width) in pixels; size is that of the image cut out of the frame's centre. resample is the name of one of
-    Pillow's filters in lower case: PIL.Image.Resampling[resample.upper()]. Raises ValueError for anything
-    else.
-    """
-
-    fit: str
-    frame: tuple[int, int]
-    size: tuple[int, int]
-    resample: str = "bicubic"
-
-    def __post_init__(self) -> None:
-        if self.fit not in _TIMM_FITS.values() or self.resample not in FILTERS:
-            raise ValueError(f"{self.fit!r} with the filter {self.resample!r} is not a way to resize")
-        for frame, side in zip(self.frame, self.size, strict=True):
-            if not 1 <= side <= frame <= 100_000:
-                raise ValueError(f"{side} pixels cut out of {frame}")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The same as keyword arguments for data.read_photo: fit, resample and crop_share."""
-        shares = (min(side / framed, 1.0) for side, framed in zip(self.size, self.frame, strict=True))
-        return {"fit": self.fit, "resample": self.resample, "crop_share": tuple(shares)}
-
-    def at(self, size: tuple[int, int]) -> PhotoFit:
-        """The same for images of another (height, width), with the frame scaled in proportion."""
-        sides = zip(self.frame, size, self.size, strict=True)
-        height, width = (round(side * new / old) for side, new, old in sides)
-        return replace(self, frame=(height, width), size=size)
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:

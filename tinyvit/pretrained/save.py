@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.model import Model
 from tinyvit.pretrained.fitting import has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.onnx_file import save_onnx
-from tinyvit.pretrained.preprocessing import PhotoFit
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
 LAYOUTS = {  # and their endings

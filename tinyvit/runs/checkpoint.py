@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit.backend import Array, to_numpy
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import names_in_npz, read_npz
@@ -33,7 +34,6 @@ from tinyvit.files.reading import parse_json
 from tinyvit.files.seal import SEALED, add_seal
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.ops.resize import METHODS
-from tinyvit.pretrained.preprocessing import PhotoFit
 
 _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
 
