@@ -7,6 +7,8 @@ from typing import Any
 
 from tinyvit.data.fitting import FILTERS, FITS
 
+LARGEST_FRAME = 100_000  # pixels of a side that a file may state
+
 
 @dataclass(frozen=True)
 class PhotoFit:
@@ -28,7 +30,7 @@ class PhotoFit:
         if self.fit not in FITS or self.resample not in FILTERS:
             raise ValueError(f"{self.fit!r} with the filter {self.resample!r} is not a way to resize")
         for frame, side in zip(self.frame, self.size, strict=True):
-            if not 1 <= side <= frame <= 100_000:
+            if not 1 <= side <= frame:
                 raise ValueError(f"{side} pixels cut out of {frame}")
 
     @property

@@ -124,4 +124,8 @@ def _libraries() -> list[ctypes.CDLL]:
     """
     compiled = importlib.import_module("numpy._core._multiarray_umath").__file__
     beside = sorted((Path(np.__file__).parent.parent / "numpy.libs").glob("*openblas*.dll"))
-    return [ctypes.CDLL(str(path)) for path in (compiled, *beside)]
+    libraries = []
+    for path in (compiled, *beside):
+        with contextlib.suppress(OSError):  # within an archive, for example
+            libraries.append(ctypes.CDLL(str(path)))
+    return libraries
