@@ -32,8 +32,8 @@ class ViTClassifier:
 
     X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features). Rows are
     reshaped to squares if possible (grey or RGB), and otherwise to a single line of pixels. uint8 pixels are
-    used unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds the
-    classes' names or numbers, which are whole.
+    used unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds names
+    of classes, or whole numbers.
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
@@ -187,11 +187,9 @@ class ViTClassifier:
 
     def score(self, X: np.ndarray, y: Labels) -> float:
         """The share of images X whose predicted label is that of y."""
-        labels, predicted = np.asarray(y), self.predict(X)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = _labels(labels)
+        labels, predicted = _labels(y), self.predict(X)
         kinds = [{isinstance(label, str) for label in some.tolist()} for some in (labels, self.classes_)]
-        if labels.ndim == 1 and len(labels) and kinds[0].isdisjoint(kinds[1]):
+        if len(labels) and kinds[0].isdisjoint(kinds[1]):
             raise ValueError(
                 f"y holds {labels.tolist()[0]!r}, but this classifier was fitted on labels such as "
                 f"{self.classes_.tolist()[0]!r}: expected labels of the same type."

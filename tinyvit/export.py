@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
@@ -80,8 +80,8 @@ def main(args: argparse.Namespace) -> None:
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
             "for them; a folder (OUT without an ending) and an .onnx file have"
         )
-    fit, as_usual = model.photo_fit, PhotoFit("crop", model.config.image_size, model.config.image_size)
-    if fit and fit.settings != as_usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
+    fit, usual = (fit_for(model.config.image_size, each) for each in (model.photo_fit, None))
+    if fit.settings != usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
         print(
             f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; a folder and an .onnx "
             "file have it"

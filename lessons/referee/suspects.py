@@ -38,8 +38,8 @@ def assert_exposed(answer, suspects: dict[str, tuple[Callable, Callable]], guilt
         )
     if all(error >= TOLERANCE for error in errors.values()):
         raise Fault(
-            "on your inputs every suspect differs from its central differences: too extreme to tell, "
-            "or at a kink, as equal numbers under a maximum are (best: different ones from 0.1 to 10)",
+            "on your inputs every suspect differs from its central differences: the numbers are too extreme, "
+            "or some are equal where a maximum is taken (different numbers from 0.1 to 10 are best)",
             "inputs",
         )
     if errors[name] < LARGE:

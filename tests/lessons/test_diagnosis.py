@@ -149,7 +149,7 @@ SHAPES = [
     ("its sum over the first axis and axis 1 would be right", E, lambda a: a.sum(axis=(0, 1))),
     ("it is the transpose", E[0], lambda a: a.T),
     (
-        "the numbers are right, but an axis of length 1 is missing, or is too many",
+        "the numbers are right, but there is one axis of length 1 too many or too few",
         E[:1],
         lambda a: a[0],
     ),

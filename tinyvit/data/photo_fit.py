@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyvit.data.fitting import FILTERS, FITS
-
-LARGEST_FRAME = 100_000  # pixels of a side that a file may state
+from tinyvit.data.fitting import Fitting
 
 
 @dataclass(frozen=True)
@@ -18,7 +16,7 @@ class PhotoFit:
     both keeping its proportions; 'squash' gives it the frame's proportions. frame and size are (height,
     width) in pixels; size is that of the image cut out of the frame's centre. resample is the name of one of
     Pillow's filters in lower case: PIL.Image.Resampling[resample.upper()]. Raises ValueError for anything
-    else.
+    else. What is then done to a photo is a Fitting.
     """
 
     fit: str
@@ -27,11 +25,10 @@ class PhotoFit:
     resample: str = "bicubic"
 
     def __post_init__(self) -> None:
-        if self.fit not in FITS or self.resample not in FILTERS:
-            raise ValueError(f"{self.fit!r} with the filter {self.resample!r} is not a way to resize")
         for frame, side in zip(self.frame, self.size, strict=True):
             if not 1 <= side <= frame:
                 raise ValueError(f"{side} pixels cut out of {frame}")
+        Fitting(*self.size, **self.settings)  # raises ValueError for what cannot be done
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -44,3 +41,8 @@ class PhotoFit:
         sides = zip(self.frame, size, self.size, strict=True)
         height, width = (round(side * new / old) for side, new, old in sides)
         return replace(self, frame=(height, width), size=size)
+
+
+def fit_for(size: tuple[int, int], fit: PhotoFit | None) -> PhotoFit:
+    """How photos are fitted to images of this (height, width): as fit says or, for None, as tinyvit does."""
+    return fit.at(size) if fit else PhotoFit("crop", size, size)

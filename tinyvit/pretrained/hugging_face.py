@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
 from tinyvit.files.temporary import temporary_folder
@@ -31,7 +31,7 @@ def save_hugging_face(
     cannot be created.
     """
     arrays = to_hugging_face(config, params)
-    fit = fit.at(config.image_size) if fit else PhotoFit("crop", config.image_size, config.image_size)
+    fit = fit_for(config.image_size, fit)
     if fit.fit == "pad":
         raise UserError(
             "photos for this model are padded, and Hugging Face's processors do not pad. Instead, "

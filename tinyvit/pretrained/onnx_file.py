@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.backend import to_numpy
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
@@ -51,7 +51,7 @@ def save_onnx(
             "choose another format."
         )
     H, W = config.image_size
-    fit = fit.at((H, W)) if fit else PhotoFit("crop", (H, W), (H, W))
+    fit = fit_for((H, W), fit)
     metadata = {
         "classes": json.dumps(list(classes)),
         "photos": json.dumps(asdict(fit)),

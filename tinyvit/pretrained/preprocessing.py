@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.photo_fit import LARGEST_FRAME, PhotoFit
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.pretrained.description import UNREADABLE, height_and_width
@@ -36,7 +36,7 @@ def read_preprocessing(folder: Path) -> PhotoFit | None:
             found = _timm_fit(stated) if is_timm else _hugging_face_fit(stated)
         except UNREADABLE as error:
             raise _bad(path, "how photos are resized", error) from error
-        if found and max(found.frame) > LARGEST_FRAME:
+        if found and max(found.frame) > 100_000:
             raise _bad(path, "how photos are resized", f"a frame of {max(found.frame)} pixels")
         if found:
             return found

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit.backend import Array, to_numpy
-from tinyvit.data.photo_fit import LARGEST_FRAME, PhotoFit
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import names_in_npz, read_npz
@@ -143,10 +143,8 @@ def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
     if fit is None:
         return method, None
     (framed_height, framed_width), (height, width) = fit["frame"], fit["size"]
-    frame = int(framed_height), int(framed_width)
-    if max(frame) > LARGEST_FRAME:
-        raise ValueError(f"a frame of {max(frame)} pixels")
-    return method, PhotoFit(fit["fit"], frame, (int(height), int(width)), fit["resample"])
+    frame, size = (int(framed_height), int(framed_width)), (int(height), int(width))
+    return method, PhotoFit(fit["fit"], frame, size, fit["resample"])
 
 
 def _checked_progress(progress: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def wrong_shape(got: np.ndarray, expected: np.ndarray) -> str:
         if np.squeeze(got).shape == np.squeeze(expected).shape and same(
             got.reshape(expected.shape), expected
         ):
-            return "the numbers are right, but an axis of length 1 is missing, or is too many"
+            return "the numbers are right, but there is one axis of length 1 too many or too few"
         for order in permutations(range(got.ndim)) if 2 <= got.ndim <= 5 else ():
             if same(got.transpose(order), expected):
                 return "it is the transpose" if got.ndim == 2 else f"transposed to {order} it would be right"

@@ -74,7 +74,7 @@ def _softmax(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
     Scores are rarely that large: they are first tried as they are, and the sums tell whether it went well.
     """
     np.matmul(q, keys, out=A)
-    with np.errstate(over="ignore", invalid="ignore"):  # BLAS may pad with zeros: 0 inf
+    with np.errstate(over="ignore", invalid="ignore"):  # BLAS may multiply inf by its padding, 0
         np.exp(A, out=A)
         sums = _row_sums(A)
     if not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):

@@ -40,7 +40,7 @@ from tinyvit.optim.sharded import Sharded
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
-_LEAST_ROWS_TO_INFER = 1000  # more, since no caches are held: each time, every matrix is read from memory
+_LEAST_ROWS_TO_INFER = 1000  # no caches are held, and every matrix is read from memory for each micro-batch
 _BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
 
 
