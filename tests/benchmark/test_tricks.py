@@ -1,6 +1,7 @@
 """`python -m tinyvit.bench --tricks`: every trick is there, and has the result of the plain way."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from tinyvit.benchmark import tricks, tricks_table
 from tinyvit.benchmark.case import Case
 
 SMALL = ("--tricks", "--model", "nano/8", "--rounds", "1")
-PARTS = ("GELU", "LayerNorm", "attention", "dW +=", "x +=", "bias", "block")
+PARTS = ("GELU", "LayerNorm", "attention between", "last block", "dW +=", "x +=", "bias", "block")
 
 
 def test_the_table_has_every_trick_with_the_result_of_the_plain_way(capsys, monkeypatch):
@@ -25,6 +26,11 @@ def test_the_table_has_every_trick_with_the_result_of_the_plain_way(capsys, monk
     text = tricks_table.table(result)
     assert [line for line in text.splitlines() if f"{result['tricks'][0]['plain_ms']:.3f}" in line]
     assert all(row["name"] in text for row in result["tricks"])
+
+
+def test_a_model_without_a_class_token_has_no_trick_for_it():
+    config = replace(Case("nano/8", 32, 1, "train", 1).config, pool="mean")
+    assert [trick.name for trick in tricks.tricks(config)[0] if "last block" in trick.name] == []
 
 
 def test_a_wrong_result_shows_as_a_difference(monkeypatch):

@@ -15,6 +15,7 @@ from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.ops.gelu import GELU_FORMS
@@ -66,35 +67,78 @@ def test_normalising_is_a_layer_norm_without_gain_and_offset(any_pieces):
     assert distance(dx, wanted) < 1e-14
 
 
-def plain_attention(qkv, queries):
+def plain_attention(qkv):
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)
-    A, cache = ops.softmax(q[:, :, :queries] @ k.swapaxes(2, 3))
+    A, cache = ops.softmax(q @ k.swapaxes(2, 3))
     return A, A @ v, cache
 
 
-@pytest.mark.parametrize("queries", [1, 5])
-@pytest.mark.parametrize("size", [1.0, 300.0], ids=["ordinary scores", "scores that overflow"])
-def test_attention_is_that_of_the_operation(any_pieces, queries, size):
+SHARPNESS = pytest.mark.parametrize("size", [1.0, 300.0], ids=["ordinary scores", "scores that overflow"])
+
+
+@SHARPNESS
+def test_attention_is_that_of_the_operation(any_pieces, size):
     rng = np.random.default_rng(0)
-    qkv, do = rng.normal(size=(3, 5, 3, 2, 4)), rng.normal(size=(3, queries, 2, 4))  # B N 3 H K
+    qkv, do = rng.normal(size=(3, 5, 3, 2, 4)), rng.normal(size=(3, 5, 2, 4))  # B N 3 H K
     qkv[:, :, 0] *= size
     with np.errstate(all="raise", under="ignore"):
-        A = np.empty((3, 2, queries, 5))
-        o = attend(qkv, queries, A)
-        assert np.array_equal(attend(qkv, queries), o)
-    expected, outputs, cache = plain_attention(qkv, queries)
+        A = np.empty((3, 2, 5, 5))
+        o = attend(qkv, A)
+        assert np.array_equal(attend(qkv), o)
+    expected, outputs, cache = plain_attention(qkv)
     assert distance(A, expected) < 1e-13
     assert distance(o, outputs.transpose(0, 2, 1, 3)) < 1e-13
 
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)
     heads = do.transpose(0, 2, 1, 3)
     dS = ops.softmax_backward(heads @ v.swapaxes(2, 3), cache)
-    dqkv = np.zeros_like(qkv)
+    dqkv = np.empty_like(qkv)
     dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)
-    dq[:, :, :queries] = dS @ k
-    dk[...] = dS.swapaxes(2, 3) @ q[:, :, :queries]
+    dq[...] = dS @ k
+    dk[...] = dS.swapaxes(2, 3) @ q
     dv[...] = expected.swapaxes(2, 3) @ heads
     assert distance(attend_backward(do, qkv, o, A), dqkv) < 1e-12
+
+
+def arrays_of_last_attention(size=1.0):
+    """Tokens, folded weight and bias for 3 images of 5 tokens, with 2 heads of width 4."""
+    rng = np.random.default_rng(0)
+    n, weight, bias = rng.normal(size=(3, 5, 8)), rng.normal(size=(8, 24)) / 3, np.zeros(24)
+    bias[:8] = rng.normal(size=8)
+    weight[:, :8] *= size
+    return n, weight, bias, rng
+
+
+@SHARPNESS
+def test_the_last_attention_is_the_first_row_of_the_whole(size):
+    n, weight, bias, rng = arrays_of_last_attention(size)
+    with np.errstate(all="raise", under="ignore"):
+        o, kept = last_attention(n, weight, bias, heads=2)
+    whole, cache = attention.attention(n, weight, bias, heads=2)
+    assert o.shape == (3, 8)
+    assert distance(o, whole[:, 0]) < 1e-13
+
+    do = np.zeros_like(whole)
+    do[:, 0] = rng.normal(size=(3, 8))
+    grads, expected = [[np.ones_like(weight), np.ones_like(bias)] for _ in range(2)]
+    dn = last_attention_backward(do[:, 0], n, kept, weight, *grads)
+    wanted = attention.attention_backward(do, n, cache, weight, *expected)
+    for mine, plain in zip([dn, *grads], [wanted, *expected], strict=True):
+        assert distance(mine, plain) < 1e-12
+
+
+def test_gradients_of_the_last_attention():
+    n, weight, bias, rng = arrays_of_last_attention()
+    do = rng.normal(size=(3, 8))
+    _, kept = last_attention(n, weight, bias, heads=2)
+    dweight, dbias = np.zeros_like(weight), np.zeros_like(bias)
+    dn = last_attention_backward(do, n, kept, weight, dweight, dbias)
+
+    def loss():
+        return np.vdot(last_attention(n, weight, bias, heads=2)[0], do)
+
+    for x, dx in ((n, dn), (weight, dweight), (bias, dbias)):
+        assert distance(dx, numerical_gradient(loss, x)) < 1e-6
 
 
 @given(B=st.integers(1, 5), H=st.integers(1, 5), N=st.integers(1, 6), piece=st.integers(1, 400))
@@ -102,7 +146,7 @@ def test_every_head_of_every_image_is_computed_once(B, H, N, piece):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(attention, "PIECE", piece)
         count = np.zeros((B, H), dtype=int)
-        for some in attention._some_heads((B, H, N, N)):
+        for some in attention._some_heads((B, H, N)):
             count[some] += 1
     assert (count == 1).all()
 

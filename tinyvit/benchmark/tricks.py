@@ -19,6 +19,7 @@ from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.errors import UserError
@@ -82,7 +83,9 @@ def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
     params = initialise(config)
     params.flat += rng.normal(0, 0.05, params.count).astype("float32")  # no gain is 1, no bias 0
     arrays = Arrays(config, params, CpuEngine(config, params, threads=1).micro_batch, rng)
-    makers = (_gelu, _layer_norm, _attention, _weight_gradient, _residual_sum, _bias, _block)
+    makers = [_gelu, _layer_norm, _attention, _weight_gradient, _residual_sum, _bias, _block]
+    if config.rows_after(config.layers - 1):
+        makers.insert(3, _last_attention)
     return [make(arrays) for make in makers], arrays.images
 
 
@@ -167,7 +170,7 @@ def _attention(arrays: Arrays) -> Trick:
 
     def engine(qkv: Array, scaled: Array, do: Array) -> Results:
         A = np.empty((B, H, N, N), dtype=scaled.dtype)
-        o = attend(scaled, N, A)
+        o = attend(scaled, A)
         return o, attend_backward(do, scaled, o, A)
 
     def as_plain(o: Array, dqkv: Array) -> Results:
@@ -175,6 +178,37 @@ def _attention(arrays: Arrays) -> Trick:
         return o, dqkv
 
     return Trick("attention between its matrices", (qkv, scaled, do), plain, engine, as_plain)
+
+
+def _last_attention(arrays: Arrays) -> Trick:
+    """With its matrices, which multiply a vector of each head instead of every token."""
+    config = arrays.config
+    B, N, H, D = arrays.images, config.tokens, config.heads, config.width
+    scale = 1 / math.sqrt(D // H)
+    qkv_weight, _, out_weight, out_bias = arrays.params.group("blocks.1.attn")
+    qkv_bias = np.zeros(3 * D, dtype=np.float32)
+    qkv_bias[:D] = arrays.normal(D)  # folding leaves no offsets of keys and values
+    scaled_weight, scaled_bias = qkv_weight.copy(), scale * qkv_bias
+    scaled_weight[:, :D] *= scale
+
+    def plain(n: Array, dy: Array) -> Results:
+        y, cache = ops.attention(n, qkv_weight, qkv_bias, out_weight, out_bias, H, queries=1)
+        dn, dweight, *_ = ops.attention_backward(dy, cache)
+        return y, dn, dweight
+
+    def engine(n: Array, dy: Array) -> Results:
+        o, kept = last_attention(n, scaled_weight, scaled_bias, H)
+        y, out_cache = ops.linear(o[:, None], out_weight, out_bias)
+        do, _, _ = ops.linear_backward(dy, out_cache)
+        dweight, dbias = np.zeros_like(scaled_weight), np.zeros_like(scaled_bias)
+        return y, last_attention_backward(do[:, 0], n, kept, scaled_weight, dweight, dbias), dweight
+
+    def as_plain(y: Array, dn: Array, dweight: Array) -> Results:
+        dweight[:, :D] *= scale
+        return y, dn, dweight
+
+    inputs = arrays.normal(B, N, D), arrays.normal(B, 1, D)
+    return Trick("attention of the last block", inputs, plain, engine, as_plain)
 
 
 def _weight_gradient(arrays: Arrays) -> Trick:

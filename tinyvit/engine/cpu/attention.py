@@ -1,65 +1,105 @@
-"""Attention between the products with matrices, forward and backward; see ops.attention.
+"""Attention up to its outputs, forward and backward; see ops.attention.
 
-Queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The scores of all heads may
-not fit in a core's cache, but those of a few do, so everything is done for a few before the next are begun.
+The weight is folded, so queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The
+scores of all heads may not fit in a core's cache, but those of a few do, so everything between the matrices
+is done for a few before the next are begun.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from tinyvit.engine.cpu.pieces import PIECE
+from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.ops.linear import column_sums
 
 # A row of scores whose exponentials sum to something between these needs no largest entry subtracted.
 _LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
 
 
-def attend(qkv: np.ndarray, queries: int, A: np.ndarray | None = None) -> np.ndarray:
-    """Outputs o (B, Q, H, K) for qkv (B, N, 3, H, K). Only the first Q tokens attend, to all N.
+class AttentionCache(NamedTuple):
+    """What the backward pass needs, apart from the tokens."""
 
-    The probabilities are written to A (B, H, Q, N), if it is given.
+    qkv: np.ndarray  # (B, N, 3, H, K)
+    A: np.ndarray  # (B, H, N, N)
+    o: np.ndarray  # (B, N, H, K)
+
+
+def attention(
+    n: np.ndarray, weight: np.ndarray, bias: np.ndarray, heads: int
+) -> tuple[np.ndarray, AttentionCache]:
+    """Outputs (B, N, D) for tokens n (B, N, D), with the folded weight (D, 3D) and bias (3D,)."""
+    B, N, D = n.shape
+    qkv = product_plus_bias(n.reshape(-1, D), weight, bias).reshape(B, N, 3, heads, D // heads)
+    A = np.empty((B, heads, N, N), dtype=n.dtype)
+    o = attend(qkv, A)
+    return o.reshape(B, N, D), AttentionCache(qkv, A, o)
+
+
+def attention_backward(
+    do: np.ndarray,
+    n: np.ndarray,
+    cache: AttentionCache,
+    weight: np.ndarray,
+    dweight: np.ndarray,
+    dbias: np.ndarray,
+) -> np.ndarray:
+    """dn (B, N, D) for do (B, N, D), with what attention was given, and found.
+
+    Adds the folded parameters' gradients to dweight (D, 3D) and to the queries' part of dbias (3D,).
+    """
+    D = n.shape[2]
+    dqkv = attend_backward(do.reshape(cache.o.shape), cache.qkv, cache.o, cache.A).reshape(-1, 3 * D)
+    add_product(dweight, n.reshape(-1, D).T, dqkv)
+    dbias[:D] += column_sums(dqkv[:, :D])
+    return (dqkv @ weight.T).reshape(n.shape)
+
+
+def attend(qkv: np.ndarray, A: np.ndarray | None = None) -> np.ndarray:
+    """Outputs o (B, N, H, K) for qkv (B, N, 3, H, K).
+
+    The probabilities are written to A (B, H, N, N), if it is given.
     """
     B, N, _, H, K = qkv.shape
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
-    o = np.empty((B, queries, H, K), dtype=qkv.dtype)
+    o = np.empty((B, N, H, K), dtype=qkv.dtype)
     heads_of_o = o.transpose(0, 2, 1, 3)  # a view
-    for some in _some_heads((B, H, queries, N)):
-        q_, k_ = q[some][:, :, :queries], k[some]
+    for some in _some_heads((B, H, N)):
+        q_, k_ = q[some], k[some]
         A_ = np.empty((*q_.shape[:3], N), dtype=qkv.dtype) if A is None else A[some]
-        _softmax(q_, _transposed(k_), A_)
+        softmax_of_product(q_, _transposed(k_), A_)
         np.matmul(A_, v[some], out=heads_of_o[some])
     return o
 
 
 def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """dqkv (B, N, 3, H, K) for do (B, Q, H, K), with what attend was given, and found.
+    """dqkv (B, N, 3, H, K) for do (B, N, H, K), with what attend was given, and found.
 
     The sum over keys of dA * A, which softmax subtracts, is do . o: the sum of do_k A_n v_nk over n and k in
     another order.
     """
-    Q = do.shape[1]
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)
     dqkv = np.empty_like(qkv)
     dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views
-    dq[:, :, Q:] = 0  # these tokens were not queries
-    do, o = do.transpose(0, 2, 1, 3), o.transpose(0, 2, 1, 3)  # (B, H, Q, K)
-    for some in _some_heads(A.shape):
+    do, o = do.transpose(0, 2, 1, 3), o.transpose(0, 2, 1, 3)  # (B, H, N, K)
+    for some in _some_heads(A.shape[:3]):
         A_, do_ = A[some], do[some]
         np.matmul(A_.swapaxes(2, 3), do_, out=dv[some])
-        dS = do_ @ _transposed(v[some])  # (.., Q, N)
+        dS = do_ @ _transposed(v[some])  # (.., N, N)
         dS -= np.vecdot(do_, o[some])[..., None]
         dS *= A_
-        np.matmul(dS, k[some], out=dq[some][:, :, :Q])
-        np.matmul(dS.swapaxes(2, 3), q[some][:, :, :Q], out=dk[some])
+        np.matmul(dS, k[some], out=dq[some])
+        np.matmul(dS.swapaxes(2, 3), q[some], out=dk[some])
     return dqkv
 
 
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-    """Indices of A (B, H, Q, N): some images with all their heads, or some heads of one image."""
-    B, H, Q, N = shape
-    fitting = max(1, 4 * PIECE // (Q * N))  # heads: their scores take half of a cache of 1 MiB
+    """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
+    B, H, N = shape
+    fitting = max(1, 4 * PIECE // (N * N))  # heads: their scores take half of a cache of 1 MiB
     images = max(1, fitting // H)
     heads = H if fitting >= H else fitting
     for b in range(0, B, images):
@@ -67,8 +107,8 @@ def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
             yield slice(b, b + images), slice(h, h + heads)
 
 
-def _softmax(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
-    """Write to A (B, H, Q, N) the softmax of q (B, H, Q, K) times keys (B, H, K, N), row by row.
+def softmax_of_product(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
+    """Write to A (.., Q, N) the softmax of q (.., Q, K) times keys (.., K, N), row by row.
 
     Subtracting the largest entry of each row first guards against overflow, at the price of two more passes.
     Scores are rarely that large: they are first tried as they are, and the sums tell whether it went well.

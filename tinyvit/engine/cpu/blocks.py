@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit import ops
-from tinyvit.engine.cpu.attention import attend, attend_backward
+from tinyvit.engine.cpu.attention import AttentionCache, attend, attention, attention_backward
 from tinyvit.engine.cpu.folding import Folded
 from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
@@ -27,11 +28,10 @@ from tinyvit.ops.linear import column_sums
 class BlockCache(NamedTuple):
     """What the backward pass of a block needs."""
 
-    n1: np.ndarray  # (R, D)
-    r1: np.ndarray  # (R, 1)
-    qkv: np.ndarray  # (B, N, 3, H, K)
-    o: np.ndarray  # (B, Q, H, K)
-    A: np.ndarray  # (B, H, Q, N)
+    n1: np.ndarray  # (B, N, D)
+    r1: np.ndarray  # (B N, 1)
+    o: np.ndarray  # (B Q, D)
+    attention: AttentionCache | LastAttentionCache
     path1: np.ndarray | None  # (B, 1, 1)
     n2: np.ndarray  # (B Q, D)
     r2: np.ndarray  # (B Q, 1)
@@ -86,9 +86,13 @@ class Blocks:
         (B, N, D), H = x.shape, config.heads
         Q = config.rows_after(i) or N
 
-        qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)  # (B N, 3D)
-        o = attend(qkv.reshape(B, N, 3, H, D // H), Q)
-        del qkv  # its memory is used again for the MLP
+        if Q < N:
+            n = normalise(x.reshape(-1, D), config.eps)[0].reshape(x.shape)
+            o, _ = last_attention(n, w.qkv, w.qkv_bias, H)
+        else:  # n is not held, and the memory of qkv is used again for the MLP
+            qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)
+            o = attend(qkv.reshape(B, N, 3, H, D // H))
+            del qkv
         x = np.ascontiguousarray(x[:, :Q])
         rows = x.reshape(-1, D)  # (B Q, D), a view
         add_product(rows, o.reshape(-1, D), w.out)  #                                        eq. 1
@@ -100,20 +104,20 @@ class Blocks:
 
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:
         config, w = self.config, self.folded[i]
-        (B, N, D), H = x.shape, config.heads
+        _, N, D = x.shape
         Q = config.rows_after(i) or N
 
-        n1, r1 = normalise(x.reshape(-1, D), config.eps)  # (B N, D)
-        qkv = product_plus_bias(n1, w.qkv, w.qkv_bias).reshape(B, N, 3, H, D // H)
-        A = np.empty((B, H, Q, N), dtype=x.dtype)
-        o = attend(qkv, Q, A)
-        x = np.ascontiguousarray(x[:, :Q])
-        path1 = self._add_branch(x, i, o.reshape(-1, D), w.out, w.out_bias, noise)  #        eq. 1
+        n1, r1 = normalise(x.reshape(-1, D), config.eps)
+        n1 = n1.reshape(x.shape)
+        attend_with = last_attention if Q < N else attention
+        o, kept = attend_with(n1, w.qkv, w.qkv_bias, config.heads)
+        x, o = np.ascontiguousarray(x[:, :Q]), o.reshape(-1, D)
+        path1 = self._add_branch(x, i, o, w.out, w.out_bias, noise)  #                       eq. 1
 
         n2, r2 = normalise(x.reshape(-1, D), config.eps)  # (B Q, D)
         g, slope = gelu_and_slope(product_plus_bias(n2, w.fc1, w.fc1_bias), config.gelu)
         path2 = self._add_branch(x, i, g, w.fc2, w.fc2_bias, noise)  #                       eq. 2
-        return x, BlockCache(n1, r1, qkv, o, A, path1, n2, r2, g, slope, path2)
+        return x, BlockCache(n1, r1, o, kept, path1, n2, r2, g, slope, path2)
 
     def _block_backward(self, i: int, dy: np.ndarray, cache: BlockCache, grads: Params) -> np.ndarray:
         w, D = self.folded[i], dy.shape[2]
@@ -130,14 +134,15 @@ class Blocks:
         add_normalise_backward(dx, dh @ w.fc1.T, cache.n2, cache.r2)
 
         da = _times(dy, cache.path1).reshape(-1, D)
-        add_product(dout_weight, cache.o.reshape(-1, D).T, da)
+        add_product(dout_weight, cache.o.T, da)
         dout_bias += column_sums(da)
-        do = (da @ w.out.T).reshape(cache.o.shape)
-        dqkv = attend_backward(do, cache.qkv, cache.o, cache.A).reshape(-1, 3 * D)  # (B N, 3D)
-        add_product(dqkv_weight, cache.n1.T, dqkv)
-        dqkv_bias[:D] += column_sums(dqkv[:, :D])
-        dx = _all_tokens(dy, cache.qkv.shape[1])
-        add_normalise_backward(dx.reshape(-1, D), dqkv @ w.qkv.T, cache.n1, cache.r1)
+        do = (da @ w.out.T).reshape(dy.shape)  # (B, Q, D)
+        if isinstance(cache.attention, LastAttentionCache):
+            dn = last_attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dqkv_bias)
+        else:
+            dn = attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dqkv_bias)
+        dx = _all_tokens(dy, dn.shape[1])
+        add_normalise_backward(dx.reshape(-1, D), dn.reshape(-1, D), cache.n1.reshape(-1, D), cache.r1)
         return dx
 
     def _add_branch(
