@@ -58,6 +58,8 @@ def test_a_run_that_is_evaluated_now_and_then(command, photos, tmp_path, monkeyp
     assert [record["test_accuracy"] is not None for record in records] == [False, True, False, True, True]
     with interrupted_after(monkeypatch, step):
         assert command(*tiny(photos, tmp_path / "run", *flags))[0] == 130
+    if step > records[0]["step"]:  # an epoch was finished, though it was not evaluated
+        assert [record["epoch"] for record in metrics(tmp_path / "run")] == [1]
     assert command("--resume", tmp_path / "run")[0] == 0
     assert_same_run(tmp_path / "run", tmp_path / "alone")
 

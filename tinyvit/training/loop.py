@@ -46,9 +46,8 @@ class Trainer:
         self.engine, self.progress, self.state = engine, progress, State()
         self.ranks = engine.ranks
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
-        self.saver = Saver(run, engine, self.guard, settings)
+        self.saver = Saver(run, engine, self.guard, settings, EpochFiles(run, settings, progress.note))
         self.augmentation = settings.augmentation()
-        self.files = EpochFiles(run, settings, progress.note)
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
@@ -67,7 +66,7 @@ class Trainer:
                 self._finish_epoch(epoch, meter.rate)
 
     def save(self) -> None:
-        """Write the checkpoint from which the run can be resumed."""
+        """Write the checkpoint from which the run can be resumed, and the files of the finished epochs."""
         self.saver.check_finite(self.state.step)
         self.saver.write_last(self.state)
 
@@ -132,9 +131,7 @@ class Trainer:
         with state.timed():
             if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
                 self.saver.write_best(state)
-            self.saver.write_last(state)
-            if self.ranks.is_first:
-                self.files.write(state.records, state.best_epoch, is_last)
+            self.saver.write_last(state, is_last)
         by_loss, label = self.task.by_loss, "validation" if held_out else "test"
         shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
         self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)

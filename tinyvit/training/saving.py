@@ -9,6 +9,7 @@ from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.divergence import Guard
+from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.save_clock import SaveClock
 from tinyvit.training.state import State, live_arrays, to_save
 
@@ -20,8 +21,10 @@ class Saver:
     recorded are the settings that a checkpoint is said to be made with (see training.same_settings).
     """
 
-    def __init__(self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings):
-        self.run, self.engine, self.guard = run, engine, guard
+    def __init__(
+        self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings, files: EpochFiles
+    ):
+        self.run, self.engine, self.guard, self.files = run, engine, guard, files
         self.ranks, self.clock, self.recorded = engine.ranks, SaveClock(), settings.as_dict()
 
     def is_due(self, seconds: float) -> bool:
@@ -33,9 +36,14 @@ class Saver:
         arrays = live_arrays(self.engine).values()
         self.guard.check_arrays("a parameter or the optimiser's state", arrays, step)
 
-    def write_last(self, state: State) -> None:
-        """Write the checkpoint from which the run can be resumed; the one before it is kept too."""
+    def write_last(self, state: State, is_last: bool = False) -> None:
+        """Write the checkpoint from which the run can be resumed, and the files of the finished epochs.
+
+        The checkpoint before it is kept too. is_last says that the run has come to its end.
+        """
         self._write(state, self.run.last_path, self.run.previous_path)
+        if state.records and self.ranks.is_first:
+            self.files.write(state.records, state.best_epoch, is_last)
 
     def write_best(self, state: State) -> None:
         """Write the model of the best epoch, which is never resumed."""
