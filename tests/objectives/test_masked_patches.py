@@ -206,6 +206,7 @@ def test_a_hybrid_predicts_the_pixels_below_each_patch_of_its_map():
     [
         (tiny_config(), "colour", 0.5, "expected one of mean-colour, downsized, pixels"),
         (tiny_config(patch_size=2), "downsized", 0.5, "2 x 2 pixels cannot be downsized to 4 x 4"),
+        (tiny_config(patch_size=8), "mean-colour", 1.0, "a single patch of 8 x 8 pixels"),
         (tiny_config(), "mean-colour", 0.2, "a share of 0.2 of 4 patches is less than one patch"),
     ],
 )

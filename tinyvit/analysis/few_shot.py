@@ -32,14 +32,17 @@ RIDGE = 2.0**10
 
 @dataclass(frozen=True)
 class Probe:
-    """A linear classifier on features: mean and std (F - 1,) of eq. 1, weights (F, C)."""
+    """A linear classifier on features: mean and std + 1e-5 (F - 1,) of eq. 1, weights (F, C)."""
 
     mean: np.ndarray
     std: np.ndarray
     weights: np.ndarray
 
     def scores(self, features: np.ndarray) -> np.ndarray:
-        """Scores (n, C) of features (n, F - 1): near 1 for the class they resemble, near -1 for others."""
+        """Scores (n, C) of features (n, F - 1), the largest for the class they resemble most.
+
+        With few images the penalty holds all scores near the mean of Y, which is (2 - C) / C.
+        """
         return _standardised(features, self.mean, self.std) @ self.weights
 
     def accuracy(self, features: np.ndarray, labels: np.ndarray) -> float:

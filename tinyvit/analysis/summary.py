@@ -171,7 +171,7 @@ def _scaled(value: float) -> str:
     letter = next(letters)
     while value >= 999.5 and letter != "E":
         value, letter = value / 1000, next(letters)
-    digits = 0 if value >= 99.5 or not letter else 1 if value >= 9.95 else 2
+    digits = 0 if value >= 99.95 or not letter else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f} {letter}"
 
 

@@ -25,8 +25,9 @@ def multiply_adds(config: ViTConfig) -> int:
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C                                   T times, if it predicts patches
 
-    A ResNet on its own has no patches to embed, and no blocks. Relative positions add N (2 N - 1) D to a
-    block: each query is matched with the vector of every offset.
+    Every token counts in every block, as is usual, although in the last block of a class-token model most are
+    left out (see ViTConfig.rows_after). A ResNet on its own has no patches to embed, and no blocks. Relative
+    positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset.
     """
     D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
@@ -51,10 +52,10 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
 
     and another N D for the mask of dropout on the embedding. A model that predicts patches keeps
-    D + pre_logits + 2 C for each corrupted patch, here counted as if all were corrupted. A ResNet on its own
-    has no patches, blocks or LayerNorm: D + pre_logits + 2 C are all that is left. Memory grows with the
-    number of images computed at a time: the whole batch, or part of it (--accumulate, or micro-batches on the
-    CPU).
+    D + pre_logits + 2 C (C for pixels) for each corrupted patch; here 2 C are counted, and all patches. A
+    ResNet on its own has no patches, blocks or LayerNorm: D + pre_logits + 2 C are all that is left. Memory
+    grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
+    micro-batches on the CPU).
     """
     T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
     heads = T if config.predicts_patches else 1

@@ -52,7 +52,8 @@ class Model:
         """The same model with a new head of zeros for other classes, without pre_logits (paper, section 3.2).
 
         A model that predicted patches then classifies images, and has no mask token.
-        With zero weights no gradient reaches the features at first, so the first step changes only the head.
+        With zero weights no gradient reaches the features at first, so the first step changes only the head,
+        apart from weight decay.
         """
         config = replace(self.config, classes=classes, pre_logits=0, predicts="image")
         return replace(

@@ -46,7 +46,7 @@ HYBRIDS = {
     ("r50", 16): (ResNet((3, 4, 9)), 1),
     ("r50", 32): (ResNet((3, 4, 6, 3)), 1),
 }
-# ResNets on their own. In multiply-adds at 32 px, nano and micro are within 3% of nano/4 and micro/4.
+# ResNets on their own. By cost.multiply_adds at 32 px, nano and micro are within 3% of nano/4 and micro/4.
 RESNETS = {
     "nano": ResNet((2, 2, 3), 32, 8),
     "micro": ResNet((3, 4, 5), 32, 8),

@@ -40,6 +40,11 @@ def pretraining_config(config: ViTConfig, target: str, corrupt: float) -> ViTCon
             f"images of {H} x {W} pixels are not made of whole patches of {P} x {P}, whose contents could be "
             f"predicted: choose images whose sides are multiples of {P} pixels."
         )
+    if config.patches < 2:
+        raise UserError(
+            f"the image is a single patch of {P} x {P} pixels, and there is no other to predict it from: "
+            "choose a model with smaller patches."
+        )
     if target == "downsized" and P % SIDE:
         raise UserError(
             f"patches of {P} x {P} pixels cannot be downsized to {SIDE} x {SIDE}: choose a patch size "

@@ -59,7 +59,7 @@ def draw_corruption(noise: Noise, images: int, patches: int, share: float, xp: M
     chosen = keys.argsort(axis=1)[:, : corrupted_patches(share, patches)]  # (B, n)
     fate = noise.uniform(chosen.shape, xp)
     other = (noise.uniform(chosen.shape, xp) * (patches - 1)).astype(xp.int64)
-    other += other >= chosen  # any patch but the chosen one
+    other += other >= chosen  # any patch but the chosen one, of which there are two or more
     shown = xp.where(fate < MASKED_SHARE + SWAPPED_SHARE, other, chosen)
     shown = xp.where(fate < MASKED_SHARE, MASKED, shown)
     source = xp.broadcast_to(own, (images, patches)).copy()

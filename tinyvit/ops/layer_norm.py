@@ -18,8 +18,8 @@ and summing g_j dn_j/dx_i over j:
     dx = r (g - mean(g) - n mean(g n))                                                     (6)
     dweight = sum over rows of dy * n          dbias = sum over rows of dy                 (7)
 
-Adding a constant to a row of x, or scaling the row, does not change y (up to eps). Accordingly, (6) removes
-from g exactly its component along a constant and its component along n.
+Adding a constant to a row of x does not change y, nor does scaling the row, up to eps. Accordingly, (6)
+removes from g its component along a constant and, up to eps, its component along n.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ of its row, and half from one of its column:
     e_(r, c) = [a_r, b_c]                                 a (gh, D/2), b (gw, D/2)         (1)
 
 The second is fixed: sines and cosines of c and r at F = D/4 frequencies, from 1 down to 1/10000, as in
-big_vision (and MoCo v3):
+big_vision:
 
     e_(r, c) = [sin(w c), cos(w c), sin(w r), cos(w r)]   w_i = 10000^(-i / (F - 1))       (2)
 
