@@ -51,6 +51,14 @@ def test_gelu_and_its_slope_are_those_of_the_operation(any_pieces, form):
     assert distance(sums, 1 + expected.sum(axis=0)) < 1e-14
 
 
+def test_the_slope_of_gelu_is_a_number_where_the_cube_overflows():
+    x = np.array([[-1e15, 1e15]], "float32")
+    with np.errstate(over="ignore"):
+        g, slope = gelu_and_slope(x.copy(), "tanh")
+    np.testing.assert_array_equal(g, [[0, x[0, 1]]])
+    np.testing.assert_array_equal(slope, [[0, 1]])
+
+
 def test_normalising_is_a_layer_norm_without_gain_and_offset(any_pieces):
     rng = np.random.default_rng(0)
     x, bias, dx = rng.normal(size=(9, 6)), rng.normal(size=6), rng.normal(size=(9, 6))

@@ -44,6 +44,15 @@ def test_large_numbers_pass_or_vanish_and_so_do_their_gradients(form, dtype):
     np.testing.assert_array_equal(dx, [0, 0, 3, 3])
 
 
+def test_where_the_cube_overflows_the_gradient_is_a_number():
+    x = np.array([-1e15, 1e15], "float32")
+    with np.errstate(over="ignore"):
+        y, cache = gelu(x)
+        dx = gelu_backward(np.ones(2, "float32"), cache)
+    np.testing.assert_array_equal(y, [0, x[1]])
+    np.testing.assert_array_equal(dx, [0, 1])
+
+
 @pytest.mark.parametrize("form", GELU_FORMS)
 def test_float32_agrees_with_float64(form):
     x = np.linspace(-12, 12, 2001)

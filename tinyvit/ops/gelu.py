@@ -57,10 +57,10 @@ def _tanh_slope(x: Array, s: Array) -> Array:
     slope = x * x
     slope *= 3 * _SLOPE * _CUBIC
     slope += _SLOPE  # 2 du/dx
+    slope *= s
+    slope *= 1 - s  # 0 far from 0, before x could make the product overflow
     slope *= x
-    slope *= 1 - s
-    slope += 1
-    slope *= s  # s + x s (1 - s) 2 du/dx                                                    eq. 5
+    slope += s  # s + x s (1 - s) 2 du/dx                                                    eq. 5
     return slope
 
 

@@ -59,9 +59,9 @@ def _tanh_in_place(x: np.ndarray, g: np.ndarray) -> None:
     np.multiply(x, s, out=g)
     square *= 6 * _CUBIC
     square += 2 * _LINEAR  # 2 du/dx
-    square *= g
     np.subtract(1, s, out=x)
     x *= square
+    x *= g
     x += s
 
 
