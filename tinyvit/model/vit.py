@@ -15,7 +15,7 @@ from tinyvit.model.stem import StemCache, stem, stem_backward
 
 
 class Blocks(Protocol):
-    """Another way to compute the blocks, which an engine can provide: see engine.cpu.blocks.
+    """Another way to train the blocks, which an engine can provide: see engine.cpu.blocks.
 
     Tokens x (B, N, D) may be overwritten, and so may their gradients.
     """
@@ -23,6 +23,10 @@ class Blocks(Protocol):
     def forward(self, x: Array, noise: ops.Noise | None) -> tuple[Array, Any]: ...
 
     def backward(self, dx: Array, cache: Any, grads: Params) -> Array: ...
+
+
+class InferenceBlocks(Protocol):
+    """Another way to compute the blocks without a backward pass: see engine.cpu.inference."""
 
     def infer(self, x: Array) -> Array: ...
 
@@ -89,14 +93,16 @@ def infer(
     params: Params,
     images: Array,
     corruption: ops.Corruption | None = None,
-    blocks: Blocks | None = None,
+    blocks: InferenceBlocks | None = None,
 ) -> Array:
     """Logits (B, C) for a batch of images, as in forward, but without keeping a cache."""
     chosen = corruption.chosen if corruption else None
     return readout(config, params, _tokens(config, params, images, corruption, blocks), chosen)[0]
 
 
-def features(config: ViTConfig, params: Params, images: Array, blocks: Blocks | None = None) -> Array:
+def features(
+    config: ViTConfig, params: Params, images: Array, blocks: InferenceBlocks | None = None
+) -> Array:
     """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3); keeps no cache."""
     return features_of(config, params, _tokens(config, params, images, blocks=blocks))[0]
 
@@ -126,7 +132,7 @@ def _tokens(
     params: Params,
     images: Array,
     corruption: ops.Corruption | None = None,
-    blocks: Blocks | None = None,
+    blocks: InferenceBlocks | None = None,
 ) -> Array:
     """The tokens that leave the last block."""
     x = stem(config, params, images, corruption=corruption)[0]

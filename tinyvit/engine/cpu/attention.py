@@ -58,10 +58,11 @@ def attention_backward(
     return (dqkv @ weight.T).reshape(n.shape)
 
 
-def attend(qkv: np.ndarray, A: np.ndarray | None = None) -> np.ndarray:
+def attend(qkv: np.ndarray, A: np.ndarray | None = None, scale: float = 1.0) -> np.ndarray:
     """Outputs o (B, N, H, K) for qkv (B, N, 3, H, K).
 
-    The probabilities are written to A (B, H, N, N), if it is given.
+    The probabilities are written to A (B, H, N, N), if it is given. The scale is for queries that arrive
+    without it.
     """
     B, N, _, H, K = qkv.shape
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
@@ -70,7 +71,7 @@ def attend(qkv: np.ndarray, A: np.ndarray | None = None) -> np.ndarray:
     for some in _some_heads((B, H, N)):
         q_, k_ = q[some], k[some]
         A_ = np.empty((*q_.shape[:3], N), dtype=qkv.dtype) if A is None else A[some]
-        softmax_of_product(q_, _transposed(k_), A_)
+        softmax_of_product(q_, _transposed(k_, scale), A_)
         np.matmul(A_, v[some], out=heads_of_o[some])
     return o
 
@@ -129,6 +130,7 @@ def _row_sums(A: np.ndarray) -> np.ndarray:
     return A @ np.ones((A.shape[-1], 1), dtype=A.dtype)
 
 
-def _transposed(x: np.ndarray) -> np.ndarray:
-    """A copy of x (B, H, N, K) as (B, H, K, N): BLAS multiplies small matrices faster this way round."""
-    return np.ascontiguousarray(x.swapaxes(2, 3))
+def _transposed(x: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """x (B, H, N, K), scaled, as (B, H, K, N): BLAS multiplies small matrices faster this way round."""
+    B, H, N, K = x.shape
+    return np.multiply(x.swapaxes(2, 3), scale, out=np.empty((B, H, K, N), dtype=x.dtype))

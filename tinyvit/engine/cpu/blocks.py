@@ -1,4 +1,4 @@
-"""The blocks of a model as the CPU engine computes them: the mathematics of model.block, cut for the caches.
+"""The blocks of a model as the CPU engine trains them: the mathematics of model.block, cut for the caches.
 
     x' = x  + attention(LayerNorm(x))                                                      (1)
     y  = x' + MLP(LayerNorm(x'))                                                           (2)
@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit import ops
-from tinyvit.engine.cpu.attention import AttentionCache, attend, attention, attention_backward
+from tinyvit.engine.cpu.attention import AttentionCache, attention, attention_backward
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place
 from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -74,33 +74,6 @@ class Blocks:
             if self.passed:
                 self.passed(i)
         return dy
-
-    def infer(self, x: np.ndarray) -> np.ndarray:
-        """forward without caches, for inference. x is overwritten."""
-        for i in range(len(self.folded)):
-            x = self._infer_block(i, x)
-        return x
-
-    def _infer_block(self, i: int, x: np.ndarray) -> np.ndarray:
-        config, w = self.config, self.folded[i]
-        (B, N, D), H = x.shape, config.heads
-        Q = config.rows_after(i) or N
-
-        if Q < N:
-            n = normalise(x.reshape(-1, D), config.eps)[0].reshape(x.shape)
-            o, _ = last_attention(n, w.qkv, w.qkv_bias, H)
-        else:  # n is not held, and the memory of qkv is used again for the MLP
-            qkv = product_plus_bias(normalise(x.reshape(-1, D), config.eps)[0], w.qkv, w.qkv_bias)
-            o = attend(qkv.reshape(B, N, 3, H, D // H))
-            del qkv
-        x = np.ascontiguousarray(x[:, :Q])
-        rows = x.reshape(-1, D)  # (B Q, D), a view
-        add_product(rows, o.reshape(-1, D), w.out)  #                                        eq. 1
-        del o
-        h = product_plus_bias(normalise(rows, config.eps, w.out_bias)[0], w.fc1, w.fc1_bias)  # (B Q, M)
-        add_product(rows, gelu_alone(h, config.gelu), w.fc2)
-        rows += w.fc2_bias  #                                                                eq. 2
-        return x
 
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:
         config, w = self.config, self.folded[i]

@@ -28,6 +28,7 @@ from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
+from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
@@ -154,8 +155,8 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._spread(model.features, images)
 
-    def _own_blocks(self, images: int, passed: Callable[[int], None] | None = None) -> dict[str, Blocks]:
-        """The argument `blocks` of the model's functions for so many images; they call `passed`.
+    def _own_blocks(self, images: int, passed: Callable[[int], None]) -> dict[str, Blocks]:
+        """The argument `blocks` of the model's functions to train on so many images; they call `passed`.
 
         There is none if it would not pay, or if Blocks cannot compute the model.
         """
@@ -200,7 +201,8 @@ class CpuEngine(ReferenceEngine):
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
         pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)
-        more = self._own_blocks(len(images))
+        own = Blocks.can_compute(self.config)
+        more = {"blocks": InferenceBlocks(self.config, self.params)} if own else {}
         return np.concatenate(
             self._on_all_threads(
                 lambda piece: compute(self.config, self.params, images[piece], **more), pieces

@@ -33,14 +33,18 @@ class LastAttentionCache(NamedTuple):
 
 
 def last_attention(
-    n: np.ndarray, weight: np.ndarray, bias: np.ndarray, heads: int
+    n: np.ndarray, weight: np.ndarray, bias: np.ndarray, heads: int, scale: float = 1.0
 ) -> tuple[np.ndarray, LastAttentionCache]:
-    """Outputs (B, D) of the first of the tokens n (B, N, D), for the folded weight (D, 3D) and bias (3D,)."""
+    """Outputs (B, D) of the first of the tokens n (B, N, D), for the folded weight (D, 3D) and bias (3D,).
+
+    For inference they need not be folded. Then the scale multiplies the queries, and the outputs lack the
+    values' offsets.
+    """
     B, N, D = n.shape
     Wq, Wk, Wv = _by_head(weight, heads)
     bq = bias[:D].reshape(heads, 1, -1)
 
-    q = n[:, 0] @ Wq + bq  # (H, B, K)
+    q = (n[:, 0] @ Wq + bq) * scale  # (H, B, K)
     u = q @ Wk.swapaxes(1, 2)  # (H, B, D)
     A = np.empty((B, heads, N), dtype=n.dtype)
     softmax_of_product(u.swapaxes(0, 1), n.swapaxes(1, 2), A)  #                              eq. 1

@@ -10,28 +10,41 @@ from __future__ import annotations
 import numpy as np
 
 from tinyvit.engine.cpu.pieces import pieces
+from tinyvit.ops.layer_norm import row_means
 
 
-def normalise(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """n (R, D), the rows of x + bias with mean 0 and variance 1, and r (R, 1), what they were scaled by.
+def normalise(x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """n (R, D), the rows of x (R, D) with mean 0 and variance 1, and r (R, 1), what they were scaled by."""
+    n, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
+    for rows in pieces(*x.shape):
+        _normalise_piece(x[rows], eps, n[rows], r[rows])
+    return n, r
 
-    bias (D,), if given, is added to x (R, D) in place.
-    """
-    R, D = x.shape
-    n, r = np.empty_like(x), np.empty((R, 1), dtype=x.dtype)
-    column = np.full((D, 1), 1 / D, dtype=x.dtype)
-    for rows in pieces(R, D):
-        x_, n_, r_ = x[rows], n[rows], r[rows]
+
+def layer_norm(
+    x: np.ndarray, gain: np.ndarray, offset: np.ndarray, eps: float, bias: np.ndarray | None = None
+) -> np.ndarray:
+    """The whole LayerNorm of the rows of x (R, D) + bias (D,), for inference. The bias is added in place."""
+    y, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
+    for rows in pieces(*x.shape):
+        x_, y_ = x[rows], y[rows]
         if bias is not None:
             x_ += bias
-        np.subtract(x_, x_ @ column, out=n_)  # the mean as a product: see ops.layer_norm.row_means
-        np.vecdot(n_, n_, out=r_[:, 0])
-        r_ *= 1 / D
-        r_ += eps
-        np.sqrt(r_, out=r_)
-        np.reciprocal(r_, out=r_)
-        n_ *= r_
-    return n, r
+        _normalise_piece(x_, eps, y_, r[rows])
+        y_ *= gain
+        y_ += offset
+    return y
+
+
+def _normalise_piece(x: np.ndarray, eps: float, n: np.ndarray, r: np.ndarray) -> None:
+    D = x.shape[1]
+    np.subtract(x, row_means(x), out=n)
+    np.vecdot(n, n, out=r[:, 0])
+    r *= 1 / D
+    r += eps
+    np.sqrt(r, out=r)
+    np.reciprocal(r, out=r)
+    n *= r
 
 
 def add_normalise_backward(dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray) -> None:
