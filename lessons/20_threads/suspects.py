@@ -110,6 +110,20 @@ def pixels_spoiled(config, params, images, labels, pieces, threads):
     return result
 
 
+def labels_cleared(config, params, images, labels, pieces, threads):
+    """Right, and then the labels are cleared, for somebody's next batch."""
+    result = one_after_another(config, params, images, labels, pieces, threads)
+    labels.fill(0)
+    return result
+
+
+def step_taken(config, params, images, labels, pieces, threads):
+    """Right, and then a step of gradient descent is taken."""
+    loss, table = one_after_another(config, params, images, labels, pieces, threads)
+    params.flat -= 0.1 * table.flat
+    return loss, table
+
+
 RIGHT = {
     "one piece after another": (one_after_another,),
     "neighbours on a thread": (neighbours_on_a_thread,),
@@ -124,6 +138,8 @@ def wrong():
         idle_threads_repeat,
         loss_of_the_last_piece,
         pixels_spoiled,
+        labels_cleared,
+        step_taken,
     ]
     found = {function.__name__: (function,) for function in functions}
     return found | {"order_by_chance": (Order().gradients,), "one_table_for_all": (Kept().gradients,)}

@@ -34,24 +34,28 @@ def batch_arguments(count, dtype="float64", seed=0):
 class WatchedLoss:
     """objectives.loss_and_grads, but each piece waits for a while first; notes how many run at a time.
 
-    `sizes` has the number of images of each piece, `tables` how many tables of gradients were alive at most.
+    `sizes` has the number of images of each piece, `tables` how many tables of gradients were alive at most,
+    and `shared` is whether two pieces that ran at a time were added to one table.
     """
 
     def __init__(self, seconds):
-        self.seconds, self.sizes, self.running, self.most, self.tables = seconds, [], 0, 0, 0
-        self._right, self._lock, self._alive = objectives.loss_and_grads, threading.Lock(), {}
+        self.seconds, self.sizes, self.most, self.tables, self.shared = seconds, [], 0, 0, False
+        self._right, self._lock = objectives.loss_and_grads, threading.Lock()
+        self._alive, self._running = {}, []  # tables, by id; the ids of those that pieces are added to now
 
     def __call__(self, config, params, images, targets, grads, *args, **kwargs):
+        table = id(grads.flat)
         with self._lock:
             self.sizes.append(len(images))
-            self.running += 1
-            self.most = max(self.most, self.running)
-            self._alive[id(grads.flat)] = weakref.ref(grads.flat)
-            self.tables = max(self.tables, sum(table() is not None for table in self._alive.values()))
+            self.shared |= table in self._running
+            self._running.append(table)
+            self.most = max(self.most, len(self._running))
+            self._alive[table] = weakref.ref(grads.flat)
+            self.tables = max(self.tables, sum(alive() is not None for alive in self._alive.values()))
         time.sleep(self.seconds(int(images[0, 0, 0, 0])))
         result = self._right(config, params, images, targets, grads, *args, **kwargs)
         with self._lock:
-            self.running -= 1
+            self._running.remove(table)
         return result
 
 
@@ -133,15 +137,26 @@ def test_a_table_for_each_thread(impl, monkeypatch):
 
 
 @pytest.mark.hint(
+    "let work(t) go through all the pieces of thread t: if the pool hands out single pieces, any thread may "
+    "take the next one, and chance decides which two run at a time"
+)
+def test_no_two_threads_add_to_one_table(impl, monkeypatch):
+    # while the first piece waits, the other threads get through all pieces that are not kept for its thread
+    watched = watch(monkeypatch, impl, lambda first: 0.1 if first == 0 else 0.001)
+    impl.gradients_on_threads(*batch_arguments(12), pieces=12, threads=3)
+    assert not watched.shared, "two threads added to one table at a time, expected a table for each thread"
+
+
+@pytest.mark.hint(
     "each thread adds to a table of its own, which pieces it takes is fixed, and at the end the tables are "
     "added in a fixed order: that of pool.map, not the order in which they are finished"
 )
 def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
     arguments = batch_arguments(16, "float32")
     losses, gradients = [], []
-    for seconds in (lambda first: 0.003 * first, lambda first: 0.003 * (15 - first)):
+    for seconds in (lambda first: 0.003 * first, lambda first: 0.1 if first == 0 else 0.001):
         watch(monkeypatch, impl, seconds)
-        result = impl.gradients_on_threads(*arguments, pieces=8, threads=4)
+        result = impl.gradients_on_threads(*arguments, pieces=16, threads=4)
         loss, grads = loss_and_table(result, "gradients_on_threads")
         assert grads.flat.dtype == np.float32, (
             f"the gradients have dtype {grads.flat.dtype}, expected float32"
@@ -152,11 +167,11 @@ def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
     differing = int((gradients[0] != gradients[1]).sum())
     assert differing == 0, (
         f"two calls on the same batch differ in {differing} of {len(gradients[0])} gradients: once the first "
-        "pieces were finished first, once the last"
+        "piece was finished first, once last"
     )
     assert losses[0] == losses[1], (
-        f"two calls on the same batch have the losses {losses[0]!r} and {losses[1]!r}: once the first pieces "
-        "were finished first, once the last"
+        f"two calls on the same batch have the losses {losses[0]!r} and {losses[1]!r}: once the first piece "
+        "was finished first, once last"
     )
 
 
@@ -170,6 +185,8 @@ def test_the_same_bits_whoever_finishes_first(impl, monkeypatch):
     order_by_chance="call twice in float32, and compare the bits with np.array_equal",
     one_table_for_all="keep the first result, call with another batch, and look at the first result again",
     pixels_spoiled="compare images, labels and params.flat before and after",
+    labels_cleared="compare labels too before and after, not only images",
+    step_taken="compare params.flat too before and after, not only images",
 )
 def test_trust_gradients(impl):
     assert_trust(impl.trust_gradients, SUSPECTS.RIGHT, SUSPECTS.wrong(), "function")

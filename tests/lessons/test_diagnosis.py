@@ -189,6 +189,12 @@ def test_of_random_arrays_nothing_is_said(seed):
     assert diagnose(got, expected, inputs={"x": x, "w": w}) == ""
 
 
+def test_half_of_many_numbers_is_found_without_a_search_for_each():
+    right, other = np.random.default_rng(0).normal(size=(2, 100_000))
+    got = np.where(np.arange(100_000) < 50_000, right, other)  # a search for each would take minutes
+    assert diagnose(got, right, inputs={}) == "is right except at indices 50000 to 99999"
+
+
 def test_a_size_that_two_axes_share_is_not_given_as_the_reason():
     twice = {"x": RNG.normal(size=(2, 7)), "w": RNG.normal(size=(4, 7))}
     assert "7, the length of the last axis of x" in diagnose(7 * E, E, inputs=twice)

@@ -89,7 +89,7 @@ def a_few(case: Case) -> str:
 
 def _indices(bad: np.ndarray, length: int) -> str:
     """Where it is right, said of the wrong indices of one axis; "" if that takes too many words."""
-    good = [index for index in range(length) if index not in set(bad.tolist())]
+    good = np.setdiff1d(np.arange(length), bad).tolist()
     if len(good) == 1:
         return f"only at {_spelled(good, length)}"
     if len(bad) <= 3:
