@@ -92,6 +92,9 @@ def list_in_objects(images):
         (np.zeros((0, 8, 8, 3), np.uint8), [], "0 sample"),
         (np.zeros((2, 8, 8, 4), np.uint8), [0, 1], "expected"),
         (np.zeros((2, 8, 8, 3), np.uint8), [0.5, 0.7], "not measurements"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0.5, 2], object), "not measurements"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([1, np.nan], object), "y contains NaN"),
+        ((image for image in np.zeros((2, 8, 8))), [0, 1], "X is one generator, expected an array of images"),
         (
             np.zeros((2, 8, 8, 3), np.uint8),
             np.array(["sun", None]),
@@ -135,7 +138,7 @@ def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused(monkeypatch):
     images, labels = dark_and_light(20, np.random.default_rng(0))
     classifier = ViTClassifier(epochs=1, threads=1).fit(images / 255, labels)
     p = classifier.predict_proba(images / 255)
-    np.testing.assert_array_equal(classifier.predict_proba((images / 255)[:1]), p[:1])
+    np.testing.assert_allclose(classifier.predict_proba((images / 255)[:1]), p[:1], rtol=1e-14)
     for wrong in (images, images.astype("float64")):
         with pytest.raises(ValueError, match=r"X holds whole numbers from .* fitted on values from .* to"):
             classifier.predict(wrong)
@@ -181,13 +184,30 @@ def test_a_column_of_labels_is_scored_as_it_is_learned(fitted):
         ({"augment_ops": 10**6}, "augment_ops is 1000000, expected a whole number from 1 to 16"),
         ({"random_state": "lucky"}, "random_state is 'lucky', expected a whole number"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
-        ({"random_state": -1}, "seed is -1, expected"),
+        ({"random_state": -1}, "random_state is -1, expected a whole number, 0 or more"),
+        ({"patch_size": 3}, "patch_size is 3, expected a whole number that divides both sides of images of"),
     ],
 )
 def test_settings_that_cannot_be_are_a_value_error_too(settings, complaint):
     images, labels = dark_and_light(4, np.random.default_rng(0))
     with pytest.raises(ValueError, match=complaint):
         ViTClassifier(**settings).fit(images, labels)
+
+
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(fitted):
+    images, labels = dark_and_light(6, np.random.default_rng(1))
+    twin = copy.deepcopy(fitted)
+    with pytest.raises(ValueError, match="smoothing is 2"):
+        twin.set_params(smoothing=2).fit(images[:, :4] / 255, labels)
+    assert twin.predict(images).tolist() == NAMES[labels].tolist()
+    assert (twin.n_features_in_, twin.n_iter_, twin.losses_) == (192, 67, fitted.losses_)
+
+
+def test_labels_that_are_no_names_for_classes_are_learned_all_the_same():
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    for odd in (["", "sun"], ["new\nmoon", "sun"]):
+        classifier = ViTClassifier(epochs=1, batch_size=1, threads=1).fit(images, np.array(odd)[labels])
+        assert classifier.predict(images[:2]).tolist() == odd
 
 
 def test_a_copy_is_independent(fitted):

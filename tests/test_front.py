@@ -305,6 +305,10 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
         ({"classes": True}, "classes is True, expected how many"),
         ({"classes": [1, 0]}, "a class is called 1, expected text: labels that are numbers count from 0"),
         ({"classes": ["a", None]}, "a class is called None, expected text"),
+        *(
+            ({"classes": ["a", name]}, "a class is called '.*', expected a name that")
+            for name in ("", "b\tc")
+        ),
         ({"seed": -1}, "seed is -1, expected"),
         ({"threads": 0}, "threads is 0, expected a whole number, 1 or more"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
@@ -394,7 +398,7 @@ def test_unknown_words_are_refused_clearly(model, tmp_path):
     with pytest.raises(UserError, match="position_resize is 'cubic', expected one of corners"):
         model.at_resolution(16, "cubic")
     with pytest.raises(UserError, match="threads is -1, expected"):
-        tinyvit.load(tmp_path / "m.npz", threads=-1).predict(np.zeros((8, 8, 3), np.uint8))
+        tinyvit.load(tmp_path / "m.npz", threads=-1)
 
 
 def test_a_gpu_that_cannot_be_used_is_warned_of(model, monkeypatch):

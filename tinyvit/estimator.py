@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import isqrt
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 from tinyvit.front import Labels, Model, preset
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
+from tinyvit.runs.settings import what_is_expected
 from tinyvit.training.fit import check_settings
 
 _PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
@@ -102,40 +104,37 @@ class ViTClassifier:
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
         try:
-            self.classes_, codes = np.unique(labels, return_inverse=True)
+            classes, codes = np.unique(labels, return_inverse=True)
         except TypeError:  # as NumPy says of objects that have no order
             kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
             raise ValueError(
                 f"Unknown label type: y holds objects that cannot be sorted, of type {kinds}. Expected "
                 "labels of one type, such as text or whole numbers, with none missing."
             ) from None
-        if len(self.classes_) < 2:
+        if len(classes) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
-        self.n_features_in_ = int(np.prod(X.shape[1:]))
-        self._shape = X.shape[1:]
-        self._range = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
-        self._fractions = _has_fractions(X)
-        images = self._images(X)
+        pixels = _Pixels.of(X)
+        images = pixels.images(X)
         height, width = images.shape[1:3]
         steps = -(-len(images) // self.batch_size)
-        self.n_iter_ = max(self.epochs, -(-_FEWEST_STEPS // steps))
+        epochs = max(self.epochs, -(-_FEWEST_STEPS // steps))
+        losses: list[float] = []
         seed = self._seed()
-        names = [str(label) for label in self.classes_]
+        names = [printable(str(label)) for label in classes]
         model = preset(
             self._model_name(height, width),
             (height, width),
-            names if len(set(names)) == len(names) else len(names),
+            names if all(names) and len(set(names)) == len(names) else len(names),
             seed=seed,
             init=self.init,
             threads=self.threads,
         )
         if self.whiten:
             model.whiten(images, seed=seed)
-        self.losses_: list[float] = []
         model.fit(
             images,
             codes,
-            epochs=self.n_iter_,
+            epochs=epochs,
             batch_size=self.batch_size,
             lr=usual_learning_rate(self.optimizer, otherwise=2e-3) if self.lr is None else self.lr,
             optimizer=self.optimizer,
@@ -152,9 +151,12 @@ class ViTClassifier:
             erase=self.erase,
             repeats=self.repeats,
             seed=seed,
-            report=lambda epoch, loss: self.losses_.append(loss),
+            report=lambda epoch, loss: losses.append(loss),
         )
-        self.model_: Model = model
+        self.model_: Model = model  # only now, as all below: a fit that fails changes nothing
+        self.classes_, self._pixels = classes, pixels
+        self.n_features_in_ = int(np.prod(X.shape[1:]))
+        self.n_iter_, self.losses_ = epochs, losses
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -165,7 +167,7 @@ class ViTClassifier:
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """The probability of each label in classes_: (n, classes), float64; each row sums to 1.
 
-        Computed in float64, so that the result for an image does not depend on the other images in X. In
+        Computed in float64, so that the other images in X change at most the last digits of a result. In
         float32, the order of summation changes the sixth digit.
         """
         if not hasattr(self, "model_"):
@@ -183,7 +185,7 @@ class ViTClassifier:
                 f"{' x '.join(map(str, self.model_.config.image_size))}: expected the same height and width."
             )
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
-        return exact.probabilities(self._images(X.reshape(-1, *self._shape)))
+        return exact.probabilities(self._pixels.images(X.reshape(-1, *self._pixels.shape)))
 
     def score(self, X: np.ndarray, y: Labels) -> float:
         """The share of images X whose predicted label is that of y."""
@@ -231,18 +233,65 @@ class ViTClassifier:
             input_tags=InputTags(two_d_array=True, three_d_array=True),
         )
 
-    def _images(self, X: np.ndarray) -> np.ndarray:
+    def _model_name(self, height: int, width: int) -> str:
+        """The name of the preset for images of this size."""
+        if is_preset(self.model):
+            if self.patch_size is not None:
+                raise ValueError(f"{self.model} is the name of a whole model: omit patch_size.")
+            return self.model
+        if (side := self.patch_size) is not None:
+            if not isinstance(side, Integral) or side < 1 or height % side or width % side:
+                raise ValueError(
+                    f"patch_size is {side!r}, expected a whole number that divides both sides of images of "
+                    f"{height} x {width} pixels, or None."
+                )
+            return f"{self.model}/{side}"
+        patch = next(
+            p
+            for p in _PATCHES
+            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
+        )
+        return f"{self.model}/{patch}"
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            if expected := what_is_expected("seed", int(self.random_state)):
+                raise ValueError(f"random_state is {self.random_state}, expected {expected}.")
+            return int(self.random_state)
+        draw = self.random_state or np.random
+        if not hasattr(draw, "randint"):
+            raise ValueError(
+                f"random_state is {draw!r}, expected a whole number, a numpy.random.RandomState, or None."
+            )
+        return int(draw.randint(2**31 - 1))
+
+
+@dataclass(frozen=True)
+class _Pixels:
+    """What training images were like: the shape of one, the range of its pixels (None: bytes), fractions."""
+
+    shape: tuple[int, ...]
+    range: tuple[float, float] | None
+    fractions: bool
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> _Pixels:
+        """Those of these images."""
+        scale = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
+        return cls(X.shape[1:], scale, _has_fractions(X))
+
+    def images(self, X: np.ndarray) -> np.ndarray:
         """uint8 images (n, H, W, 3) of whatever X is."""
-        if self._range is None and X.dtype != np.uint8:
+        if self.range is None and X.dtype != np.uint8:
             if X.min() < 0 or X.max() > 255 or _has_fractions(X):
                 raise ValueError(
                     f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
                     "from 0 to 255."
                 )
             X = X.astype(np.uint8)
-        if self._range is not None:
-            low, high = self._range
-            if self._fractions and 0 <= low <= high <= 1 < X.max() and not _has_fractions(X):
+        if self.range is not None:
+            low, high = self.range
+            if self.fractions and 0 <= low <= high <= 1 < X.max() and not _has_fractions(X):
                 raise ValueError(
                     f"X holds whole numbers from {X.min()} to {X.max()}, but this classifier was fitted on "
                     f"values from {low:g} to {high:g}: scale X as the training images were."
@@ -254,31 +303,6 @@ class ViTClassifier:
         if X.ndim == 3:
             X = np.repeat(X[..., None], 3, axis=3)
         return np.ascontiguousarray(X)
-
-    def _model_name(self, height: int, width: int) -> str:
-        """The name of the preset for images of this size."""
-        if is_preset(self.model):
-            if self.patch_size is not None:
-                raise ValueError(f"{self.model} is the name of a whole model: omit patch_size.")
-            return self.model
-        if self.patch_size is not None:
-            return f"{self.model}/{self.patch_size}"
-        patch = next(
-            p
-            for p in _PATCHES
-            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
-        )
-        return f"{self.model}/{patch}"
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        draw = self.random_state or np.random
-        if not hasattr(draw, "randint"):
-            raise ValueError(
-                f"random_state is {draw!r}, expected a whole number, a numpy.random.RandomState, or None."
-            )
-        return int(draw.randint(2**31 - 1))
 
 
 def _has_fractions(X: np.ndarray) -> bool:
@@ -301,14 +325,19 @@ def _numbers(X: Any) -> np.ndarray:
     if hasattr(X, "toarray"):
         raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
     try:
-        X = np.asarray(X)
-        if X.dtype.kind == "O":
+        X = np.asarray(given := X)
+        if X.dtype.kind == "O" and X.ndim:
             X = X.astype(np.float64)
     except ValueError:  # as NumPy says of sequences that make no array, and of text
         raise ValueError(
             "X makes no array of numbers: expected one, of images that are all of one size. A column of "
             "arrays becomes one with numpy.stack."
         ) from None
+    if X.ndim == 0:
+        raise ValueError(
+            f"X is one {type(given).__name__}, expected an array of images or of rows of pixels: numpy.stack "
+            "makes one of several images."
+        )
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
     if X.dtype.kind not in "uifb":
@@ -337,12 +366,19 @@ def _labels(y: Any) -> np.ndarray:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
-    if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity: expected labels.")
-        if (y != np.floor(y)).any():
-            raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
+    measures = y if y.dtype.kind == "f" else _fractional(y)
+    if not np.isfinite(measures).all():
+        raise ValueError("Input y contains NaN or infinity: expected labels.")
+    if (measures != np.floor(measures)).any():
+        raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
     return y
+
+
+def _fractional(y: np.ndarray) -> np.ndarray:
+    """The labels whose type is not one of whole numbers, in an array of objects that are all real numbers."""
+    labels = y.tolist() if y.dtype.kind == "O" else []
+    numbers = all(isinstance(label, Real) for label in labels)
+    return np.array([label for label in labels if numbers and not isinstance(label, Integral)], np.float64)
 
 
 def _of_scikit_learn(name: str, otherwise: type[Exception]) -> Any:

@@ -10,6 +10,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tinyvit.backend import Device, array_module, select_device
 from tinyvit.data import ImageSet, read_photo
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, printable
 from tinyvit.files.download import Report
 from tinyvit.looking import Images, Looking
 from tinyvit.ops import softmax
@@ -113,17 +114,17 @@ class Model(core.Model, Looking):
 
         See pretrained.save for layouts.
         """
-        save_model(self, Path(path), layout, self.photo_fit)
+        save_model(self, _path(path), layout, self.photo_fit)
 
     def save_page(self, path: str | Path, images: Images | None = None, labels: Labels = ()) -> None:
         """Write a page, one HTML file, in which the model runs; images and their labels are its samples."""
-        check_new(Path(path))
+        check_new(path := _path(path))
         samples = None
         if images is not None:
             samples = choose_samples(self.config, self._labelled(images, labels))
         elif len(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
-        write_page(self, Path(path), samples, f"{self.params.count:,} parameters.")
+        write_page(self, path, samples, f"{self.params.count:,} parameters.")
 
     def with_new_head(self, classes: int | Sequence[str]) -> Model:
         """The same model with a head of zeros for other classes, to be fine-tuned (paper, section 3.2).
@@ -131,11 +132,16 @@ class Model(core.Model, Looking):
         classes is the number of classes, or their names. Raises UserError for what is neither.
         """
         count, names = _count_and_names(classes)
-        return replace(super().with_new_head(count), classes=names)
+        with _enough_memory():
+            return replace(super().with_new_head(count), classes=names)
 
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
-        """The same model for square images of that side in pixels, with its position embedding resized."""
-        return at_resolution(self, side, position_resize)
+        """The same model for square images of that side in pixels, with its position embedding resized.
+
+        It has parameters of its own. If side is None, it is this model itself.
+        """
+        with _enough_memory():
+            return at_resolution(self, side, position_resize)
 
     def to(self, device: Device | str) -> Model:
         """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""
@@ -270,6 +276,7 @@ def load(
     """
     if checkpoint not in ("best", "last"):
         raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")
+    check_settings(heads=heads, threads=threads)
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
     parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
@@ -291,7 +298,8 @@ def preset(
     classes is the number of classes, or their names. init is "official", or "mimetic" for attention that
     looks at close and similar patches from the start. Further keyword arguments replace fields of ViTConfig.
     Raises UserError if there is no such model or field, its patches do not fit the images, two classes have
-    one name or one has a name that is not text, or the model cannot start as init says.
+    one name or one has a name that is not text on one line, or the model cannot start as init says, or does
+    not fit into memory.
     """
     check_settings(seed=seed, threads=threads)
     if changes.get("channels", 3) != 3:
@@ -301,7 +309,8 @@ def preset(
         )
     count, names = _count_and_names(classes)
     config = core.preset(name, image_size, count, **changes)
-    return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
+    with _enough_memory():
+        return Model(config, core.initialise(config, seed, init=init), names, threads=threads)
 
 
 def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]]:
@@ -319,12 +328,36 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
             "the order of the classes. Give names and labels as text, or only how many classes there are."
         )
     names = tuple(map(str, given))
+    if unfit := [name for name in names if not name or name != printable(name)]:
+        raise UserError(
+            f"a class is called {unfit[0]!r}, expected a name that is not empty and has no line breaks, tabs "
+            "or other control characters."
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
     if len(names) == 1:
         raise UserError(f"{names[0]!r} is the only class: name at least two, which can be told apart.")
     return len(names), names
+
+
+def _path(path: str | Path) -> Path:
+    """The path; UserError for what is none."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise UserError(f"the path is {path!r}, expected text or a pathlib.Path.") from None
+
+
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    """Within this context, a model that does not fit into memory is a UserError."""
+    try:
+        yield
+    except MemoryError as error:
+        raise UserError(
+            "the model does not fit into memory: choose a smaller one, smaller images, or fewer classes."
+        ) from error
 
 
 def _device(name: str) -> Device:

@@ -51,6 +51,7 @@ def test_a_disk_that_refuses_is_a_users_problem(tmp_path, monkeypatch, call):
         *((number, "free some space, or choose another folder") for number in ("ENOSPC", "EDQUOT", "EFBIG")),
         *((number, "choose a folder that you may write to") for number in ("EROFS", "EACCES", "EPERM")),
         ("EISDIR", "there is a folder of that name: choose another name, or move the folder"),
+        ("ENAMETOOLONG", "choose a shorter name"),
         ("EIO", "choose another folder"),
     ],
 )

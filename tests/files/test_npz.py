@@ -110,6 +110,13 @@ def test_a_bad_file_is_one_clear_line(tmp_path, content, why):
     message = complaint(read, tmp_path, content)
     assert "file.npz is not a usable .npz file: " in message
     assert why in message
+    assert message.endswith(". Delete it and download it, or train it, again.")
+
+
+def test_little_of_what_a_damaged_file_contains_is_quoted(tmp_path):
+    message = complaint(read, tmp_path, npz(("a.npy", with_header("a secret word, " * 200))))
+    assert "header" in message and 1 < message.count("secret") < 20
+    assert message.endswith("... Delete it and download it, or train it, again.")
 
 
 def test_pickled_arrays_as_numpy_writes_them_are_never_loaded(tmp_path):

@@ -70,7 +70,7 @@ def test_another_content_than_the_published_one_is_not_kept(published, cache):
 
 def test_a_missing_file_says_how_else_to_get_it(published, cache):
     message = complaint(find_weights, "Gone")
-    assert "404" in message and "gone.npz by other means" in message
+    assert "404" in message and "Download it by other means" in message
 
 
 def test_a_path_is_a_path(tmp_path, cache):

@@ -235,6 +235,32 @@ def test_names_of_classes_are_those_of_this_model_alone(tmp_path, monkeypatch):
     assert class_names("Ti_16-384", 1000)[1].startswith("goldfish")
 
 
+@pytest.mark.parametrize("classes", [3, 1000])
+def test_classes_without_names_are_not_given_those_of_another_model(tmp_path, classes):
+    stated = {"id2label": {str(c): f"name {c}" for c in range(classes)}}
+    (tmp_path / "config.json").write_text(json.dumps(stated))
+    model = Model(*random_model(classes=classes))
+    for path in (tmp_path / "mine.npz", tmp_path / "alone" / "mine.npz"):
+        path.parent.mkdir(exist_ok=True)
+        save_model(model, path)
+        assert load_any(str(path)).classes == ()
+    save_model(model, tmp_path / "official.npz", "official")
+    assert load_any(str(tmp_path / "official.npz")).classes == tuple(stated["id2label"].values())
+
+
+def test_a_checkpoint_of_a_run_has_the_names_in_its_folder(tmp_path):
+    model, run = Model(*random_model()), RunFolder(tmp_path)
+    run.create(Settings("shapes", "tiny"), model.config, "abcde", 1)
+    save_checkpoint(run.best_path, Checkpoint(model.config, model.params, progress={"step": 1}))
+    for source in (run.path, run.best_path):
+        assert load_any(str(source)).classes == tuple("abcde")
+
+
+@pytest.mark.parametrize(("ending", "why"), [("", "is not a run folder"), (".npz", "there are no weights")])
+def test_a_name_that_is_too_long_is_that_of_nothing(ending, why):
+    assert why in complaint(load_any, "x" * 300 + ending)
+
+
 def test_the_resolution_of_a_hybrid_is_a_multiple_of_the_pixels_of_its_patches(tmp_path):
     config, params = random_model(image_size=32, patch_size=2, resnet=(1, 1), resnet_width=32)
     save_official(tmp_path / "hybrid.npz", config, params)

@@ -45,6 +45,7 @@ def test_the_same_size_is_the_same_model():
     same = at_image_size(Model(config, params), (8, 12))
     assert same.config == config
     np.testing.assert_array_equal(same.params.flat, params.flat)
+    assert not np.shares_memory(same.params.flat, params.flat)  # training it leaves the other as it is
 
 
 def test_positions_are_resized_as_the_official_code_does_it_unless_asked_otherwise():

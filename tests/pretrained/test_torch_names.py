@@ -182,6 +182,11 @@ def test_heads_that_cannot_be_inferred_are_requested():
         assert f"file does not state how many heads share its width of {width}" in message
 
 
+def test_no_heads_are_not_taken_for_heads_that_nobody_stated():
+    arrays = to_torch_names(*random_model(**EXACT))
+    assert "heads is 0, expected" in complaint(from_torch_names, arrays, "file", {"heads": 0})
+
+
 def test_a_file_written_by_tinyvit_states_its_heads(tmp_path):
     model = random_model(width=192, heads=6, mlp_width=1, layers=1, **EXACT)
     save_safetensors(tmp_path / "model.safetensors", *model)

@@ -59,6 +59,8 @@ def _remedy(error: OSError) -> str:
         return "free some space, or choose another folder"
     if error.errno in _NOT_ALLOWED:
         return "choose a folder that you may write to"
+    if error.errno == errno.ENAMETOOLONG:
+        return "choose a shorter name"
     if error.errno == errno.EISDIR:
         return "there is a folder of that name: choose another name, or move the folder"
     return "choose another folder"

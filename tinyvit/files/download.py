@@ -29,7 +29,8 @@ MOST = 8 << 30  # bytes of a file whose size is not known
 POLL = 0.5  # seconds between checks on that process
 REDOWNLOAD = "Delete it and run the command again to download it, or point --data-dir at a complete copy."
 OTHERWISE = (
-    "Download it by other means and point --data-dir at its folder, or give another address with --data-url."
+    "Download it by other means and point --data-dir at its folder. train, finetune, pretrain and fewshot "
+    "also take another address, with --data-url."
 )
 
 

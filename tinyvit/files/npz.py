@@ -28,7 +28,7 @@ from tinyvit.files.seal import check_seal
 
 _Members = dict[str, zipfile.ZipInfo]  # by the names of their arrays
 
-REMEDY = "Delete it and download it again."
+REMEDY = "Delete it and download it, or train it, again."
 MOST_ARRAYS = 20_000
 _READ_HEADER = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -37,6 +37,7 @@ _READ_HEADER = {
 _KINDS = "fiubU"  # floating point, whole numbers, true or false, and text, which describes a checkpoint
 _END = b"PK\x05\x06"  # of a zip: this, 6 bytes, the number of members, 10 bytes, the length of a comment
 _END_SIZE, _LONGEST_COMMENT = 22, 0xFFFF
+_LONGEST_REASON = 200  # characters: NumPy's may quote a whole header
 # The exceptions that zipfile, zlib and numpy raise for a damaged file.
 _DAMAGE: tuple[type[Exception], ...] = (OSError, ValueError, EOFError, LookupError, TypeError, RuntimeError)
 _DAMAGE += (ArithmeticError, MemoryError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
@@ -109,10 +110,12 @@ def _claimed_count(file: BinaryIO) -> int:
 def _unusable(path: Path, error: Exception, remedy: str) -> UserError:
     if isinstance(error, OSError) and error.errno:
         return UserError(f"cannot read {path}: {error.strerror}.")
-    why = (str(error).splitlines() or [type(error).__name__])[0].removesuffix(".")
+    why = (str(error).splitlines() or [type(error).__name__])[0]
     if isinstance(error, MemoryError):
         why = "it does not fit into memory"
-    return UserError(f"{path} is not a usable .npz file: {why}. {remedy}")
+    if len(why) > _LONGEST_REASON:
+        why = f"{why[:_LONGEST_REASON]}..."
+    return UserError(f"{path} is not a usable .npz file: {why.removesuffix('.')}. {remedy}")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def weights_in(folder: Path) -> Path | None:
 
     Raises UserError if there are weights, but under another name or in a format that tinyvit does not read.
     """
-    found = next((folder / name for name in _WHOLE if (folder / name).is_file()), None)
-    if found or not folder.is_dir():
+    found = next((folder / name for name in _WHOLE if os.path.isfile(folder / name)), None)
+    if found or not os.path.isdir(folder):  # unlike is_dir, not an error for a name too long
         return found
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     others = [name for name in names if name.endswith((".safetensors", INDEX))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     known name, or if the download fails.
     """
     path = Path(name)
-    if path.exists() or path.suffix.lower() in (".npz", ".safetensors"):
+    if os.path.exists(path) or path.suffix.lower() in (".npz", ".safetensors"):
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:
@@ -63,7 +64,9 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     known = KNOWN[key]
     target = cache_folder() / f"{key}.npz"  # not the file name in the address, which several files share
     if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        otherwise = f"Or download {known.url} by other means and give the path of the file."
+        otherwise = (
+            "Download it by other means and give the path of the file. Downloads are kept in "
+            f"{target.parent}, or in the folder that TINYVIT_CACHE names."
+        )
         download(known.url, target, known.size, known.checksum, report, otherwise)
     return target

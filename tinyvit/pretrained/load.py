@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
 
 def _ending(path: Path) -> str:
     """The ending of an existing file of weights; UserError if it does not exist or has another ending."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike is_file, not an error for a name too long
         raise UserError(
             f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -22,7 +23,7 @@ from tinyvit.pretrained.load import load_weights, usual_position_resize
 from tinyvit.pretrained.pixels import for_colour
 from tinyvit.pretrained.preprocessing import read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
-from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder
 
 
@@ -56,8 +57,7 @@ def load_any(
     config, params = for_colour(config, model.params)
     if not np.isfinite(params.flat).all():
         raise UserError(f"{source} contains numbers that are not finite: download it, or train it, again.")
-    classes = model.classes or class_names(source, config.classes)
-    return replace(model, config=config, params=params, classes=classes)
+    return replace(model, config=config, params=params)
 
 
 def check_has_head(source: str, model: Model) -> None:
@@ -77,9 +77,9 @@ def why_no_classes(model: Model) -> str:
 
 
 def class_names(source: str, count: int) -> tuple[str, ...]:
-    """The class names of a source: from its config.json, otherwise ImageNet's if there are 1000, or ()."""
+    """The class names of published weights: in their config.json, otherwise ImageNet's for 1000, or ()."""
     path, names = Path(source), None
-    if path.exists():
+    if os.path.exists(path):  # unlike Path.exists, not an error for a name too long
         names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
     if names is None and count == 1000:
         names = imagenet_classes()
@@ -88,20 +88,30 @@ def class_names(source: str, count: int) -> tuple[str, ...]:
 
 def _load(source: str, report: Report | None, heads: int | None, which: str) -> Found:
     path = Path(source)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         path = find_weights(source, report)
-    if path.is_dir() or is_checkpoint(path):
+    if os.path.isdir(path) or is_checkpoint(path):
         found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
-        return Found(found.config, found.params, found.classes, found.position_resize, found.photo_fit)
-    fit = read_preprocessing(path.parent) if Path(source).is_file() else None  # not of a known name
-    return Found(*load_weights(path, heads), (), usual_position_resize(path), fit)
+        classes = found.classes or _names_in_run(path, found)
+        return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
+    config, params = load_weights(path, heads)
+    return Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
+
+
+def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
+    """The class names in the config.json of the run that a checkpoint belongs to; () if it is of none."""
+    if path.is_file() and not found.progress:
+        return ()
+    folder = path if path.is_dir() else path.parent
+    return read_class_names(folder / "config.json", found.config.classes) or ()
 
 
 def _weights_within(source: str) -> str:
     """The path of the weights in a Hugging Face folder; any other source unchanged."""
     folder = Path(source)
-    if any((folder / name).exists() for name in ("best.npz", "last.npz")):  # a run, perhaps with an export
-        return source
+    if any(os.path.exists(folder / name) for name in ("best.npz", "last.npz")):
+        return source  # a run, perhaps with an export
     return str(weights_in(folder) or source)
 
 

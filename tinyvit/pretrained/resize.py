@@ -40,13 +40,14 @@ def resize_positions(
 def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
     """The same model for images of another size: only the position embedding changes, if there is one.
 
-    method is one of ops.resize.METHODS; the default is model.position_resize. Raises UserError if the model
-    has relative positions, unless its grid of patches stays the same.
+    Its parameters are its own even where none changes, so that it can be trained without changing the other
+    model. method is one of ops.resize.METHODS; the default is model.position_resize. Raises UserError if the
+    model has relative positions, unless its grid of patches stays the same.
     """
     config, params = model.config, model.params
     new = replace(config, image_size=cast(tuple[int, int], image_size))
     if new.grid == config.grid:
-        return replace(model, config=new)
+        return replace(model, config=new, params=params.astype(params.flat.dtype))
     if config.position == "relative":
         H, W = config.image_size
         raise UserError(

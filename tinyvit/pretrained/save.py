@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tinyvit.data.photo_fit import PhotoFit
@@ -75,6 +76,6 @@ def check_free(path: Path, more: str = "") -> None:
 
 
 def check_new(path: Path) -> None:
-    """Raise UserError if there is already something of that name."""
-    if path.exists():
+    """Raise UserError if there is already something of that name, even a link that leads nowhere."""
+    if os.path.lexists(path):
         raise UserError(f"{path} already exists and will not be overwritten: choose another name.")

@@ -126,7 +126,7 @@ def from_torch_names(
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
-        "heads": known.get("heads") or _usual_heads(D, source, has_token, described),
+        "heads": known["heads"] if "heads" in known else _usual_heads(D, source, has_token, described),
         "layers": table.count(_in_any_block(names, "")),
         "classes": table.shape(f"{names.head}.weight", 2)[0] if has_head else 1,
         "pool": "token" if has_token else "mean",

@@ -1,0 +1,36 @@
+"""What a Python user cannot do is refused in words, at once, and not by whatever breaks first."""
+
+import pytest
+
+import tinyvit
+from tinyvit.errors import UserError
+
+
+@pytest.fixture
+def model():
+    return tinyvit.preset("nano/4", 8, 2, threads=1)
+
+
+@pytest.mark.parametrize("name", ["threads", "heads"])
+def test_a_model_is_not_loaded_with_a_setting_that_it_cannot_have(model, tmp_path, name):
+    model.save(tmp_path / "m.npz")
+    with pytest.raises(UserError, match=f"{name} is 0, expected a whole number, 1 or more"):
+        tinyvit.load(tmp_path / "m.npz", **{name: 0})
+
+
+def test_what_is_no_path_is_refused(model):
+    for save in (model.save, model.save_page):
+        with pytest.raises(UserError, match=r"the path is None, expected text or a pathlib\.Path"):
+            save(None)
+
+
+def test_a_model_that_does_not_fit_into_memory_is_refused_clearly(model, monkeypatch):
+    def no_room(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("tinyvit.model.params.Params.zeros", no_room)
+    for make in (lambda: tinyvit.preset("nano/4", 8, 2), lambda: model.with_new_head(9)):
+        with pytest.raises(UserError, match="the model does not fit into memory: choose a smaller one"):
+            make()
+    with pytest.raises(UserError, match="smaller images, or fewer classes"):
+        model.at_resolution(16)
