@@ -85,6 +85,12 @@ def test_what_is_not_a_run(go, tmp_path):
             assert_one_line(go(command, *argv), path, "run folder")
 
 
+def test_a_published_model_without_its_weights_is_not_a_broken_run(go, tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "vit"}')
+    for command, *argv in ((predict, "--weights", tmp_path, "a.png"), (evaluate, tmp_path)):
+        assert_one_line(go(command, *argv), "has no model.safetensors", "download that file too")
+
+
 def test_a_run_whose_checkpoint_is_gone(go, run):
     (run / "best.npz").unlink()
     assert_one_line(go(evaluate, run), "there is no checkpoint", run / "best.npz")

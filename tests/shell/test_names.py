@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.shell.names import short_names
+from tinyvit.shell.names import as_argument, short_names
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,10 @@ def test_a_name_is_as_long_as_it_must_be(paths, names):
 def test_the_current_folder_has_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert short_names([Path()]) == [tmp_path.name]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"), [("runs/a-1", "runs/a-1"), ("my run", "'my run'"), ("-a", "./-a"), ("-a b", "'./-a b'")]
+)
+def test_a_path_on_a_command_line_is_one_word_and_no_flag(path, word):
+    assert as_argument(path) == as_argument(Path(path)) == word

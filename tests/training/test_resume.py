@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
+import numpy as np
 import pytest
 
 from tests.tiny_runs import (
@@ -210,6 +211,34 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
     assert_same_run(run, alone)
 
 
+def test_a_run_whose_last_checkpoint_is_gone_is_not_begun_again(command, alone):
+    """That would write over its best model and its metrics."""
+    (alone / "last.npz").unlink()
+    (alone / "previous.npz").unlink()
+    before = contents(alone)
+    assert_one_line(command("--resume", alone), "finished epochs, but no last.npz", "restore the file")
+    assert contents(alone) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seconds", "x"),
+        ("loss_sum", []),
+        ("best", "x"),
+        ("best_loss", []),
+        ("records", [{"epoch": 1, "step": 4}]),
+    ],
+)
+def test_progress_that_is_not_made_of_numbers_is_refused(command, photos, tmp_path, monkeypatch, name, value):
+    run = tmp_path / "run"
+    stop_at(5, command, monkeypatch, *tiny(photos, run))
+    content = arrays(run / "last.npz")
+    progress = json.loads(str(content["progress"])) | {name: value}
+    np.savez(run / "last.npz", **content | {"progress": np.array(json.dumps(progress))})
+    assert_one_line(command("--resume", run), "does not match this run")
+
+
 def test_out_and_resume_continue_that_run(command, photos, alone, tmp_path, monkeypatch):
     stop_at(5, command, monkeypatch, *noisy(photos, tmp_path / "run"))
     assert command("--out", tmp_path / "run", "--resume")[0] == 0
@@ -254,7 +283,7 @@ def test_a_resumed_run_keeps_its_settings(command, photos, tmp_path, monkeypatch
     run = tmp_path / "run"
     stop_at(5, command, monkeypatch, *tiny(photos, run))
     before = contents(run)
-    assert_one_line(command("--resume", run, *flags), said, flags[0].replace("no-", ""))
+    assert_one_line(command("--resume", run, *flags), said, flags[0])
     assert contents(run) == before
 
 

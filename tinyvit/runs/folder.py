@@ -168,6 +168,12 @@ class RunFolder:
                 f"{path} is not a run folder but a Hugging Face model: use it with predict --weights, "
                 "finetune, fewshot, info or export."
             )
+        stated = _stated(run.config_path)
+        if not has_checkpoint and stated is not None and "settings" not in stated:
+            raise UserError(
+                f"{path} is not a run folder (its config.json has no settings) and has no model.safetensors: "
+                "if it is a Hugging Face model, download that file too."
+            )
         return run
 
     def settings(self) -> Settings:
@@ -196,9 +202,9 @@ class RunFolder:
         path, other = (self.path / f"{name}.npz" for name in (which, "last" if which == "best" else "best"))
         if other.exists() and not path.exists():
             raise UserError(
-                f"there is no checkpoint {path}, but there is {other.name}: give that file in place of the "
-                f"run, or choose it with checkpoint={other.stem!r} in Python, or with --checkpoint "
-                f"{other.stem} where a command has that flag."
+                f"there is no checkpoint {path}, but there is {other.name}: choose it with --checkpoint "
+                f"{other.stem}, with checkpoint={other.stem!r} in Python or, where a command has no such "
+                "flag, give that file in place of the run."
             )
         checkpoint, described = self._load(path), self.model()
         named = 0 if described.predicts_patches else described.classes
@@ -261,7 +267,7 @@ class RunFolder:
             record = parse_json(line)
         except ValueError:
             record = None
-        if not isinstance(record, dict) or not all(_fits(name, value) for name, value in record.items()):
+        if not is_record(record):
             raise UserError(
                 f"{self.metrics_path} is damaged: line {number} is not a JSON object with the numbers of an "
                 "epoch. Restore the file, or delete that line."
@@ -280,7 +286,9 @@ class RunFolder:
         try:
             config = read_json(self.config_path)
             value = config[key] if otherwise is None else config.get(key, otherwise)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise UserError(f"{self.config_path} cannot be read ({error.strerror}).") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._damaged(error) from error
         if not isinstance(value, kind):
             raise self._damaged(f"{key} is of type {type(value).__name__}")
@@ -306,8 +314,12 @@ class RunFolder:
                 )
 
 
+def is_record(record: Any) -> bool:
+    """Whether this can be the record of an epoch: an object with the right kind of number under each name."""
+    return isinstance(record, dict) and all(_fits(name, value) for name, value in record.items())
+
+
 def _fits(name: str, value: Any) -> bool:
-    """Whether a record of an epoch may have this value under this name."""
     if name in ("epoch", "step"):
         return type(value) is int and value > 0
     return name not in _FIGURES or value is None or type(value) in (int, float)
@@ -323,11 +335,16 @@ def latest_run(root: Path = Path("runs")) -> Path:
 
 def _is_run(path: Path) -> bool:
     """Whether a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
+    return "settings" in (_stated(path / "config.json") or ())
+
+
+def _stated(config_path: Path) -> dict[str, Any] | None:
+    """What a config.json states; None if it cannot be read, or is anything but a JSON object."""
     try:
-        config = read_json(path / "config.json")
+        config = read_json(config_path)
     except (OSError, ValueError):
-        return False
-    return isinstance(config, dict) and "settings" in config
+        return None
+    return config if isinstance(config, dict) else None
 
 
 def _last_written(path: Path) -> float:

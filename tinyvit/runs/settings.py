@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from tinyvit.data import DATASETS
 from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
@@ -226,6 +227,7 @@ _RULES: dict[str, _Rule] = {
     "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
     "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "dataset": _one_of(DATASETS),
     "augment": _one_of(POLICIES),
     "augment_ops": (
         lambda value: 1 <= value <= MOST_OPERATIONS,

@@ -1,10 +1,17 @@
-"""Short names of files and folders, for tables and pictures."""
+"""Names of files and folders: short ones for tables and pictures, and as words of a command line."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
+
+
+def as_argument(path: Path | str) -> str:
+    """A path as a word of a command line: quoted where necessary, and never taken for a flag."""
+    text = str(path)
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

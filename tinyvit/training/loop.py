@@ -55,7 +55,7 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
         lengths = self.steps_per_epoch, self.total_steps
-        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths, self.task.by_loss)
+        self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
 
     def fit(self, deadline: float = math.inf) -> None:
         """Train to the last epoch, or until time.monotonic() reaches the deadline."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from shlex import quote
 
 from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.optim import averaged
 from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.shell.figures import duration
+from tinyvit.shell.names import as_argument
 from tinyvit.training.loop import Trainer
 
 
@@ -19,7 +19,7 @@ def outcome(trainer: Trainer) -> Iterator[str]:
 
 def _after_training(trainer: Trainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
-    state, settings, path = trainer.state, trainer.settings, quote(str(trainer.run.path))
+    state, settings, path = trainer.state, trainer.settings, as_argument(trainer.run.path)
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy, best = state.records[-1]["test_accuracy"], state.best
     assert best is not None, "whoever learns labels has an accuracy"
@@ -31,7 +31,7 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     attention = " --attention a.png    what it sees, and where"
     attention = attention if trainer.engine.config.has_transformer else ""
     yield f"  python -m tinyvit.predict {path} IMAGE...{attention}"
-    yield f"  open {quote(str(trainer.run.curves_path))}"
+    yield f"  {as_argument(trainer.run.curves_path)}        how it went, as a picture"
     if settings.dataset == "shapes" and settings.weights is None:
         yield "  python -m tinyvit.train --dataset cifar10        the real thing"
 
@@ -39,7 +39,7 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
 def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    last, path = state.records[-1], quote(str(run.path))
+    last, path = state.records[-1], as_argument(run.path)
     chosen_by = "validation" if trainer.dataset.validation else "test"
     right = last["test_accuracy"]
     share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
@@ -47,9 +47,9 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
         f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}; the best epoch by "
         f"{chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
     )
-    where = f" --data-dir {quote(settings.data_dir)}" if settings.data_dir else ""
+    where = f" --data-dir {as_argument(settings.data_dir)}" if settings.data_dir else ""
     yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
-    yield f"  open {quote(str(run.curves_path))}"
+    yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     try:
         shown = trainer.dataset.test.images[:SHOWN]
         assert settings.target, "this run learns without labels"
@@ -59,6 +59,6 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
         draw_patches(
             versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
         )
-        yield f"  open {quote(str(run.patches_path))}        what it predicts of corrupted patches"
+        yield f"  {as_argument(run.patches_path)}        what it predicts of corrupted patches"
     except (OSError, ValueError) as error:  # a UserError is a ValueError
         yield f"{run.patches_path.name} was not written: {error}"

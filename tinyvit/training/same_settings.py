@@ -29,8 +29,8 @@ def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[
         now = stated.get(name, value)
         if now == value or name in _MAY_DIFFER or name in chosen:
             continue
-        if name in _LENGTHS and now is not None and value is not None and now < value:
-            settings = replace(settings, **{name: value})
+        if name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value:
+            settings = replace(settings, **{name: made_with[name]})
             continue
         raise UserError(
             f"{run.config_path} has {now!r} for the setting {name}, but {run.last_path.name} was made with "

@@ -6,7 +6,6 @@ import contextlib
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from tinyvit.backend import Device, select_device
@@ -16,6 +15,7 @@ from tinyvit.parallel import Ranks, start
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.names import as_argument
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
@@ -24,6 +24,7 @@ from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
 from tinyvit.training.making import Surroundings, new_trainer, prepared, resumed_trainer
 from tinyvit.training.outcome import outcome
+from tinyvit.training.run_data import check_not_among_classes
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.wording import all_done, command, model_name, where
 
@@ -70,6 +71,7 @@ def train(
         ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
+    ranks.first(check_not_among_classes, out, settings)
     with unwinding_signals(ranks), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
         trainer = new_trainer(run, settings, settled(chosen, repeated), device, around)
         return _fit(trainer, device, deadline, progress)
@@ -104,7 +106,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Sur
             progress.outcome(
                 f"{run.path} is finished: {all_done(settings)}, and {changed}.",
                 f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
-                f"{quote(str(run.path))} --{'steps' if settings.steps else 'epochs'} N",
+                f"{as_argument(run.path)} --{'steps' if settings.steps else 'epochs'} N",
             )
             return 0
         device = _device(settings.device, ranks)
@@ -118,7 +120,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Sur
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    resume = f"  python -m tinyvit.{command(settings)} --resume {quote(str(run.path))}"
+    resume = f"  python -m tinyvit.{command(settings)} --resume {as_argument(run.path)}"
 
     def stopped() -> str:
         return f"stopped after step {state.step:,}, which is saved. To resume:"
@@ -174,7 +176,15 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
 
 
 def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
-    return run.load("last") if run.last_path.exists() else None
+    """The checkpoint to resume from; None if the run ended before its first."""
+    if run.last_path.exists():
+        return run.load("last")
+    if run.metrics():
+        raise UserError(
+            f"{run.path} has finished epochs, but no {run.last_path.name} to resume from: restore the file, "
+            "or start a new run."
+        )
+    return None
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:

@@ -16,6 +16,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params
 from tinyvit.optim.sharded import Sharded, whole_state
 from tinyvit.runs.checkpoint import Checkpoint
+from tinyvit.runs.folder import is_record
 from tinyvit.training.evaluation import rank
 
 
@@ -68,11 +69,11 @@ def restored(
     engine: ReferenceEngine,
     steps_per_epoch: int,
     total_steps: int,
-    by_loss: bool,
 ) -> State:
     """The state in a checkpoint from path; its arrays are copied into the engine.
 
-    If the run is now to be longer, a last epoch that was cut short counts as unfinished. Raises UserError if
+    If the run is now to be longer, a last epoch that was cut short counts as unfinished. If it was the best,
+    it stays the best until there is a better one, for its model is the one in best.npz. Raises UserError if
     the checkpoint does not belong to this run.
     """
     mine, saved = live_arrays(engine), _saved_arrays(checkpoint, engine)
@@ -80,14 +81,13 @@ def restored(
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
             state.records.pop()
-            if state.best_epoch > len(state.records):  # it is judged again when it is complete
-                _judge_again(state, by_loss)
         done = min(len(state.records) * steps_per_epoch, total_steps)
         fits = (
             checkpoint.config == engine.config
             and _shapes(mine) == _shapes(saved)
             and done <= state.step <= done + steps_per_epoch
             and (not state.records or state.records[-1]["step"] == done)
+            and _has_numbers(state)
         )
     except (TypeError, LookupError, ValueError, AttributeError):
         fits = False
@@ -119,14 +119,12 @@ def _saved_arrays(checkpoint: Checkpoint, engine: ReferenceEngine) -> dict[str, 
     return own | checkpoint.optimizer
 
 
-def _judge_again(state: State, by_loss: bool) -> None:
-    """Find the best of the epochs in the records that were evaluated."""
-    state.best, state.best_loss, state.best_epoch = State.best, State.best_loss, State.best_epoch
-    for record in state.records:
-        images = "val" if "val_loss" in record else "test"
-        loss = record[f"{images}_loss"]
-        if loss is not None:
-            state.judge(record["epoch"], record[f"{images}_accuracy"], loss, by_loss)
+def _has_numbers(state: State) -> bool:
+    """Whether whatever training calculates with is a number."""
+    numbers = [state.loss_sum, state.norm_sum, state.seconds, state.best_loss]
+    numbers += [record["seconds"] for record in state.records]
+    numbers += [] if state.best is None else [state.best]
+    return all(type(number) in (int, float) for number in numbers) and all(map(is_record, state.records))
 
 
 def _shapes(arrays: dict[str, Array]) -> dict[str, tuple[int, ...]]:
