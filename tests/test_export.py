@@ -12,6 +12,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 
 
@@ -67,6 +68,17 @@ def test_a_way_of_fitting_photos_that_a_format_cannot_hold_is_mentioned(go, tmp_
     save_hugging_face(tmp_path / "in", config, params, "abcde", fit)
     _, out, _ = go(export, tmp_path / "in", tmp_path / name)
     assert ("way of fitting photos (squash, bicubic) is not included" in out) == (said and not usual)
+
+
+def test_only_formats_that_can_hold_the_model_are_recommended(go, trained, tmp_path):
+    _, out, _ = go(export, trained, tmp_path / "token.npz")
+    assert "no place for them, but a folder (OUT without an ending) and an .onnx file do" in out
+    config, params = random_model(pool="mean")
+    fit = PhotoFit("squash", config.image_size, config.image_size)
+    save_checkpoint(tmp_path / "in.npz", Checkpoint(config, params, classes=tuple("abcde"), photo_fit=fit))
+    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "mean.npz")
+    assert "no place for them, but an .onnx file does\n" in out
+    assert "(squash, bicubic) is not included; an .onnx file has it\n" in out
 
 
 def test_names_of_imagenet_are_known_without_being_written(go, tmp_path):

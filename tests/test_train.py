@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.tiny_runs import assert_one_line, tiny
-from tinyvit import train
+from tinyvit import evaluate, train
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
 
@@ -111,6 +111,34 @@ def test_a_class_without_pictures(refused, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "green").mkdir()
     refused(("--data-dir", tmp_path / "p"), "green contains no images")
+
+
+@pytest.mark.parametrize("out", [None, "lauf", "red/lauf", "red"])
+def test_a_run_folder_among_the_classes(go, photos, tmp_path, monkeypatch, out):
+    folder = shutil.copytree(photos, tmp_path / "p")
+    monkeypatch.chdir(folder)
+    flags = ("--dataset", "folder", "--data-dir", ".", "--image-size", "8", *(("--out", out) if out else ()))
+    before = sorted(tmp_path.rglob("*"))
+    parts = f"the run folder {out or 'runs'} would be in .,", "choose one elsewhere with --out"
+    assert_one_line(go(train, *flags), *parts)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_run_folder_beside_folders_of_training_and_test_images(go, photos, tmp_path):
+    for part in ("train", "test"):
+        shutil.copytree(photos, tmp_path / "p" / part)
+    assert go(train, *tiny(tmp_path / "p", tmp_path / "p" / "runs" / "a", "--epochs", "1"))[0] == 0
+    flags = tiny(tmp_path / "p", tmp_path / "p" / "test" / "a")
+    assert_one_line(go(train, *flags), f"would be in {tmp_path / 'p' / 'test'}")
+
+
+def test_a_data_folder_that_is_named_from_here_is_found_from_elsewhere(go, photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(photos.parent)
+    assert go(train, *tiny(photos.name, tmp_path / "run", "--epochs", "1"))[0] == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["settings"]["data_dir"] == str(photos)
+    monkeypatch.chdir(tmp_path)
+    assert go(evaluate, tmp_path / "run")[0] == 0
 
 
 def cifar(*flags):

@@ -150,7 +150,8 @@ def test_without_images_weights_show_what_needs_none(go, weights, pictures):
         (("--images", "4"), "is not a run and has no test images"),
         (("--images", "4", "in"), "not both"),
         (("--images", "in", "4"), "not both"),
-        (("--images", "nothing.png"), "could be read"),
+        (("--images", "nothing.png"), "the image could not be read"),
+        (("--images", "nothing.png", "neither.png"), "none of 2 images could be read"),
         (("--images", "empty"), "empty contains no images"),
     ],
 )
@@ -167,6 +168,14 @@ def test_an_image_that_cannot_be_read_is_reported_and_the_others_are_shown(go, w
     status, out, err = go(visualize, weights("nano/8"), "--json", "--only", "distance", "--images", pictures)
     assert (status, json.loads(out)["distance"]["images"]) == (0, 2)
     assert err.count("\n") == 1 and "b.png" in err
+
+
+def test_broken_images_are_not_counted_among_those_that_are_not_drawn(go, weights, pictures, monkeypatch):
+    monkeypatch.setitem(visualize.MOST, "rollout", 2)
+    flags = (weights("nano/8"), "--only", "rollout", "--images", pictures)
+    assert go(visualize, *flags)[1] == "wrote rollout.png with the first 2 of 3 images\n"
+    (pictures / "a.png").write_bytes(b"nothing")
+    assert go(visualize, *flags)[1] == "wrote rollout.png\n"
 
 
 def test_of_many_images_all_count_for_distance_and_few_are_kept(weights, pictures):

@@ -31,7 +31,7 @@ commands:
 {commands}
 
 To get started, train a small model on built-in pictures. This needs no download
-and takes one to three minutes:
+and takes one to four minutes:
 
   {call} train
 

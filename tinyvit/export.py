@@ -10,6 +10,7 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
+from tinyvit.pretrained.fitting import fits_hugging_face
 from tinyvit.pretrained.loading import check_has_head, class_names
 from tinyvit.pretrained.save import check_free, check_new
 from tinyvit.runs.folder import RunFolder
@@ -75,17 +76,19 @@ def main(args: argparse.Namespace) -> None:
     model.save(args.out, "official" if args.out.suffix.lower() == ".npz" else None)
     print(f"wrote {args.out}: {model.params.count:,} parameters")
     kept = class_names(str(args.out), model.config.classes)
+    fit, usual = (fit_for(model.config.image_size, each) for each in (model.photo_fit, None))
+    has_folder = fits_hugging_face(model.config) and fit.fit != "pad"
     if model.classes and kept != model.classes and args.out.suffix.lower() != ".onnx":
+        others = "an .onnx file does"
+        if has_folder:
+            others = "a folder (OUT without an ending) and an .onnx file do"
         print(
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
-            "for them; a folder (OUT without an ending) and an .onnx file have"
+            f"for them, but {others}"
         )
-    fit, usual = (fit_for(model.config.image_size, each) for each in (model.photo_fit, None))
     if fit.settings != usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
-        print(
-            f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; a folder and an .onnx "
-            "file have it"
-        )
+        others = "a folder and an .onnx file have it" if has_folder else "an .onnx file has it"
+        print(f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; {others}")
 
 
 def export_page(args: argparse.Namespace, model: Model) -> None:

@@ -54,7 +54,7 @@ def main(args: argparse.Namespace) -> None:
         note=progress.note,
     )
     if args.only:
-        dataset = keep_classes(dataset, class_names(args.only))
+        dataset = keep_classes(dataset, class_names(args.only, dataset.classes))
     C = len(dataset.classes)
     smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))

@@ -33,8 +33,8 @@ MOST_DRAWN = 24  # images on an attention sheet
 MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _EPILOG = """\
-A folder stands for all images in it and in the folders below it, sorted, except hidden ones. An image that
-cannot be read is reported, and the others are still predicted.
+A folder stands for all images in it and in the folders below it, sorted, except hidden ones; folders that are
+links are not entered. An image that cannot be read is reported, and the others are still predicted.
 
 exit status: 0 if every image was read, 1 if some were not, 2 if none was or the command itself is wrong
 
@@ -63,12 +63,14 @@ def main(args: argparse.Namespace) -> int:
     model = _load(source, args, aside)
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
     paths = _find_images(words, output)
+    before = output.errors
     read, seen = _predict(model, paths, args, output)
+    readable = len(paths) - (output.errors - before)
     if photo_settings(model, args.fit)["fit"] == "crop":
         _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
-        some = f" with the first {len(seen)} of {len(paths):,} images" if len(paths) > MOST_DRAWN else ""
+        some = f" with the first {len(seen)} of {readable:,} images" if len(seen) < readable else ""
         print(f"wrote {args.attention}{some}", file=aside)
     if output.errors and output.errors + len(read) > 1:
         output.note(f"read {counted(len(read), 'image')}; {output.errors:,} could not be read")

@@ -97,13 +97,14 @@ def seconds_left(plan: Plan, seeds: int) -> float | None:
 
 def list_studies(args: argparse.Namespace) -> None:
     """Print a line for each study: its question, and how much it asks of the machine."""
+    width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
         plan = Plan(name, study, args.size, args.dataset, Path())
         jobs = list(plan.jobs(args.seeds))
         images, work = sum(job.images for job in jobs), sum(plan.work(job) for job in jobs)
         print(
-            f"  {name:<10}  {study.question}  {len(jobs)} runs, {images / 1e6:.1f} million image passes, "
-            f"{3 * work / 1e12:.1f} T multiply-adds"
+            f"  {name:<{width}}  {study.question}  {len(jobs)} runs, {images / 1e6:.1f} million image "
+            f"passes, {3 * work / 1e12:.1f} T multiply-adds"
         )
 
 

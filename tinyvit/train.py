@@ -16,7 +16,7 @@ from tinyvit.shell.training_flags import (
 from tinyvit.training.session import train
 
 _EPILOG = """\
-Without flags, a small model is trained on the built-in pictures, which takes one to three minutes on two
+Without flags, a small model is trained on the built-in pictures, which takes one to four minutes on two
 CPU cores. Settings not given by a flag come from the named recipe or, without --recipe, from one for the data
 set and the device; config.json in the run folder records them all. The defaults above hold where a
 recipe says nothing else. tinyvit.recipe lists the named recipes, and what they have reached.

@@ -46,7 +46,8 @@ Without --only, the picture is inside.png: filters, positions, and what the last
 
 They are written as NAME.png into the folder of the run or, for other models, into the current folder. A run
 shows its own test images unless others are given; other models need --images for all but filters and
-positions.
+positions. A folder stands for all images in it and in the folders below it, except hidden ones; folders that
+are links are not entered.
 
 examples:
   python -m tinyvit.visualize runs/cifar10-1
@@ -81,7 +82,8 @@ def main(args: argparse.Namespace) -> None:
     title = _title(args, run)
     for picture, out in outs.items():
         draw_picture(picture, model, insight, out, title)
-        drawn, total = len(insight.maps.get(picture, [])), examples.total if examples else 0
+        drawn = len(insight.maps.get(picture, []))
+        total = examples.total - len(examples.unread) if examples else 0
         some = f" with the first {drawn} of {total:,} images" if args.images and 0 < drawn < total else ""
         print(f"wrote {out}{some}")
     if "inside" in pictures:

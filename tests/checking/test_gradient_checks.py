@@ -191,14 +191,17 @@ def test_the_command_exits_with_status_1_when_a_backward_is_wrong(monkeypatch, c
     assert "weight   WRONG" in output and "1 of 1 are WRONG" in output
 
 
-def test_the_command_can_be_asked_for_some_checks_alone(capsys):
-    assert run_main("--only", "SOFTMAX") == 0
+@pytest.mark.parametrize("text", ["SOFTMAX", "layer_norm"])
+def test_the_command_can_be_asked_for_some_checks_alone(capsys, text):
+    assert run_main("--only", text) == 0
     assert "all 1 are right" in capsys.readouterr().out
 
 
 def test_asking_for_an_unknown_check_lists_the_existing_ones():
-    with pytest.raises(UserError, match=r"no check has 'recurrence'.*layer norm"):
+    with pytest.raises(UserError, match=r"no check has 'recurrence'.*layer norm; ") as refused:
         run_main("--only", "recurrence")
+    names = str(refused.value).split(" one of ")[1].removesuffix(".").split("; ")
+    assert names == [check.name for check in (*OPERATION_CHECKS, *MODEL_CHECKS)]
 
 
 @pytest.mark.parametrize("check", (*OPERATION_CHECKS, *MODEL_CHECKS[:1]), ids=lambda check: check.name)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tinyvit.data.dataset import Dataset, ImageSet, hold_out, keep_classes, take_share
+from tinyvit.data.dataset import Dataset, ImageSet, class_names, hold_out, keep_classes, take_share
 from tinyvit.errors import UserError
 
 
@@ -138,8 +138,22 @@ def test_classes_that_are_kept_are_numbered_anew():
 
 
 @pytest.mark.parametrize(
+    "text, names",
+    [
+        ("a, b", ["a", "b"]),
+        ("ant, red,bee", ["ant, red", "bee"]),
+        ("bee,ant", ["bee", "ant"]),
+        ("ant, red, small, wasp", ["ant, red, small", "wasp"]),
+        ("red, bee", ["red", "bee"]),
+    ],
+)
+def test_names_of_classes_may_contain_commas(text, names):
+    assert class_names(text, ("ant", "ant, red", "ant, red, small", "bee")) == names
+
+
+@pytest.mark.parametrize(
     "names, message",
-    [(["a", "d"], "no class 'd': expected some of a, b, c"), (["a"], "two"), (["a", "a"], "two")],
+    [(["a", "d"], "no class 'd': expected some of 'a', 'b', 'c'"), (["a"], "two"), (["a", "a"], "two")],
 )
 def test_classes_that_cannot_be_kept(names, message):
     with pytest.raises(UserError, match=message):

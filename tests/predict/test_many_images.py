@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.predict.pictures import make_folder, picture
-from tinyvit import predict
+from tinyvit import predict, visualize
 
 # Many images.
 
@@ -20,6 +20,17 @@ def test_a_folder_stands_for_the_images_in_it_and_below(go, trained, tmp_path):
     assert out.splitlines()[::2] == [str(path) for path in paths]
     assert err == f"tinyvit.predict: {tmp_path / 'p'} contains 4 images; skipped 1 other file\n"
     assert go(predict, trained, *paths, "--top", "1")[:2] == (0, out)
+
+
+def test_folders_that_are_links_are_not_entered_as_the_help_says(go, trained, tmp_path):
+    paths = make_folder(tmp_path / "p")
+    try:
+        (tmp_path / "p" / "link").symlink_to(paths[1].parent, target_is_directory=True)
+    except OSError:
+        pytest.skip("this system does not let us make links")
+    assert "contains 4 images" in go(predict, trained, tmp_path / "p")[2]
+    for command in (predict, visualize):
+        assert "folders that are links are not entered" in " ".join(go(command, "--help")[1].split())
 
 
 def test_predict_continues_after_bad_files_and_says_which_and_why(go, trained, tmp_path):
@@ -76,9 +87,12 @@ def test_the_attention_sheet_has_a_limit_and_says_so(go, trained, drawn, tmp_pat
     monkeypatch.setattr(predict, "MOST_DRAWN", 2)
     status, out, _ = go(predict, trained, tmp_path / "p", "--attention", tmp_path / "look.png")
     assert status == 1
-    assert out.endswith(f"wrote {tmp_path / 'look.png'} with the first 2 of 4 images\n")
+    assert out.endswith(f"wrote {tmp_path / 'look.png'} with the first 2 of 3 images\n")
     assert [one.photo.path.name for one in drawn] == ["1.png", "2.png"]
     assert out.count("%") == 3 * 2
+    paths[1].write_text("not an image")
+    out = go(predict, trained, tmp_path / "p", "--attention", tmp_path / "look.png")[1]
+    assert out.endswith(f"wrote {tmp_path / 'look.png'}\n")
 
 
 def test_the_sheet_is_given_the_whole_photo_its_box_and_the_attention(go, trained, drawn, tmp_path):

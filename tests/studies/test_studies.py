@@ -169,7 +169,7 @@ def test_a_folder_holds_one_study(run, go, tmp_path, monkeypatch):
     run("a", "--minutes", "1e-9")
     assert_one_line(run("a", "--size", "medium"), "the size small, not medium", "--out")
     assert_one_line(run("a", "--dataset", "cifar10"), "the dataset shapes, not cifar10")
-    assert_one_line(go(study, "pooling", "--out", tmp_path / "a"), "the study tiny, not pooling")
+    assert_one_line(go(study, "pooling", "--out", tmp_path / "a"), "a holds the study tiny, not pooling")
     changed = Study(TINY.question, TINY.paper, lambda *_: TINY.variants("small", "shapes")[:1], TINY.usual)
     monkeypatch.setitem(STUDIES, "tiny", changed)
     assert_one_line(run("a"), "other settings")
@@ -214,8 +214,7 @@ def test_the_studies_are_listed_with_their_questions_and_costs(go):
     status, out, err = go(study)
     assert (status, err) == (0, "")
     for line, (name, listed) in zip(out.splitlines(), STUDIES.items(), strict=True):
-        assert line.split()[0] == name
-        assert listed.question in line
+        assert line.startswith(f"  {name:<{max(map(len, STUDIES))}}  {listed.question}")
         assert " runs, " in line and "image passes" in line
     assert_one_line(go(study, "nonsense"), "there is no study 'nonsense'", "pooling")
 

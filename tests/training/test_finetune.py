@@ -160,9 +160,11 @@ def test_stopped_before_the_first_checkpoint_it_starts_again(go, base, tuned, ot
     assert_same_run(run, tuned)
 
 
-def test_resuming_with_other_weights_is_refused(go, base, tuned):
+def test_resuming_with_other_weights_is_refused(go, base, tuned, monkeypatch):
     assert_one_line(go(finetune, "elsewhere", "--resume", tuned), str(base), "elsewhere", "Omit WEIGHTS")
-    assert "is finished" in go(finetune, base, "--resume", tuned)[1]
+    monkeypatch.chdir(base.parent)
+    for same in (base, "./base"):
+        assert "is finished" in go(finetune, same, "--resume", tuned)[1]
 
 
 def test_the_result_is_a_run_like_any_other(go, tuned, others, tmp_path):

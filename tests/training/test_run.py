@@ -1,6 +1,7 @@
 """A training run from start to end: what it leaves behind, and what its settings do."""
 
 import json
+import shutil
 from dataclasses import replace
 from itertools import pairwise
 
@@ -59,6 +60,24 @@ def test_output_that_is_piped_is_plain_lines(run):
     _, out = run("a")
     assert out.count("\nepoch ") == 3
     assert not set("\r\x1b") & set(out)
+
+
+@pytest.mark.parametrize(
+    ("flags", "lines"),
+    [
+        ("", []),
+        ("--fraction 0.5", ["used of them: 2 classes, 16 to train on and 8 to test on"]),
+        ("--validation 8", ["used of them: 2 classes, 24 to train on, 8 for validation and 8 to test on"]),
+        ("--only red,green", ["used of them: 2 classes, 32 to train on and 8 to test on"]),
+    ],
+)
+def test_the_numbers_of_images_that_are_used_are_printed(run, photos, tmp_path, flags, lines):
+    folder = photos
+    if "--only" in flags:
+        folder = shutil.copytree(photos, tmp_path / "p")
+        shutil.copytree(photos / "red", folder / "green")
+    _, out = run("a", "--epochs", "1", "--data-dir", folder, *flags.split())
+    assert [found for found in out.splitlines() if found.startswith("used")] == lines
 
 
 def test_config_json_holds_every_setting(run):

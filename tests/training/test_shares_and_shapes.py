@@ -28,7 +28,7 @@ def test_a_fraction_that_is_too_small_or_none_is_one_line(command, photos, tmp_p
     for wrong in ("0", "1.5", "half"):
         assert_one_line(command(*short, "--fraction", wrong), "above 0 and at most 1")
     assert_one_line(command(*short, "--only", "red"), "two different classes")
-    assert_one_line(command(*short, "--only", "red,green"), "no class 'green'", "blue, red")
+    assert_one_line(command(*short, "--only", "red,green"), "no class 'green'", "'blue', 'red'")
 
 
 def test_a_model_of_another_shape_is_trained_and_resumed(command, photos, tmp_path, monkeypatch):

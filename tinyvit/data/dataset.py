@@ -105,9 +105,19 @@ def take_share(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     return replace(dataset, train=dataset.train.take(np.flatnonzero(chosen)))
 
 
-def class_names(text: str) -> list[str]:
-    """The names of classes in a text, where they are separated by commas."""
-    return [name.strip() for name in text.split(",")]
+def class_names(text: str, known: Sequence[str] = ()) -> list[str]:
+    """The names of classes in a text, where they are separated by commas.
+
+    Of the known names, which may contain commas themselves, the longest that fits is taken each time.
+    """
+    parts, names = text.split(","), []
+    most = 1 + max((name.count(",") for name in known), default=0)
+    while parts:
+        starts = [",".join(parts[:count]).strip() for count in range(min(most, len(parts)), 0, -1)]
+        name = next((start for start in starts if start in known), starts[-1])
+        names.append(name)
+        parts = parts[len(starts) - starts.index(name) :]
+    return names
 
 
 def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
@@ -117,10 +127,12 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     """
     if unknown := [name for name in names if name not in dataset.classes]:
         raise UserError(
-            f"{dataset.name} has no class {unknown[0]!r}: expected some of {', '.join(dataset.classes)}."
+            f"{dataset.name} has no class {unknown[0]!r}: expected some of "
+            f"{', '.join(map(repr, dataset.classes))}."
         )
     if not 2 <= len(set(names)) == len(names):
-        raise UserError(f"expected at least two different classes to keep, not {', '.join(names)}.")
+        listed = ", ".join(map(repr, names))
+        raise UserError(f"expected at least two different classes to keep, not {listed}.")
     new = np.full(len(dataset.classes), -1)
     new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
 

@@ -41,12 +41,12 @@ def load_folder(
     """
     if not path.is_dir():
         raise UserError(f"{path} is not a folder, expected one with a folder for each class: {LAYOUT}.")
-    test_folder = next((path / name for name in _TEST_NAMES if (path / name).is_dir()), None)
-    if not test_folder and [entry.name for entry in _visible(path)] == ["train"]:
+    if [entry.name for entry in _visible(path)] == ["train"]:
         raise UserError(f"{path} contains only train, expected a folder of test images as well: {LAYOUT}.")
-    if (path / "train").is_dir() and test_folder:
-        train, test = _find_images(path / "train"), _find_images(test_folder)
-        _check_same_classes(train, path / "train", test, test_folder)
+    train_folder, *test_folders = folders_of_classes(path)
+    if test_folders:
+        train, test = _find_images(train_folder), _find_images(test_folders[0])
+        _check_same_classes(train, train_folder, test, test_folders[0])
     else:
         train, test = _split(_find_images(path), seed)
     if note:
@@ -59,6 +59,12 @@ def load_folder(
         _read_set(test, image_size, decoded),
         files=_digest(path, [*_files(train), *_files(test)]),
     )
+
+
+def folders_of_classes(path: Path) -> list[Path]:
+    """Where the folders of the classes are: the folders of training and of test images, or path alone."""
+    test_folder = next((path / name for name in _TEST_NAMES if (path / name).is_dir()), None)
+    return [path / "train", test_folder] if (path / "train").is_dir() and test_folder else [path]
 
 
 def _digest(path: Path, files: list[Path]) -> str:

@@ -21,10 +21,14 @@ BATCH = 32  # photos in memory at a time
 
 
 class Examples(NamedTuple):
-    """Batches of examples, and how many there are in all, counting those that cannot be read."""
+    """Batches of examples, and how many there are in all, counting those that cannot be read.
+
+    unread lists the files that could not be read, once the batches have come that far.
+    """
 
     batches: Iterator[list[Example]]
     total: int
+    unread: Sequence[Path] = ()
 
 
 class Example(NamedTuple):
@@ -49,7 +53,8 @@ def examples_in(model: Model, words: Sequence[Path]) -> Examples:
     images, and, when the last has been asked for, if none could be read.
     """
     paths = _files_among(words)
-    return Examples(_batches_in(model, paths), len(paths))
+    unread: list[Path] = []
+    return Examples(_batches_in(model, paths, unread), len(paths), unread)
 
 
 def _batches_of(test: ImageSet, chosen: np.ndarray) -> Iterator[list[Example]]:
@@ -73,24 +78,24 @@ def _files_among(words: Sequence[Path]) -> list[Path]:
     return paths
 
 
-def _batches_in(model: Model, paths: Sequence[Path]) -> Iterator[list[Example]]:
+def _batches_in(model: Model, paths: Sequence[Path], unread: list[Path]) -> Iterator[list[Example]]:
     settings: dict[str, Any] = model.photo_fit.settings if model.photo_fit else {}
     results = read_photos(paths, model.config.image_size, **settings)
-    names = iter(short_names(paths))
-    count = 0
+    names = zip(paths, short_names(paths), strict=True)
     while batch := list(islice(results, BATCH)):
         examples = []
         for result in batch:
-            name = next(names)
+            path, name = next(names)
             if isinstance(result, Photo):
                 assert result.whole is not None, "photos are read with it"
                 photo = SeenPhoto(result.whole, result.box, name)
                 examples.append(Example(result.view, photo, name))
             else:
                 last = result
+                unread.append(path)
                 print(f"tinyvit.visualize: error: {result}", file=sys.stderr)
-        count += len(examples)
         if examples:
             yield examples
-    if not count:
-        raise UserError(f"none of {len(paths):,} images could be read.") from last
+    if len(unread) == len(paths):
+        which = "the image could not" if len(paths) == 1 else f"none of {len(paths):,} images could"
+        raise UserError(f"{which} be read.") from last

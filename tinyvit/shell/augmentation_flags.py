@@ -44,7 +44,7 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         "--cutmix",
         type=natural_float,
         metavar="ALPHA",
-        help="paste a rectangle of another image into each image, with as large a share from "
+        help="paste a rectangle of another image into each image, whose share of the image is drawn from "
         "Beta(ALPHA, ALPHA), and mix their labels alike; 0 means never. With --mixup too, each image has one "
         f"of the two (default: {Settings.cutmix:g})",
     )

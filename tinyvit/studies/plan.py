@@ -109,7 +109,7 @@ class Plan:
             if not isinstance(theirs, dict) or theirs.get(key) != mine[key]:
                 was = theirs.get(key) if isinstance(theirs, dict) else theirs
                 raise UserError(
-                    f"{self.out} holds a study with the {key} {was}, not {mine[key]}: give the same one, or "
+                    f"{self.out} holds the {key} {was}, not {mine[key]}: give the same one, or "
                     "choose another folder with --out."
                 )
         if theirs != mine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
@@ -195,8 +196,9 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):
             raise UserError(f"{run.path} counts in {length}: to extend it, use --{length}, not --{name}.")
-        if name not in free and value != before:
-            flag = "WEIGHTS" if name == "weights" else "--" + name.replace("_", "-")
+        if name not in free and not _is_the_same(name, value, before):
+            flag = "--no-" if value is False else "--"
+            flag = "WEIGHTS" if name == "weights" else flag + name.replace("_", "-")
             raise UserError(
                 f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
                 f"keeps its settings. Omit {flag}, or start a new run with another --out."
@@ -207,3 +209,10 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"shorter. Omit --{length}, or give a larger number."
             )
     return replace(settings, **{name: chosen[name] for name in free if name in chosen})
+
+
+def _is_the_same(name: str, value: Any, before: Any) -> bool:
+    """Whether a setting has the same value as before; weights have if both are the same path."""
+    if name == "weights" and before is not None:
+        return Path(value).absolute() == Path(before).absolute()
+    return value == before

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device, training_note
@@ -48,6 +49,8 @@ def new_trainer(
         told = training_note(device, usual_name(settings.model), length(settings))
         around.progress.note(told if from_recipe else device.note)
     settings, dataset, weights = prepared(settings, fixed, around)
+    if settings.data_dir is not None:  # recorded so that commands in other folders find it too
+        settings = replace(settings, data_dir=str(Path(settings.data_dir).absolute()))
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, around)
     classes = () if settings.target else dataset.classes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.data.cifar import SOURCES, is_at_hand
+from tinyvit.data.folder import folders_of_classes
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
 from tinyvit.parallel import Ranks
@@ -15,6 +17,19 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
+
+
+def check_not_among_classes(out: Path | None, settings: Settings) -> None:
+    """Raise UserError if the folder of a new run would be one of the data's class folders, or in one."""
+    data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
+    if settings.dataset != "folder" or settings.data_dir is None or not data.is_dir():
+        return
+    for folder in folders_of_classes(data):
+        if Path(os.path.realpath(run)).is_relative_to(os.path.realpath(folder)):
+            raise UserError(
+                f"the run folder {run} would be in {folder}, where every folder is a class: choose one "
+                "elsewhere with --out."
+            )
 
 
 def load_data(
@@ -37,10 +52,24 @@ def load_data(
         progress.note if in_detail else None,
     )
     if settings.only:
-        dataset = keep_classes(dataset, class_names(settings.only))
+        dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
     if settings.validation:
         dataset = hold_out(dataset, settings.validation, settings.seed)
-    return take_share(dataset, settings.fraction, settings.seed) if settings.fraction < 1 else dataset
+    if settings.fraction < 1:
+        dataset = take_share(dataset, settings.fraction, settings.seed)
+    reduced = settings.only or settings.validation or settings.fraction < 1
+    if in_detail and reduced and settings.dataset == "folder":
+        progress.note(_what_is_used(dataset))
+    return dataset
+
+
+def _what_is_used(dataset: Dataset) -> str:
+    """One line about what a run uses of the images that were found."""
+    validation = f", {len(dataset.validation):,} for validation" if dataset.validation else ""
+    return (
+        f"used of them: {len(dataset.classes):,} classes, {len(dataset.train):,} to train on{validation} and "
+        f"{len(dataset.test):,} to test on"
+    )
 
 
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
