@@ -227,6 +227,7 @@ def test_a_known_name_is_fetched_once(go, others, tmp_path, monkeypatch):
 
     def download(url, target, *more):
         fetched.append(url)
+        target.parent.mkdir()
         save_official(target, given, initialise(given))
 
     monkeypatch.setattr("tinyvit.pretrained.known.download", download)
