@@ -116,6 +116,16 @@ def test_attention_is_that_of_the_operation(any_pieces, size):
     assert distance(attend_backward(do, qkv, o, A), dqkv) < 1e-12
 
 
+def test_a_scale_is_that_of_the_queries(any_pieces):
+    qkv = np.random.default_rng(0).normal(size=(3, 5, 3, 2, 4))
+    n, weight, bias, _ = arrays_of_last_attention()
+    found = attend(qkv, scale=0.3), last_attention(n, weight, bias, heads=2, scale=0.3)[0]
+    qkv[:, :, 0] *= 0.3
+    weight[:, :8] *= 0.3
+    for scaled, plain in zip(found, (attend(qkv), last_attention(n, weight, 0.3 * bias, 2)[0]), strict=True):
+        assert distance(scaled, plain) < 1e-14
+
+
 def arrays_of_last_attention(size=1.0):
     """Tokens, folded weight and bias for 3 images of 5 tokens, with 2 heads of width 4."""
     rng = np.random.default_rng(0)

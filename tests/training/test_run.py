@@ -66,9 +66,12 @@ def test_output_that_is_piped_is_plain_lines(run):
     ("flags", "lines"),
     [
         ("", []),
-        ("--fraction 0.5", ["used of them: 2 classes, 16 to train on and 8 to test on"]),
-        ("--validation 8", ["used of them: 2 classes, 24 to train on, 8 for validation and 8 to test on"]),
-        ("--only red,green", ["used of them: 2 classes, 32 to train on and 8 to test on"]),
+        ("--fraction 0.5", ["of these, 2 classes are used: 16 images to train on and 8 to test on"]),
+        (
+            "--validation 8",
+            ["of these, 2 classes are used: 24 images to train on, 8 for validation and 8 to test on"],
+        ),
+        ("--only red,green", ["of these, 2 classes are used: 32 images to train on and 8 to test on"]),
     ],
 )
 def test_the_numbers_of_images_that_are_used_are_printed(run, photos, tmp_path, flags, lines):
@@ -77,7 +80,7 @@ def test_the_numbers_of_images_that_are_used_are_printed(run, photos, tmp_path, 
         folder = shutil.copytree(photos, tmp_path / "p")
         shutil.copytree(photos / "red", folder / "green")
     _, out = run("a", "--epochs", "1", "--data-dir", folder, *flags.split())
-    assert [found for found in out.splitlines() if found.startswith("used")] == lines
+    assert [found for found in out.splitlines() if found.startswith("of these")] == lines
 
 
 def test_config_json_holds_every_setting(run):

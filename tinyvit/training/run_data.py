@@ -67,8 +67,8 @@ def _what_is_used(dataset: Dataset) -> str:
     """One line about what a run uses of the images that were found."""
     validation = f", {len(dataset.validation):,} for validation" if dataset.validation else ""
     return (
-        f"used of them: {len(dataset.classes):,} classes, {len(dataset.train):,} to train on{validation} and "
-        f"{len(dataset.test):,} to test on"
+        f"of these, {len(dataset.classes):,} classes are used: {len(dataset.train):,} images to train on"
+        f"{validation} and {len(dataset.test):,} to test on"
     )
 
 

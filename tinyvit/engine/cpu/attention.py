@@ -1,8 +1,8 @@
 """Attention up to its outputs, forward and backward; see ops.attention.
 
-The weight is folded, so queries arrive scaled, keys and values without offsets: see engine.cpu.folding. The
-scores of all heads may not fit in a core's cache, but those of a few do, so everything between the matrices
-is done for a few before the next are begun.
+In training the weight is folded, so queries arrive scaled, keys and values without offsets: see
+engine.cpu.folding. The scores of all heads may not fit in a core's cache, but those of a few do, so
+everything between the matrices is done for a few before the next are begun.
 """
 
 from __future__ import annotations

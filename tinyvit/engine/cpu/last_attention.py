@@ -10,7 +10,8 @@ On the left, the matrices multiply every token. On the right, they multiply one 
 token meets only u and A. With H heads that is 2 H D multiply-adds for each token instead of 2 D^2. The
 backward pass is the chain rule on the right-hand sides.
 
-The weight is folded, so queries arrive scaled, keys and values without offsets: see engine.cpu.folding.
+In training the weight is folded, so queries arrive scaled, keys and values without offsets: see
+engine.cpu.folding.
 """
 
 from __future__ import annotations
