@@ -22,6 +22,8 @@ def test_what_is_no_path_is_refused(model):
     for save in (model.save, model.save_page):
         with pytest.raises(UserError, match=r"the path is None, expected text or a pathlib\.Path"):
             save(None)
+        with pytest.raises(UserError, match="expected one without a null character"):
+            save("a\0.npz")
 
 
 def test_a_model_that_does_not_fit_into_memory_is_refused_clearly(model, monkeypatch):
@@ -34,3 +36,8 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_clearly(model, monkeyp
             make()
     with pytest.raises(UserError, match="smaller images, or fewer classes"):
         model.at_resolution(16)
+
+
+def test_nor_is_a_model_made_that_no_address_could_count():
+    with pytest.raises(UserError, match="the model does not fit into memory"):
+        tinyvit.preset("Ti/4", 32, 2, width=3 * 2**29)

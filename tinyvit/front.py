@@ -342,11 +342,14 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
 
 
 def _path(path: str | Path) -> Path:
-    """The path; UserError for what is none."""
+    """The path; UserError for what cannot be one."""
     try:
-        return Path(path)
+        found = Path(path)
     except TypeError:
         raise UserError(f"the path is {path!r}, expected text or a pathlib.Path.") from None
+    if "\0" in str(found):
+        raise UserError(f"the path is {str(found)!r}, expected one without a null character.")
+    return found
 
 
 @contextmanager

@@ -8,6 +8,7 @@ Weight decay acts on only some of the parameters. They come first in the buffer,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from math import prod
 from types import ModuleType
@@ -56,8 +57,11 @@ class Params(Mapping):
 
     @classmethod
     def zeros(cls, rows: tuple[Row, ...], dtype: DTypeLike = "float32", xp: ModuleType = np) -> Params:
-        """The parameters of a table, all zeros, in the array module xp."""
-        return cls(xp.zeros(sum(prod(row.shape) for row in rows), dtype=dtype), rows)
+        """The parameters of a table, all zeros, in the array module xp. MemoryError if they do not fit."""
+        size = sum(prod(row.shape) for row in rows)
+        if size > sys.maxsize // np.dtype(dtype).itemsize:  # for which NumPy raises a ValueError
+            raise MemoryError(f"{size:,} parameters are more than an address can count")
+        return cls(xp.zeros(size, dtype=dtype), rows)
 
     def zeros_like(self) -> Params:
         """A new buffer of zeros with the same table, for gradients or an optimiser's state."""

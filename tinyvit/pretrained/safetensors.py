@@ -168,4 +168,4 @@ def _array(data: np.ndarray, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _bad(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is not a usable safetensors file: {why}. Delete it and download it again.")
+    return UserError(f"{path} is not a usable safetensors file: {why}. Get it again, or use another file.")
