@@ -69,7 +69,7 @@ def test_evaluate_says_when_test_images_may_have_been_trained_on(go, photos, tra
         (("cat", "dog"), r"\(2\).*\(3\): 'emu' is missing\."),
         (("ant", "cat", "dog", "emu"), r"\(4\).*\(3\): 'ant' is new\."),
         (("cat", "cow", "emu"), r"\(3\).*\(3\): 'dog' is missing, and 'cow' is new\."),
-        (("cat", "emu", "dog"), "their order is another, class 1 is 'emu' instead of 'dog'"),
+        (("cat", "emu", "dog"), "their order differs: class 1 is 'emu' instead of 'dog'"),
     ],
 )
 def test_the_first_class_that_differs_is_named(tmp_path, classes, difference):

@@ -41,7 +41,7 @@ def list_recipes() -> None:
         print(f"  {name:<{width}}  {recipe.purpose}")
         for line in sentences(measurements(recipe)) or [_UNMEASURED]:
             print(f"  {'':<{width}}  {line}")
-    print("\nTo train by one: python -m tinyvit.train --recipe NAME")
+    print("\nTo train with one: python -m tinyvit.train --recipe NAME")
 
 
 def show(name: str) -> None:
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--markdown",
         action="store_true",
-        help="print the table of all measured recipes that stands in the README",
+        help="print the README's table of all measured recipes",
     )
     return p
 

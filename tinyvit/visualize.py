@@ -41,7 +41,7 @@ Without --only, the picture is inside.png: filters, positions, and what the last
   positions  how similar each patch's position is to every other; of relative
              positions, what each head gives to each offset
   distance   how far each head of each block looks, in pixels, averaged over all images
-  rollout    from which patches the answer has come, through all blocks
+  rollout    which patches the answer comes from, through all blocks
   heads      what each head of each block attends to
 
 They are written as NAME.png into the folder of the run or, for other models, into the current folder. A run

@@ -135,7 +135,7 @@ def test_a_model_without_a_class_token_does_not_tell_its_heads_by_its_width():
 
 def test_images_that_patches_do_not_divide_are_refused():
     message = complaint(from_torch_names, timm(), "file", KNOWN | {"image_size": (9, 8)})
-    assert "file is for images of 9 x 8 pixels, of which patches of 4 x 4 leave an edge over" in message
+    assert "file is for images of 9 x 8 pixels, which patches of 4 x 4 do not cover to the edge" in message
 
 
 def test_the_decoder_of_a_self_supervised_model_is_ignored():

@@ -111,7 +111,7 @@ def _add_device_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--precision",
         choices=PRECISIONS,
-        help="of a GPU: float32 (fp32), with products in TF32 (tf32), or activations and products in "
+        help="precision on a GPU: float32 (fp32), with TF32 products (tf32), or activations and products in "
         "bfloat16 (default: bf16)",
     )
     p.add_argument(
@@ -134,8 +134,8 @@ def _add_device_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--all",
         action="store_true",
-        help="with --device gpu, run all checks and all measurements, and write a report; what a folder of "
-        "an interrupted run has already is kept",
+        help="with --device gpu, run all checks and all measurements, and write a report; results that an "
+        "interrupted run has left in the folder are kept",
     )
     p.add_argument("--out", type=some_path, metavar="DIR", help="with --all, folder for the results")
     p.add_argument(

@@ -29,8 +29,8 @@ def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: 
     """How many cores one of several processes on this machine may keep busy, if all are busy; at least 1.
 
     processes are the cores that each may run on. A core that several may run on counts for each as a part of
-    one; a quota is shared by all. Without those sets, the cores of this process are shared by all. No
-    processes are one on its own.
+    one; a quota is shared by all. Without those sets, the cores of this process are shared by all. If
+    processes is empty, there is only this one.
     """
     if not processes:
         return available_cores(root)

@@ -71,7 +71,7 @@ class ViTConfig:
     A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
     has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
     feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
-    resnet_form is whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
+    resnet_form says whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
     resnet is None for a plain ViT, and the other three have no meaning.
 
     With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens

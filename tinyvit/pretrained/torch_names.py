@@ -305,9 +305,9 @@ def _check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, sou
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
     if height % patch_size or width % patch_size:
         raise UserError(
-            f"{source} is for images of {height} x {width} pixels, of which patches of {patch_size} x "
-            f"{patch_size} leave an edge over, and tinyvit uses the whole image. Choose a checkpoint for "
-            "images that its patches divide."
+            f"{source} is for images of {height} x {width} pixels, which patches of {patch_size} x "
+            f"{patch_size} do not cover to the edge, but tinyvit uses the whole image. Choose a checkpoint "
+            "for images that its patches divide."
         )
 
 

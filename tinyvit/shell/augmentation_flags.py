@@ -37,16 +37,16 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         type=natural_float,
         metavar="ALPHA",
         help="blend each image and its label with another one of the batch, in a proportion from "
-        "Beta(ALPHA, ALPHA); 0 means never. Mixed labels cannot be told with certainty: the training loss "
-        f"stays above that on test images (default: {Settings.mixup:g})",
+        "Beta(ALPHA, ALPHA); 0 means never. Mixed labels cannot be predicted with certainty: the training "
+        f"loss stays above the test loss (default: {Settings.mixup:g})",
     )
     data.add_argument(
         "--cutmix",
         type=natural_float,
         metavar="ALPHA",
         help="paste a rectangle of another image into each image, whose share of the image is drawn from "
-        "Beta(ALPHA, ALPHA), and mix their labels alike; 0 means never. With --mixup too, each image has one "
-        f"of the two (default: {Settings.cutmix:g})",
+        "Beta(ALPHA, ALPHA), and mix their labels in the same proportion; 0 means never. With --mixup too, "
+        f"each image has one of the two (default: {Settings.cutmix:g})",
     )
     data.add_argument(
         "--erase",
@@ -59,8 +59,8 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         "--repeats",
         type=positive_int,
         metavar="N",
-        help="take each image N times into a batch, augmented anew each time, and so fewer images into an "
-        f"epoch (default: {Settings.repeats})",
+        help="put each image into a batch N times, augmented anew each time; an epoch then has fewer "
+        f"different images (default: {Settings.repeats})",
     )
     data.add_argument(
         "--show-augmentation",

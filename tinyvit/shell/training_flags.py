@@ -178,7 +178,7 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         type=rate,
         metavar="R",
         help="evaluate and keep a running average of the weights, of which each update replaces a share of "
-        f"1 - R; usual is 0.999, and 0 means none (default: {Settings.ema:g})",
+        f"1 - R; 0.999 is usual, and 0 means none (default: {Settings.ema:g})",
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")

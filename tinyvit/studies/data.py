@@ -34,7 +34,7 @@ def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
 
 
 STUDY = Study(
-    question="How do ViT, hybrid and ResNet compare as the training images become more?",
+    question="How do ViT, hybrid and ResNet compare as training images grow in number?",
     paper="Figures 3 to 5: with few images ResNets are ahead, with many ViTs; hybrids lead at small compute.",
     variants=_variants,
     usual=_usual,

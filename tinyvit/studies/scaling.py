@@ -34,7 +34,7 @@ def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
 
 STUDY = Study(
     question="Which is worth its compute: more depth, width, MLP width, or smaller patches?",
-    paper="Figure 8: depth gains most, width least; smaller patches help without a parameter more.",
+    paper="Figure 8: depth gains most, width least; smaller patches help without more parameters.",
     variants=_variants,
     usual=_usual,
     x_name="multiply-adds an image",

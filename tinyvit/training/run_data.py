@@ -119,7 +119,7 @@ def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> str:
     if differences:
         return ", and ".join(differences)
     place = next(c for c, name in enumerate(expected) if found[c] != name)
-    return f"their order is another, class {place} is {found[place]!r} instead of {expected[place]!r}"
+    return f"their order differs: class {place} is {found[place]!r} instead of {expected[place]!r}"
 
 
 def check_files(run: RunFolder, dataset: Dataset) -> None:

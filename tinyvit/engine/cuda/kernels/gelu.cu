@@ -1,4 +1,4 @@
-// The bias before GELU, GELU, and dropout behind it, in one pass, forward and backward (tinyvit/ops/gelu.py):
+// The bias before GELU, GELU, and dropout after it, in one pass, forward and backward (tinyvit/ops/gelu.py):
 //
 //     g = m * gelu(h + bias)        dh = dg * m * gelu'(h + bias)        dbias = sum of dh over the rows
 //
