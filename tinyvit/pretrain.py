@@ -18,9 +18,10 @@ from tinyvit.training.recipes import PRE_TRAINING
 from tinyvit.training.session import train
 
 _EPILOG = """\
-Half of the patches of every image are hidden or replaced, and the model learns to predict what they look like
-(appendix B.1.2 of the paper). Labels are not used. Settings not given by a flag come from the recipe that
-tinyvit.train has for the data set and the device; config.json in the run folder records them all.
+Half of the patches of every image are chosen, nine in ten of these are hidden or replaced, and the model
+learns to predict what all of the chosen ones look like (appendix B.1.2 of the paper). Labels are not used.
+Settings not given by a flag come from the recipe that tinyvit.train has for the data set and the device;
+config.json in the run folder records them all.
 tinyvit.finetune then starts from the run, with a new head for the classes of any data set.
 
 examples:
