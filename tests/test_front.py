@@ -352,7 +352,7 @@ def test_a_model_without_a_head_has_no_answers(model, images):
     headless = model.with_new_head(1)
     for ask in (headless.predict, headless.probabilities, lambda x: headless.fit(x, [0] * len(x))):
         with pytest.raises(
-            UserError, match="no head and therefore no classes: give it some with with_new_head"
+            UserError, match="no head and therefore no classes: give it two or more with with_new_head"
         ):
             ask(images)
     assert headless.features(images).shape == model.features(images).shape

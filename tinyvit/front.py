@@ -84,11 +84,11 @@ class Model(core.Model, Looking):
         """Train in place on images and their labels; returns the model itself.
 
         labels are (n,): numbers from 0, or class names. Training starts from the parameters as they are, so
-        that a second call continues. settings are those of tinyvit.training.fit.fit: epochs, batch_size, lr,
-        optimizer, weight_decay, warmup_epochs, decay, clip, ema, smoothing, crop_padding, flip, augment,
-        augment_ops, augment_magnitude, mixup, cutmix, erase, repeats, seed, precision and report, a function
-        called as report(epoch, loss). Raises UserError if training diverges; the model is then as it was
-        before.
+        that a second call continues; give it another seed, or it makes the same random choices. settings are
+        those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
+        decay, clip, ema, smoothing, crop_padding, flip, augment, augment_ops, augment_magnitude, mixup,
+        cutmix, erase, repeats, seed, precision and report, a function called as report(epoch, loss). Raises
+        UserError if training diverges; the model is then as it was before.
         """
         self._check_classifies()
         if "threads" in settings:
@@ -218,7 +218,8 @@ class Model(core.Model, Looking):
     def _check_classifies(self) -> None:
         if not self.has_head:
             raise UserError(
-                f"this model {why_no_classes(self)}: give it some with with_new_head(classes), and train it."
+                f"this model {why_no_classes(self)}: give it two or more with with_new_head(classes), and "
+                "train it."
             )
 
     def _photo(self, path: Path) -> np.ndarray:

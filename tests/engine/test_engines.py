@@ -1,7 +1,9 @@
 """Every engine gives what the reference engine gives: loss, every gradient, logits, features."""
 
+import gc
 import threading
 import time
+import weakref
 from functools import partial
 
 import numpy as np
@@ -13,13 +15,14 @@ from tests.helpers import distance, random_batch, seeds, small_models, tiny_conf
 from tinyvit import model
 from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
-from tinyvit.engine import CpuEngine, ReferenceEngine, available_cores, make_engine
+from tinyvit.engine import CpuEngine, ReferenceEngine, Training, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
+from tinyvit.optim import make_optimizer
 
 
 def configs():
@@ -131,6 +134,46 @@ def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_
     before = engine.grads.flat.copy()
     engine.loss_and_grads(images[:2], labels[:2])
     np.testing.assert_allclose(engine.grads.flat - before, fresh, atol=1e-13)
+
+
+def test_nothing_is_left_over_where_blocks_are_summed_over_ranks_before_all_threads_have_begun(monkeypatch):
+    """A thread that has no images, and begins last, may not be one whose gradients are added."""
+    monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 0)
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 3, "float64")
+    engine = CpuEngine(config, params, threads=3, micro_batch=1)
+    engine.loss_and_grads(images, labels)
+    engine.grads.flat.fill(0)
+    submit = engine._threads._pool.submit
+
+    def late(work, piece):
+        return submit(lambda: (time.sleep(0.2 * (piece == 2)), work(piece))[1])
+
+    monkeypatch.setattr(engine._threads._pool, "submit", late)
+    summed = []
+    engine.loss_and_grads(images[:2], labels[:2], ready=summed.append)
+    reference = ReferenceEngine(config, params)
+    reference.loss_and_grads(images[:2], labels[:2])
+    assert summed == list(reversed(range(config.layers)))
+    assert worst_gradient(engine.grads, reference.grads) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["adamw", "muon"])
+def test_an_engine_ends_with_its_last_user(name):
+    """Its buffers are as large as the model: they may not wait until Python looks for cycles."""
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float32")
+    optimizer = make_optimizer(name, params, 0.1)
+    engine = CpuEngine(config, params, training=Training(images, labels, optimizer, 1.0), threads=2)
+    engine.loss_and_grads(images, labels)
+    optimizer.step(engine.grads, 0.1, 1)
+    gone = weakref.ref(engine)
+    gc.disable()
+    try:
+        del engine
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_an_engine_for_inference_allocates_no_gradients():

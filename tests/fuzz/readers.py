@@ -16,7 +16,7 @@ from tests.fuzz import structure
 from tests.fuzz.mutate import damaged
 from tests.helpers import tiny_config
 from tinyvit.data import cifar
-from tinyvit.data.decoding import without_warnings
+from tinyvit.data.decoding import without_pillow_warnings
 from tinyvit.data.photos import read_image
 from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
@@ -222,7 +222,7 @@ EXIF = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF")
 
 
 def read_picture(folder: Path) -> None:
-    with without_warnings():
+    with without_pillow_warnings():
         read_image(folder / "a.png", 8)
 
 

@@ -20,7 +20,7 @@ LONG = "9" * 400
         ("--width", str(2**31 - 4), "not enough memory"),
         ("--mlp-width", "9" * 5000, "is not a whole number of at least 1"),
         ("--layers", str(2**31), "is too large, expected at most 10,000"),
-        ("--image-size", str(2**31), "is too large, expected at most 65,535"),
+        ("--image-size", str(2**31), "is too large, expected at most 16,384"),
         ("--warmup-epochs", "1e308", "is too large, expected at most 2,147,483,647"),
         ("--warmup-epochs", "1e400", "is not a number of at least 0"),
         ("--lr", LONG, "is not a number above 0"),
@@ -42,7 +42,7 @@ def test_a_number_beyond_all_use_is_refused(photos, tmp_path, command, flag, val
 
 
 def test_a_batch_beyond_all_memory_is_one_line():
-    words = ["--model", "nano/4", "--batch-size", str(2**31 - 1), "--image-size", "60000", "--threads", "1"]
+    words = ["--model", "nano/4", "--batch-size", str(2**31 - 1), "--image-size", "16384", "--threads", "1"]
     ending = call(bench, words, seconds=60)
     assert ending.kind == "refused" and "not enough memory" in ending.shown, ending
     for batch, what in ((2**31 - 1, "fewer images"), (10**15, "too large")):

@@ -81,3 +81,9 @@ def test_labels_that_are_not_whole_numbers_are_refused():
 def test_targets_that_do_not_match_the_logits_are_refused(rows, shape):
     with pytest.raises(ValueError, match=rf"targets have shape \({shape[0]},.*, expected \({rows},\) or"):
         cross_entropy(np.zeros((rows, 3)), np.zeros(shape, dtype=int))
+
+
+def test_smoothing_that_is_a_numpy_number_leaves_the_dtype():
+    logits = np.zeros((2, 3), dtype="float32")
+    loss, cache = cross_entropy(logits, np.array([0, 1]), np.float64(0.1))
+    assert loss.dtype == cross_entropy_backward(cache).dtype == np.float32

@@ -106,7 +106,7 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("steps", 2**31, "a whole number, 1 or more, and below 2^31"),
         ("crop_padding", 2**31, "a whole number, 0 or more, and below 2^31"),
         ("layers", 10_001, "a whole number from 1 to 10,000"),
-        ("image_size", 65_536, "a whole number from 1 to 65,535"),
+        ("image_size", 16_385, "a whole number from 1 to 16,384"),
         ("seed", 2**64, "a whole number, 0 or more, and below 2^64"),
         ("warmup_epochs", 1e308, "a number, 0 or more, and below 2^31"),
         ("warmup_epochs", 10**400, "a number, 0 or more, and below 2^31"),

@@ -72,6 +72,21 @@ def test_it_is_an_order_plans_and_steps():
     np.testing.assert_allclose(params.flat, twin.flat, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "steps"), [({}, 2), ({"warmup_epochs": 1.0}, 4), ({"warmup_epochs": 0}, 0)]
+)
+def test_only_a_warm_up_that_nobody_asked_for_is_cut_to_a_quarter_of_the_epochs(monkeypatch, chosen, steps):
+    rates, take_step = [], CpuEngine.step
+
+    def watched(self, plan, lr):
+        rates.append(lr)
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    fit(CONFIG, initialise(CONFIG, 1), colours(), epochs=2, batch_size=5, lr=0.1, **chosen)
+    assert rates == [learning_rate(step, 8, 0.1, steps) for step in range(1, 9)]
+
+
 def test_repeated_images_come_in_the_same_batch(monkeypatch):
     seen, take_step = [], CpuEngine.step
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import prod
@@ -24,6 +23,7 @@ from PIL import Image, UnidentifiedImageError
 from tinyvit.data.image_files import readable_formats
 from tinyvit.errors import UserError
 from tinyvit.files.reading import open_regular
+from tinyvit.quiet import without_warnings
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 
@@ -104,14 +104,9 @@ class _Modest(io.BufferedReader):
 
 
 @contextmanager
-def without_warnings() -> Iterator[None]:
-    """Within this context, Pillow does not warn about large images and damaged metadata.
-
-    Python keeps one list of ignored warnings for all threads, so enter this on one thread, around the others.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        warnings.filterwarnings("ignore", module=r"PIL\.")
+def without_pillow_warnings() -> Iterator[None]:
+    """Within this context, Pillow does not warn about large images and damaged metadata."""
+    with without_warnings(Image.DecompressionBombWarning), without_warnings(module=r"PIL\."):
         yield
 
 

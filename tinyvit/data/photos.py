@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from tinyvit.data.decoding import Box, decode, without_warnings
+from tinyvit.data.decoding import Box, decode, without_pillow_warnings
 from tinyvit.data.fitting import Fitting, area, fitted, in_pixels_of, intersection, seen_box, sides
 from tinyvit.errors import UserError
 
@@ -55,7 +55,7 @@ def read_photo(
     transparent pixels are shown on white. Raises UserError if there is no such file or it cannot be read.
     """
     fitting = _fitting(size, fit, resample, crop_share)
-    with without_warnings():
+    with without_pillow_warnings():
         return _read(fitting, with_whole, path)
 
 
@@ -73,7 +73,7 @@ def read_photos(
     Several files are decoded at a time, on threads, but only a few are kept in memory.
     """
     fitting = _fitting(size, fit, resample, crop_share)
-    with without_warnings():
+    with without_pillow_warnings():
         yield from _on_threads(partial(_read_or_error, fitting, with_whole), paths)
 
 

@@ -11,7 +11,6 @@ for it, and so that nothing is ever unpickled. Reading a file takes at most 20 t
 from __future__ import annotations
 
 import tokenize
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.reading import open_regular
 from tinyvit.files.seal import check_seal
+from tinyvit.quiet import without_warnings
 
 _Members = dict[str, zipfile.ZipInfo]  # by the names of their arrays
 
@@ -73,8 +73,8 @@ def from_bfloat16(halves: np.ndarray) -> np.ndarray:
 def _opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, _Members]]:
     """A file, the archive in it, and its members; whatever fails meanwhile is a UserError."""
     try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy's, about headers in an unusual form
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive, without_warnings():
+            # the warnings are NumPy's, about headers in an unusual form
             yield file, archive, _members(archive, _claimed_count(file))
     except _DAMAGE as error:
         raise _unusable(path, error, remedy) from error

@@ -60,4 +60,5 @@ def _distributions(targets: Array, logits: Array, smoothing: float) -> Array:
         t = (targets[:, None] == xp.arange(C)).astype(logits.dtype)
     else:
         t = targets.astype(logits.dtype)
-    return t * (1 - smoothing) + smoothing / C
+    s = float(smoothing)  # a NumPy number would change the dtype
+    return t * (1 - s) + s / C

@@ -58,7 +58,7 @@ def _tanh_slope(x: Array, s: Array) -> Array:
     slope *= 3 * _SLOPE * _CUBIC
     slope += _SLOPE  # 2 du/dx
     slope *= s
-    slope *= 1 - s  # this makes it 0 where x is large, and the next product cannot overflow
+    slope *= 1 - s  # 0 where x is large, so that the next product does not overflow
     slope *= x
     slope += s  # s + x s (1 - s) 2 du/dx                                                    eq. 5
     return slope

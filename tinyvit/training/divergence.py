@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tinyvit.backend import Array
 from tinyvit.errors import UserError
+from tinyvit.quiet import without_warnings
 
 
 class Diverged(UserError):  # noqa: N818 - what happens, not what it is
@@ -60,12 +60,9 @@ class Guard:
         )
 
 
-@contextlib.contextmanager
-def without_overflow_warnings() -> Iterator[None]:
+def without_overflow_warnings() -> AbstractContextManager[None]:
     """Within this context NumPy does not warn of overflow: training detects it and has a better message.
 
     np.errstate would not do: it holds for one thread, and the CPU engine computes on several.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
+    return without_warnings(RuntimeWarning)

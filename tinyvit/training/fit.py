@@ -43,7 +43,7 @@ def fit(
     lr: float | None = None,
     optimizer: str = "adamw",
     weight_decay: float | None = None,
-    warmup_epochs: float = 1.0,
+    warmup_epochs: float | None = None,
     decay: str = "cosine",
     clip: float = 1.0,
     ema: float = 0.0,
@@ -65,10 +65,12 @@ def fit(
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
     The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
-    weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon. With ema, the parameters end as their
-    running average. A smaller last batch of an epoch is trained on too. report(epoch, loss) is called after
-    each epoch, counted from 1. Raises UserError if there are no images, a label is out of range, a setting
-    cannot have its value, or training diverges; the parameters are then what they were before.
+    weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon; warmup_epochs None is 1, but at most a
+    quarter of the epochs. SGD has no weight decay, whatever weight_decay is. With ema, the parameters end as
+    their running average. All random choices follow from the seed, so a second call makes the same ones. A
+    smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
+    from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
+    or training diverges; the parameters are then what they were before.
     """
     if lr is None:
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
@@ -82,7 +84,6 @@ def fit(
         lr=lr,
         optimizer=optimizer,
         weight_decay=weight_decay,
-        warmup_epochs=warmup_epochs,
         decay=decay,
         clip=clip,
         ema=ema,
@@ -100,6 +101,9 @@ def fit(
         threads=threads,
         precision=precision,
     )
+    if warmup_epochs is None:
+        warmup_epochs = min(1.0, epochs / 4)
+    check_settings(warmup_epochs=warmup_epochs)
     images, labels = data.images, data.labels
     count, classes = len(data), config.classes
     if not count:
@@ -127,7 +131,7 @@ def fit(
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)
-    total, warmup = epochs * steps, round(min(warmup_epochs, epochs / 4) * steps)
+    total, warmup = epochs * steps, round(warmup_epochs * steps)
     step, means, before = 0, [], params.flat.copy()
     for epoch in range(epochs):
         order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0

@@ -9,8 +9,10 @@ from PIL import Image, ImageEnhance, ImageOps
 from tests.helpers import seeds, some_images
 from tests.stand_in import DeviceArray
 from tinyvit.backend import to_numpy
+from tinyvit.data.augmentation.geometry import whole_numbers
 from tinyvit.data.augmentation.operations import NAMES, RANGES, apply_operations, operations_of
 from tinyvit.data.augmentation.policies import autoaugment, randaugment
+from tinyvit.limits import MOST_PIXELS
 
 
 def affine(image, *numbers):
@@ -112,3 +114,15 @@ def test_images_on_a_gpu_become_the_same_bytes_without_waiting(gpu):
         result = apply_operations(there, operations)
         assert DeviceArray.waits == before
         np.testing.assert_array_equal(to_numpy(result), expected)
+
+
+@pytest.mark.parametrize("kind", ["shear_x", "shear_y", "translate_x", "translate_y", "rotate"])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_whole_numbers_of_the_largest_images_fit_into_32_bits(kind, sign):
+    side, names, amounts = MOST_PIXELS, np.array([kind]), np.array([sign * RANGES[kind].change])
+    per_column, per_row, first = whole_numbers(names, amounts, side, side)[..., 0].astype(
+        np.int64
+    )  # (2,) each
+    for columns, rows in ((0, 0), (side, 0), (0, side), (side, side)):
+        assert (np.abs(per_column * columns + per_row * rows) < 2**31).all()
+        assert (np.abs(per_column * columns + per_row * rows + first) < 2**31).all()

@@ -13,13 +13,10 @@ are several ranks, the calling thread then sums them over ranks (see engine.exch
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +26,7 @@ from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
+from tinyvit.engine.cpu.threads import Threads
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
@@ -71,12 +69,12 @@ class CpuEngine(ReferenceEngine):
         least_rows = _LEAST_ROWS if config.has_resnet else _LEAST_ROWS_TO_INFER  # a ResNet's rows are long
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-        self._pool = ThreadPoolExecutor(self.threads)
+        self._threads = Threads(self.threads)
         self._other_grads: list[Params] = []
         optimizer = training.optimizer if training else None
         own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
         if isinstance(own, (Adam, Muon)):
-            own.spread_with(self._on_all_threads)
+            own.spread_with(self._threads.do)
         keep_freed_memory()
 
     def loss_and_grads(
@@ -101,12 +99,13 @@ class CpuEngine(ReferenceEngine):
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
         earlier = grads.astype(grads.flat.dtype) if grads.flat.any() else None
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
+        workers = min(self.workers, len(pieces))
         passed: SimpleQueue[int | None] = SimpleQueue()
         more = self._own_blocks(len(images), passed.put)
         unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in grads)  # blocks.0, norm.weight
 
         def finish(part: str) -> None:
-            self._sum_and_unfold(part, "blocks" in more, earlier)
+            self._sum_and_unfold(part, self._other_grads[: workers - 1], "blocks" in more, earlier)
 
         def work(worker: int) -> np.ndarray:
             try:
@@ -119,7 +118,7 @@ class CpuEngine(ReferenceEngine):
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
             own.flat.fill(0)
             loss = np.zeros((), dtype=grads.flat.dtype)
-            for piece in pieces[worker :: self.workers]:
+            for piece in pieces[worker::workers]:
                 part = share * len(images[piece]) / len(images)
                 own_noise = noise and Noise(noise.seed, noise.step, noise.first + piece.start)
                 loss = loss + self.objective(
@@ -135,8 +134,8 @@ class CpuEngine(ReferenceEngine):
             return loss
 
         with (
-            blas_threads(max(1, self.threads // self.workers)),
-            self._at_work(work, range(self.workers)) as working,
+            blas_threads(max(1, self.threads // workers)),
+            self._threads.at_work(work, range(workers)) as working,
         ):
             if ready and more:
                 for i in _passed_by_all(passed, len(pieces), self.config.layers):
@@ -144,7 +143,7 @@ class CpuEngine(ReferenceEngine):
                     del unfinished[f"blocks.{i}"]
                     ready(i)
             losses = [worker.result() for worker in working]
-        self._on_all_threads(finish, unfinished)
+        self._threads.do(finish, unfinished)
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray) -> np.ndarray:
@@ -162,13 +161,13 @@ class CpuEngine(ReferenceEngine):
         """
         if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
             return {}
-        folded = self._on_all_threads(lambda i: fold(self.config, self.params, i), range(self.config.layers))
+        folded = self._threads.do(lambda i: fold(self.config, self.params, i), range(self.config.layers))
         return {"blocks": Blocks(self.config, folded, passed)}
 
-    def _sum_and_unfold(self, part: str, folded: bool, earlier: Params | None) -> None:
+    def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
         total = self.grads.group(part)
-        for other in self._other_grads:
+        for other in others:
             for array, more in zip(total, other.group(part), strict=True):
                 array += more
         if folded and part.startswith("blocks."):
@@ -177,26 +176,6 @@ class CpuEngine(ReferenceEngine):
             for array, more in zip(total, earlier.group(part), strict=True):
                 array += more
 
-    def _on_all_threads(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
-        """work(piece) for all pieces, each on one thread; the results in the order of the pieces."""
-        with blas_threads(1), self._at_work(work, pieces) as working:
-            return [piece.result() for piece in working]
-
-    @contextlib.contextmanager
-    def _at_work(self, work: Callable[[Any], Any], pieces: Iterable) -> Iterator[list[Future]]:
-        """Within this context, the threads do work(piece) for all pieces.
-
-        No thread is at work on them any more when it is left, not even if one of them has failed: it would
-        write into gradients that the caller may use again, with another number of BLAS threads.
-        """
-        futures = [self._pool.submit(work, piece) for piece in pieces]
-        try:
-            yield futures
-        finally:
-            for future in futures:
-                future.cancel()
-            wait(futures)
-
     def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
@@ -204,9 +183,7 @@ class CpuEngine(ReferenceEngine):
         own = Blocks.can_compute(self.config)
         more = {"blocks": InferenceBlocks(self.config, self.params)} if own else {}
         return np.concatenate(
-            self._on_all_threads(
-                lambda piece: compute(self.config, self.params, images[piece], **more), pieces
-            )
+            self._threads.do(lambda piece: compute(self.config, self.params, images[piece], **more), pieces)
         )
 
     def _checked(self, images: np.ndarray) -> np.ndarray:

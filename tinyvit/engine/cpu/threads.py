@@ -1,0 +1,40 @@
+"""Threads that share the pieces of a job, and are waited for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from tinyvit.engine.blas import blas_threads
+
+
+class Threads:
+    """A number of threads that begin when they are first needed, and end when nobody refers to this any more.
+
+    An optimiser that keeps `do` therefore keeps these threads, but not the engine that they belong to.
+    """
+
+    def __init__(self, number: int):
+        self._pool = ThreadPoolExecutor(number)
+
+    def do(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
+        """work(piece) for all pieces, each on one thread; the results in the order of the pieces."""
+        with blas_threads(1), self.at_work(work, pieces) as working:
+            return [piece.result() for piece in working]
+
+    @contextlib.contextmanager
+    def at_work(self, work: Callable[[Any], Any], pieces: Iterable) -> Iterator[list[Future]]:
+        """Within this context, the threads do work(piece) for all pieces.
+
+        No thread is at work on them any more when it is left, not even if one of them has failed: it would
+        write into gradients that the caller may use again, with another number of BLAS threads.
+        """
+        futures = [self._pool.submit(work, piece) for piece in pieces]
+        try:
+            yield futures
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
