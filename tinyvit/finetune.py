@@ -18,10 +18,10 @@ from tinyvit.shell.training_flags import (
 from tinyvit.training.session import train
 
 _EPILOG = """\
-The head of the model is replaced with a new one, initialised to zero. Training then follows Table 4 of the
-paper unless flags say otherwise: SGD with momentum, a learning rate of 0.01 (0.001 if you choose
-another optimiser) with cosine decay, clipped gradients, batches of 512 images, or fewer if the data set is
-small, and 5 epochs or 500 steps, whichever is longer. Half of the images are mirrored.
+The head of the model is replaced with a new one, initialised to zero. Unless flags say otherwise, training
+then is as in Table 4 of the paper: SGD with momentum, cosine decay, clipped gradients, and batches of 512
+images, or fewer if the data set is small. The learning rate is 0.01 (0.001 if you choose another
+optimiser). Training takes 5 epochs or 500 steps, whichever is longer, and half of the images are mirrored.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data

@@ -34,9 +34,13 @@ def main(args: argparse.Namespace) -> int:
             f"{check.name:32}{len(errors):10}{errors[worst]:13.1e}  {worst}{'   WRONG' if wrong else ''}",
             flush=True,
         )
-    verdict = f"{failed} of {len(checks)} are WRONG" if failed else f"all {len(checks)} are right"
+    verdict = f"{failed} of {len(checks)} are WRONG" if failed else f"{_all(len(checks))} right"
     print(f"\n{verdict} ({time.perf_counter() - start:.1f} s)")
     return 1 if failed else 0
+
+
+def _all(number: int) -> str:
+    return f"all {number} are" if number > 1 else "it is"
 
 
 def _plain(name: str) -> str:

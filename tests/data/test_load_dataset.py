@@ -72,3 +72,9 @@ def test_a_folder_data_set_without_its_folder_asks_for_it():
 def test_another_image_size_than_the_data_have_is_a_users_mistake(name):
     with pytest.raises(UserError, match=f"{name} are 32 pixels wide, not 64"):
         load_dataset(name, image_size=64)
+
+
+@pytest.mark.parametrize("name", ["shapes", "folder"])
+def test_an_address_for_what_is_not_downloaded_is_refused(name, image_folder):
+    with pytest.raises(UserError, match=f"{name} is not downloaded: omit --data-url"):
+        load_dataset(name, image_folder if name == "folder" else None, data_url="https://example.org")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.fuzz.guard import fuzz
 from tests.fuzz.readers import READERS
+from tinyvit.shell.figures import counted
 
 FINE = ("read", "refused")
 
@@ -29,7 +30,7 @@ def main() -> int:
     args = p.parse_args()
     seed = int(time.time()) if args.seed is None else args.seed
     names = args.only or list(READERS)
-    print(f"seed {seed}, {args.minutes:g} minutes for {len(names)} readers")
+    print(f"seed {seed}, {args.minutes:g} minutes for {counted(len(names), 'reader')}")
     good, bad = 0, 0
     for name in names:
         started = time.monotonic()

@@ -57,6 +57,14 @@ def test_settings_of_randaugment_without_it_are_refused(augment, name):
     repeat({"model": "nano/4", "augment": "randaugment"}, **{name: 3})
 
 
+@pytest.mark.parametrize("weights", [{}, {"weights": "runs/shapes-1"}])
+def test_weight_decay_with_sgd_which_has_none_is_refused(weights):
+    optimizer = {} if weights else {"optimizer": "sgd"}  # fine-tuning has it anyway
+    with pytest.raises(UserError, match="--weight-decay has no effect with sgd"):
+        new_settings({"model": "", "weight_decay": 0.1} | optimizer | weights, None, select_device("cpu"))
+    new_settings({"model": "", "weight_decay": 0.0} | optimizer | weights, None, select_device("cpu"))
+
+
 def test_first_values_are_repeated_for_any_other_vit_but_not_for_a_resnet():
     assert first_values(model="micro/4") == ("mimetic", True)
     assert first_values(model="micro/4", whiten=False) == ("mimetic", False)

@@ -209,6 +209,7 @@ def test_it_trains_on_the_gpu(gpu):
         ({"epochs": 0}, "epochs is 0, expected"),
         ({"lr": -1}, "lr is -1, expected a number above 0"),
         ({"augment": "trivial"}, "augment is 'trivial', expected one of none, randaugment"),
+        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay is 0.1, but sgd has none"),
         ({"augment_ops": 17}, "augment_ops is 17, expected a whole number from 1 to 16"),
         ({"augment_magnitude": 31}, "augment_magnitude is 31, expected a number from 0 to 30"),
         ({"lr": float("nan")}, "lr is nan, expected"),

@@ -98,6 +98,8 @@ def load_dataset(
         raise UserError(f"{data_dir} is not a folder, but --data-dir expects one: {instead}.")
     if data_dir is not None and name == "shapes":
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
+    if data_url is not None and name in ("shapes", "folder"):
+        raise UserError(f"{name} is not downloaded: omit --data-url, or name the data with --dataset.")
     side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:

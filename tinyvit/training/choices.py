@@ -84,6 +84,11 @@ def new_settings(
             f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
             f"{settings.augment}: omit it, or give --augment randaugment."
         )
+    if settings.optimizer == "sgd" and chosen.get("weight_decay"):
+        raise UserError(
+            "--weight-decay has no effect with sgd, the optimizer of this run: omit it, or choose another "
+            "--optimizer."
+        )
     if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
         settings = replace(settings, recipe=None)
     if settings.target and (settings.mixup or settings.cutmix):

@@ -66,7 +66,7 @@ def fit(
 
     The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
     weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon; warmup_epochs None is 1, but at most a
-    quarter of the epochs. SGD has no weight decay, whatever weight_decay is. With ema, the parameters end as
+    quarter of the epochs. With ema, the parameters end as
     their running average. All random choices follow from the seed, so a second call makes the same ones. A
     smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
     from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
@@ -74,6 +74,10 @@ def fit(
     """
     if lr is None:
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
+    if optimizer == "sgd" and weight_decay:
+        raise UserError(
+            f"weight_decay is {weight_decay!r}, but sgd has none: omit it, or choose another optimizer."
+        )
     if weight_decay is None:
         weight_decay = usual_weight_decay(optimizer)
     if report is not None and not callable(report):
