@@ -6,7 +6,14 @@ import zlib
 import numpy as np
 from PIL import Image, ImageDraw
 
+from tinyvit.data import read_photo
+
 RED, BLUE, GREY, WHITE = (255, 0, 0), (0, 0, 255), (128, 128, 128), (255, 255, 255)
+
+
+def seen(path, size):
+    """What a model sees of an image file, cropped."""
+    return read_photo(path, size, with_whole=False).view
 
 
 def scene(width, height, seed=0):

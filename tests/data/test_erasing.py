@@ -42,6 +42,13 @@ def test_areas_and_aspects_are_those_of_the_paper():
     assert where.top.min() == where.left.min() == 0 and where.bottom.max() == where.right.max() == 1000
 
 
+def test_a_rectangle_may_lie_at_either_edge_of_a_small_image():
+    where = draw_erasing(np.random.default_rng(0), 2000, 1.0).rectangles(8, 8)
+    for first, last in ((where.top, where.bottom), (where.left, where.right)):
+        assert set(first[last - first == 7].tolist()) == {0, 1}
+        assert first.min() == 0 and last.max() == 8
+
+
 def test_as_many_images_are_erased_as_was_asked_for():
     """The share of 20,000 tosses strays by 0.003, one time in three."""
     for probability in (0.0, 0.25, 1.0):

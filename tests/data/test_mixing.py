@@ -96,6 +96,13 @@ def test_with_both_methods_half_of_the_images_have_a_rectangle_pasted(method, sh
     assert abs(pasted.mean() - share) < (0.025 if share == 0.5 else 1e-12)
 
 
+def test_with_both_methods_each_has_the_distribution_of_its_own_alpha():
+    """A small alpha leaves one image nearly whole, a large one gives both about a half."""
+    mixing = draw_mixing(np.random.default_rng(0), 4000, mixup=0.05, cutmix=50.0)
+    from_half = abs(mixing.lam - 0.5)
+    assert from_half[mixing.pasted].max() < 0.4 and from_half[~mixing.pasted].mean() > 0.4
+
+
 @pytest.mark.parametrize("alpha", [1e-300, 1e-3, 1e3, 1e300])
 def test_any_alpha_gives_shares_from_0_to_1(alpha):
     shares = draw_mixing(np.random.default_rng(0), 1000, alpha, alpha).shares(32, 32)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import EpsImagePlugin, Image, ImageFile, ImageOps, features
 
-from tests.data.scenes import BLUE, RED, scene, taken, tiled_tiff
+from tests.data.scenes import BLUE, RED, scene, seen, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
-from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
+from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.errors import UserError
 
 # Orientation.
@@ -46,32 +46,32 @@ def test_a_photo_with_damaged_exif_data_is_taken_as_upright(tmp_path, recwarn, n
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "1", "LA"])
 def test_images_of_every_colour_mode_become_rgb(tmp_path, mode):
     Image.new("RGB", (9, 9), (255, 255, 255)).convert(mode).save(tmp_path / "image.tif")
-    assert (read_image(tmp_path / "image.tif", 4) == 255).all()
+    assert (seen(tmp_path / "image.tif", 4) == 255).all()
 
 
 def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path):
     Image.fromarray(np.full((4, 4), 0x8080, np.uint16)).save(tmp_path / "grey.png")
-    assert (read_image(tmp_path / "grey.png", 4) == 0x80).all()
+    assert (seen(tmp_path / "grey.png", 4) == 0x80).all()
 
 
 def test_sixteen_bits_with_a_transparent_grey_are_shown_on_white(tmp_path):
     pixels = np.full((4, 4), 0x8080, np.uint16)
     pixels[:, 2:] = 7
     Image.fromarray(pixels).save(tmp_path / "grey.png", transparency=7)
-    found = read_image(tmp_path / "grey.png", 4)
+    found = seen(tmp_path / "grey.png", 4)
     assert (found[:, 0] == 0x80).all() and (found[:, 3] == 255).all()
 
 
 def test_whole_numbers_of_32_bits_are_refused(tmp_path):
     Image.fromarray(np.arange(16, dtype=np.int32).reshape(4, 4)).save(tmp_path / "grey.tiff")
     with pytest.raises(UserError, match="32-bit numbers of unknown range"):
-        read_image(tmp_path / "grey.tiff", 4)
+        seen(tmp_path / "grey.tiff", 4)
 
 
 def test_floating_point_pixels_are_refused(tmp_path):
     Image.fromarray(np.full((4, 4), 0.5, np.float32)).save(tmp_path / "grey.tiff")
     with pytest.raises(UserError, match="floating-point numbers of unknown range"):
-        read_image(tmp_path / "grey.tiff", 4)
+        seen(tmp_path / "grey.tiff", 4)
 
 
 def half_transparent(mode):
@@ -93,21 +93,21 @@ def half_transparent(mode):
 def test_what_is_transparent_lies_on_white(tmp_path, mode, name):
     image, options = half_transparent(mode)
     image.save(tmp_path / name, **options)
-    view = read_image(tmp_path / name, 8)
+    view = seen(tmp_path / name, 8)
     assert (view[:, :4] == 0).all()
     assert (view[:, 4:] == 255).all()
 
 
 def test_what_is_half_transparent_lets_half_the_white_through(tmp_path):
     Image.new("RGBA", (4, 4), (200, 0, 0, 128)).save(tmp_path / "a.png")
-    assert np.abs(read_image(tmp_path / "a.png", 4) - np.array([227, 127, 127])).max() <= 1
+    assert np.abs(seen(tmp_path / "a.png", 4) - np.array([227, 127, 127])).max() <= 1
 
 
 def test_a_palette_with_several_degrees_of_transparency_is_read_silently(tmp_path, recwarn):
     image = Image.new("P", (4, 4), 1)
     image.putpalette([0] * 9)
     image.save(tmp_path / "a.png", transparency=bytes([0, 128, 255]))
-    assert np.abs(read_image(tmp_path / "a.png", 4) - 127.0).max() <= 1
+    assert np.abs(seen(tmp_path / "a.png", 4) - 127.0).max() <= 1
     assert not recwarn.list
 
 
@@ -120,7 +120,7 @@ def test_of_an_animation_the_first_picture_is_read(tmp_path, name):
         append_images=[second],
         **({"lossless": True} if "webp" in name else {}),
     )
-    assert (read_image(tmp_path / name, 4) == RED).all()
+    assert (seen(tmp_path / name, 4) == RED).all()
 
 
 # Large JPEGs.
@@ -193,14 +193,14 @@ def test_a_jpeg_is_reduced_only_as_far_as_neither_view_nor_whole_shows_it(
 def test_a_small_jpeg_gives_the_bits_that_it_always_gave(tmp_path):
     scene(700, 500).save(tmp_path / "a.jpg")
     expected = ImageOps.fit(Image.open(tmp_path / "a.jpg"), (48, 48), Image.Resampling.BICUBIC)
-    np.testing.assert_array_equal(read_image(tmp_path / "a.jpg", 48), expected)
+    np.testing.assert_array_equal(seen(tmp_path / "a.jpg", 48), expected)
 
 
 def test_a_jpeg_with_another_behind_it_is_read_like_any_other(tmp_path):
     image = scene(2400, 1600)
     image.save(tmp_path / "a.mpo", format="MPO", save_all=True, append_images=[Image.new("RGB", (8, 8), RED)])
     image.save(tmp_path / "a.jpg")
-    one, other = (read_image(tmp_path / name, 32) for name in ("a.mpo", "a.jpg"))
+    one, other = (seen(tmp_path / name, 32) for name in ("a.mpo", "a.jpg"))
     np.testing.assert_array_equal(one, other)
 
 
@@ -209,7 +209,7 @@ def test_a_jpeg_with_another_behind_it_is_read_like_any_other(tmp_path):
 
 def test_an_image_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(UserError, match=r"gone\.png does not exist"):
-        read_image(tmp_path / "gone.png", 8)
+        seen(tmp_path / "gone.png", 8)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_damaged_image_is_read_or_refused_but_never_a_crash(tmp_path_factory, 
 def test_a_very_large_image_is_read_silently(tmp_path, monkeypatch, recwarn):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     Image.new("RGB", (40, 40)).save(tmp_path / "a.png")
-    read_image(tmp_path / "a.png", 4)
+    seen(tmp_path / "a.png", 4)
     assert next(read_photos([tmp_path / "a.png"], 4)).view.shape == (4, 4, 3)
     assert not recwarn.list
 
@@ -252,7 +252,7 @@ def test_an_enormous_image_is_refused_and_the_limit_named(tmp_path, monkeypatch)
     monkeypatch.setattr(decoding, "MOST_PIXELS", 2000)
     Image.new("RGB", (50, 41)).save(tmp_path / "a.png")
     with pytest.raises(UserError, match=r"a\.png has more than 2,000 pixels.*smaller size"):
-        read_image(tmp_path / "a.png", 4)
+        seen(tmp_path / "a.png", 4)
 
 
 def test_a_program_in_place_of_a_photo_is_never_run(tmp_path, monkeypatch):
@@ -261,7 +261,7 @@ def test_a_program_in_place_of_a_photo_is_never_run(tmp_path, monkeypatch):
     (tmp_path / "a.eps").rename(tmp_path / "a.png")
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *args, **keywords: pytest.fail("it was run"))
     with pytest.raises(UserError, match=r"a\.png cannot be read as an image \(Pillow does not recognise"):
-        read_image(tmp_path / "a.png", 8)
+        seen(tmp_path / "a.png", 8)
 
 
 def test_a_progressive_photo_counts_in_full(tmp_path, monkeypatch):
@@ -269,18 +269,18 @@ def test_a_progressive_photo_counts_in_full(tmp_path, monkeypatch):
     monkeypatch.setattr(decoding, "MOST_PIXELS", 100_000)
     for progressive in (False, True):
         Image.new("RGB", (2400, 80)).save(tmp_path / f"{progressive}.jpg", progressive=progressive)
-    assert read_image(tmp_path / "False.jpg", 8).shape == (8, 8, 3)
+    assert seen(tmp_path / "False.jpg", 8).shape == (8, 8, 3)
     with pytest.raises(UserError, match="more than 100,000 pixels"):
-        read_image(tmp_path / "True.jpg", 8)
+        seen(tmp_path / "True.jpg", 8)
 
 
 def test_a_tile_counts_too_which_may_be_far_larger_than_its_image(tmp_path, monkeypatch):
     monkeypatch.setattr(decoding, "MOST_PIXELS", 100_000)
     for side in (256, 512):
         (tmp_path / f"{side}.tif").write_bytes(tiled_tiff(side, side))
-    assert read_image(tmp_path / "256.tif", 8).shape == (8, 8, 3)
+    assert seen(tmp_path / "256.tif", 8).shape == (8, 8, 3)
     with pytest.raises(UserError, match="more than 100,000 pixels"):
-        read_image(tmp_path / "512.tif", 8)
+        seen(tmp_path / "512.tif", 8)
 
 
 def test_a_header_that_claims_gigabytes_does_not_get_them(tmp_path):
@@ -289,7 +289,7 @@ def test_a_header_that_claims_gigabytes_does_not_get_them(tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(UserError, match=r"a\.png cannot be read as an image"):
-            read_image(tmp_path / "a.png", 8)
+            seen(tmp_path / "a.png", 8)
         assert tracemalloc.get_traced_memory()[1] < 10_000_000  # of the 1.6 thousand million that it claims
     finally:
         tracemalloc.stop()
@@ -299,7 +299,7 @@ def test_a_texture_that_may_hold_a_photo_of_another_size_is_not_read(tmp_path):
     scene(24, 24).convert("P").save(tmp_path / "a.blp")
     (tmp_path / "a.blp").rename(tmp_path / "a.png")
     with pytest.raises(UserError, match="Pillow does not recognise its format"):
-        read_image(tmp_path / "a.png", 8)
+        seen(tmp_path / "a.png", 8)
 
 
 def test_a_photo_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
@@ -310,4 +310,4 @@ def test_a_photo_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ImageFile.ImageFile, "load", no_memory)
     with pytest.raises(UserError, match=r"a\.png does not fit into memory"):
-        read_image(tmp_path / "a.png", 8)
+        seen(tmp_path / "a.png", 8)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from tests.data.scenes import BLUE, GREY, RED, scene, taken
+from tests.data.scenes import BLUE, GREY, RED, scene, seen, taken
 from tests.helpers import seeds
 from tinyvit.data.fitting import FILTERS, FITS, Fitting, fitted
-from tinyvit.data.photos import LONGEST, read_image, read_photo, read_photos
+from tinyvit.data.photos import LONGEST, read_photo, read_photos
 from tinyvit.errors import UserError
 
 # Fitting.
@@ -27,7 +27,7 @@ def striped(width, height, path):
 
 
 def test_crop_scales_the_shorter_side_and_keeps_the_centre(tmp_path):
-    view = read_image(striped(90, 30, tmp_path / "wide.png"), 10)
+    view = seen(striped(90, 30, tmp_path / "wide.png"), 10)
     assert (view.shape, view.dtype) == ((10, 10, 3), np.uint8)
     assert (view[:, 2:-2] == BLUE).all()  # at the cut itself the red beyond shines through
 
@@ -118,15 +118,15 @@ def test_a_fitting_that_does_not_exist_is_a_mistake_of_the_program(tmp_path, wro
 def test_a_fine_pattern_is_averaged_not_sampled(tmp_path):
     board = np.indices((64, 64)).sum(axis=0) % 2 * np.uint8(255)
     Image.fromarray(board.astype(np.uint8)).save(tmp_path / "board.png")
-    assert np.abs(read_image(tmp_path / "board.png", 8).astype(int) - 127).max() < 20
+    assert np.abs(seen(tmp_path / "board.png", 8).astype(int) - 127).max() < 20
 
 
 def test_a_photo_for_a_model_that_is_not_square_keeps_its_proportions(tmp_path):
     pixels = np.zeros((20, 40, 3), np.uint8)
     pixels[5:15, 10:20] = 255
     Image.fromarray(pixels).save(tmp_path / "a.png")
-    np.testing.assert_array_equal(read_image(tmp_path / "a.png", (20, 40)), pixels)
-    assert read_image(tmp_path / "a.png", (10, 20)).shape == (10, 20, 3)
+    np.testing.assert_array_equal(seen(tmp_path / "a.png", (20, 40)), pixels)
+    assert seen(tmp_path / "a.png", (10, 20)).shape == (10, 20, 3)
 
 
 # The whole photo, and the box in it.

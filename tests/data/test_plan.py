@@ -65,6 +65,16 @@ def test_the_same_seed_and_step_make_the_same_plan_whatever_was_planned_before(s
     assert draws(plan_batch(seed, step, indices, 4, True, policy=RANDAUGMENT)) == draws(first)
 
 
+def test_operations_do_not_depend_on_where_the_windows_are():
+    drawn = []
+
+    def policy(rng, count):
+        drawn.append(rng.random(4))
+
+    plan_batch(1, 2, np.arange(4), 2, True, policy=policy)
+    assert (drawn[0] != _draws(1, "augmentation", 2).random(4)).all()
+
+
 def test_every_step_and_every_seed_augments_in_its_own_way():
     """100 steps of 10 seeds: were the step or the seed ignored, the same plan would return."""
     indices = np.arange(64)

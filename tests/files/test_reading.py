@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from tests.data.scenes import seen
 from tests.pretrained.checkpoints import complaint
-from tinyvit.data.photos import read_image
 from tinyvit.files import reading
 from tinyvit.files.npz import read_npz
 from tinyvit.files.reading import open_regular, parse_json, read_json
@@ -26,7 +26,7 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path, read):
 @needs_pipes
 def test_a_pipe_instead_of_a_photo_is_named(tmp_path):
     os.mkfifo(tmp_path / "a.png")
-    assert "a.png cannot be read as an image (it is a pipe" in complaint(read_image, tmp_path / "a.png", 8)
+    assert "a.png cannot be read as an image (it is a pipe" in complaint(seen, tmp_path / "a.png", 8)
 
 
 def test_a_folder_is_not_a_file(tmp_path):

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, features
 
-from tests.data.scenes import tiled_tiff
+from tests.data.scenes import seen, tiled_tiff
 from tests.fuzz import structure
 from tests.fuzz.mutate import damaged
 from tests.helpers import tiny_config
 from tinyvit.data import cifar
 from tinyvit.data.decoding import without_pillow_warnings
-from tinyvit.data.photos import read_image
 from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
@@ -223,7 +222,7 @@ EXIF = ("PNG", "JPEG", "TIFF", "WEBP", "AVIF")
 
 def read_picture(folder: Path) -> None:
     with without_pillow_warnings():
-        read_image(folder / "a.png", 8)
+        seen(folder / "a.png", 8)
 
 
 READERS = {

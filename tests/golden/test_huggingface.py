@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.data.scenes import seen
 from tests.golden.library_answers import (
     HERE,
     TOLERANCE,
@@ -16,7 +17,6 @@ from tests.golden.library_answers import (
 )
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
-from tinyvit.data import read_image
 from tinyvit.model import ViTConfig, forward
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights
@@ -98,7 +98,7 @@ def test_hugging_face_prepares_photos_as_tinyvit_does(photo, tmp_path):
     Image.fromarray(pixels).resize(photo, Image.Resampling.BICUBIC).save(tmp_path / "photo.png")
     processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model")
     theirs = processor(images=Image.open(tmp_path / "photo.png"), return_tensors="np")["pixel_values"]
-    ours = read_image(tmp_path / "photo.png", 24) / 127.5 - 1
+    ours = seen(tmp_path / "photo.png", 24) / 127.5 - 1
     squashed = Image.open(tmp_path / "photo.png").resize((24, 24), Image.Resampling.BICUBIC)
     difference = np.abs(ours - theirs[0].transpose(1, 2, 0)).mean()
     assert difference < 0.1 * np.abs(ours - (np.asarray(squashed) / 127.5 - 1)).mean()

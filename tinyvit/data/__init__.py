@@ -18,7 +18,7 @@ from tinyvit.data.dataset import (
 )
 from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
-from tinyvit.data.photos import Photo, read_image, read_photo, read_photos
+from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
@@ -46,7 +46,6 @@ __all__ = [
     "normalise",
     "one_of_each",
     "plan_batch",
-    "read_image",
     "read_photo",
     "read_photos",
     "take_share",

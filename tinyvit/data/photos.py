@@ -77,11 +77,6 @@ def read_photos(
         yield from _on_threads(partial(_read_or_error, fitting, with_whole), paths)
 
 
-def read_image(path: Path, size: tuple[int, int] | int) -> np.ndarray:
-    """What a model sees of an image file, cropped: the view of read_photo, uint8 (height, width, 3)."""
-    return read_photo(path, size, with_whole=False).view
-
-
 def _fitting(
     size: tuple[int, int] | int, fit: str, resample: str, crop_share: tuple[float, float]
 ) -> Fitting:
