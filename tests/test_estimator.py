@@ -1,12 +1,14 @@
 """ViTClassifier keeps scikit-learn's conventions, whether or not it is installed."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 
 from tests.test_front import dark_and_light
 from tinyvit import ViTClassifier
+from tinyvit.estimator import _Pixels
 
 NAMES = np.array(["moon", "sun"])
 
@@ -72,6 +74,8 @@ def test_settings_are_read_and_set_by_name():
     assert classifier.epochs == 3
     assert ViTClassifier(**classifier.get_params()).get_params() == classifier.get_params()
     assert repr(classifier) == "ViTClassifier(model='micro', epochs=3, lr=0.01)"
+    assert repr(pickle.loads(pickle.dumps(classifier))) == repr(classifier)
+    assert repr(classifier.set_params(flip=0, epochs=10)) == "ViTClassifier(model='micro', lr=0.01, flip=0)"
     with pytest.raises(ValueError, match="'epoch'"):
         classifier.set_params(epoch=3)
 
@@ -145,6 +149,17 @@ def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused(monkeypatch):
     classifier.predict(np.zeros((1, 8, 8, 3)))  # black, whatever the scale
 
 
+def test_pixels_beyond_the_range_of_the_training_images_are_its_ends():
+    pixels = _Pixels.of(np.linspace(0, 1, 64).reshape(1, 8, 8))
+    assert (pixels.images(np.full((1, 8, 8), 1.5)) == 255).all()
+    assert (pixels.images(np.full((1, 8, 8), -0.5)) == 0).all()
+
+
+@pytest.mark.parametrize(("size", "name"), [((16, 64), "nano/2"), ((64, 16), "nano/2"), ((64, 64), "nano/8")])
+def test_patches_are_as_large_as_leaves_seven_on_both_sides(size, name):
+    assert ViTClassifier()._model_name(*size) == name
+
+
 def test_images_of_another_shape_are_refused_even_with_as_many_pixels(fitted):
     images, _ = dark_and_light(4, np.random.default_rng(1))
     with pytest.raises(ValueError, match=r"X has images of 4 x 16, but .* fitted on images of 8 x 8"):
@@ -184,6 +199,7 @@ def test_a_column_of_labels_is_scored_as_it_is_learned(fitted):
         ({"augment_ops": 10**6}, "augment_ops is 1000000, expected a whole number from 1 to 16"),
         ({"random_state": "lucky"}, "random_state is 'lucky', expected a whole number"),
         ({"init": "mimic"}, "init is 'mimic', expected one of official, mimetic"),
+        ({"whiten": "no"}, "whiten is 'no', expected true or false"),
         ({"random_state": -1}, "random_state is -1, expected a whole number, 0 or more"),
         ({"patch_size": 3}, "patch_size is 3, expected a whole number that divides both sides of images of"),
     ],

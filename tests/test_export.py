@@ -52,6 +52,7 @@ def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
     assert_same(load_weights(tmp_path / "out" / "model.safetensors"), (config, params))
     stated = json.loads((tmp_path / "out" / "config.json").read_text())
     assert stated["id2label"] == {"0": "a", "1": "b", "2": "c", "3": "d", "4": "e"}
+    assert stated["label2id"] == {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}
 
 
 @pytest.mark.parametrize(("name", "said"), [("out.npz", True), ("folder", False)])

@@ -303,6 +303,9 @@ def test_labels_that_do_not_fit_the_images_or_the_model_are_refused_clearly(mode
         ({"classes": {"a"}}, "classes is {'a'}, expected how many there are, or a list"),
         ({"classes": {0: "a", 1: "b"}}, "classes is {0: 'a', 1: 'b'}, expected how many there are"),
         ({"classes": True}, "classes is True, expected how many"),
+        ({"classes": np.arange(4).reshape(2, 2)}, r"classes is array\(.*, expected how many"),
+        ({"classes": np.array(3)}, r"classes is array\(3\), expected how many"),
+        ({"classes": [np.arange(2), np.arange(2)]}, r"a class is called array\(\[0, 1\]\), expected text"),
         ({"classes": [1, 0]}, "a class is called 1, expected text: labels that are numbers count from 0"),
         ({"classes": ["a", None]}, "a class is called None, expected text"),
         *(

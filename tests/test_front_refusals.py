@@ -1,5 +1,6 @@
 """What a Python user cannot do is refused in words, at once, and not by whatever breaks first."""
 
+import numpy as np
 import pytest
 
 import tinyvit
@@ -24,6 +25,22 @@ def test_what_is_no_path_is_refused(model):
             save(None)
         with pytest.raises(UserError, match="expected one without a null character"):
             save("a\0.npz")
+
+
+@pytest.mark.parametrize("layout", [["torch"], np.array(["torch", "onnx"]), 3, ""], ids=repr)
+def test_what_is_no_layout_is_refused(model, tmp_path, layout):
+    with pytest.raises(UserError, match=r"there is no layout .*: expected one of tinyvit, official"):
+        model.save(tmp_path / "m.npz", layout)
+
+
+def test_labels_of_a_page_may_be_none_without_images(model, tmp_path):
+    model.save_page(tmp_path / "a.html", None, None)
+    assert (tmp_path / "a.html").exists()
+    with pytest.raises(UserError, match="there are labels but no images"):
+        model.save_page(tmp_path / "b.html", labels=[0, 1])
+    for none in ({}, {"labels": None}):
+        with pytest.raises(UserError, match="found 1 image and 0 labels: expected the same number"):
+            model.save_page(tmp_path / "b.html", np.zeros((8, 8, 3), np.uint8), **none)
 
 
 def test_a_model_that_does_not_fit_into_memory_is_refused_clearly(model, monkeypatch):

@@ -33,9 +33,9 @@ class ViTClassifier:
     """Classifies images with a Vision Transformer that is trained from scratch.
 
     X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features). Rows are
-    reshaped to squares if possible (grey or RGB), and otherwise to a single line of pixels. uint8 pixels are
-    used unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds names
-    of classes, or whole numbers.
+    reshaped to squares if possible (grey, or RGB with channels last), and otherwise to a single line of
+    pixels. uint8 pixels are used unchanged; for any other dtype, the range of the training images is scaled
+    to 0..255. y holds names of classes, or whole numbers.
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
@@ -100,6 +100,7 @@ class ViTClassifier:
     def fit(self, X: np.ndarray, y: Labels) -> ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
         check_settings(batch_size=self.batch_size, epochs=self.epochs, threads=self.threads)
+        check_settings(whiten=self.whiten)
         X, labels = _numbers(X), _labels(y)
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
@@ -218,7 +219,9 @@ class ViTClassifier:
     def __repr__(self) -> str:
         defaults = ViTClassifier().get_params()
         changed = [
-            f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name]
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if type(value) is not type(defaults[name]) or value != defaults[name]
         ]
         return f"ViTClassifier({', '.join(changed)})"
 

@@ -112,14 +112,14 @@ class Model(core.Model, Looking):
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
 
-        See pretrained.save for layouts.
+        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes.
         """
         save_model(self, _path(path), layout, self.photo_fit)
 
-    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels = ()) -> None:
+    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = ()) -> None:
         """Write a page, one HTML file, in which the model runs; images and their labels are its samples."""
         check_new(path := _path(path))
-        samples = None
+        samples, labels = None, () if labels is None else labels
         if images is not None:
             samples = choose_samples(self.config, self._labelled(images, labels))
         elif len(labels):
@@ -317,12 +317,13 @@ def preset(
 def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]]:
     """How many classes there are, and their names; none if they were only counted."""
     wrong = isinstance(classes, str | bool | Mapping | Set)  # the last two have no order to rely on
+    wrong |= isinstance(classes, np.ndarray) and classes.ndim != 1
     if wrong or not isinstance(classes, int | np.integer | Iterable):
         raise UserError(f"classes is {classes!r}, expected how many there are, or a list of their names.")
     if not isinstance(classes, Iterable):
         return int(classes), ()
     given: list[Any] = list(classes)
-    numbers = given == list(range(len(given)))
+    numbers = not any(isinstance(name, np.ndarray) for name in given) and given == list(range(len(given)))
     if not numbers and (others := [name for name in given if not isinstance(name, str)]):
         raise UserError(
             f"a class is called {others[0]!r}, expected text: labels that are numbers count from 0 in "

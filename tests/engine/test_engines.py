@@ -136,6 +136,18 @@ def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_
     np.testing.assert_allclose(engine.grads.flat - before, fresh, atol=1e-13)
 
 
+def test_gradients_are_added_where_only_some_are_there():
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float64")
+    engine = CpuEngine(config, params, threads=2, micro_batch=1)
+    engine.loss_and_grads(images, labels)
+    from_zero = engine.grads["head.bias"].copy()
+    engine.grads.flat.fill(0)
+    engine.grads["head.bias"] = np.ones(config.classes)
+    engine.loss_and_grads(images, labels)
+    np.testing.assert_allclose(engine.grads["head.bias"], 1 + from_zero, rtol=1e-13)
+
+
 def test_nothing_is_left_over_where_blocks_are_summed_over_ranks_before_all_threads_have_begun(monkeypatch):
     """A thread that has no images, and begins last, may not be one whose gradients are added."""
     monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 0)

@@ -12,7 +12,7 @@ from tests.pretrained.checkpoints import (
 )
 from tinyvit.pretrained.load import load_weights, save_official, save_safetensors, usual_position_resize
 from tinyvit.pretrained.official import to_official
-from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.safetensors import read_safetensors, write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 
 
@@ -83,8 +83,8 @@ def test_a_hugging_face_description_is_followed(folder):
     }
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.eps, config.gelu, config.image_size) == (3, 1e-5, "tanh", (8, 12))
-    config, _ = load_weights(folder / "model.safetensors", heads=6, image_size=(12, 8))
-    assert (config.heads, config.image_size) == (6, (12, 8))
+    config, _ = load_weights(folder / "model.safetensors", image_size=(12, 8))
+    assert config.image_size == (12, 8)
 
 
 def test_a_timm_description_is_followed(folder):
@@ -106,6 +106,25 @@ def test_a_timm_description_is_followed(folder):
     )
 
 
+def test_heads_come_before_those_of_a_description_but_not_before_those_of_the_file(folder):
+    path = describe(folder, {"num_attention_heads": 3, "image_size": [8, 12]})
+    message = complaint(load_weights, path, heads=6)
+    assert "model.safetensors itself states that it has 3 heads: omit heads (--heads)." in message
+    assert load_weights(path, heads=3)[0].heads == 3
+    write_safetensors(path, read_safetensors(path))  # without metadata, as others publish it
+    assert load_weights(path, heads=6)[0].heads == 6
+
+
+def test_the_size_of_images_that_are_not_square_can_be_put_beside_a_file(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model = random_model(image_size=(8, 12), heads=3, **EXACT)
+    write_safetensors(path, to_torch_names(*model))
+    message = complaint(load_weights, path, heads=3)
+    assert 'put {"image_size": [height, width]} into a config.json beside it.' in message
+    describe(tmp_path, {"image_size": [8, 12]})
+    assert_same(load_weights(path, heads=3), model)
+
+
 @pytest.mark.parametrize(
     ("kind", "eps"), [("vit", 1e-12), ("deit", 1e-12), ("dinov2", 1e-6), ("vit_msn", 1e-6)]
 )
@@ -119,6 +138,23 @@ def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
     assert (
         "describes a model of type 'beit', which tinyvit does not support; it supports vit, deit" in message
     )
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"model_type": "beit"},
+        {"architecture": "vit_base_patch16_rope_ape_224"},
+        {"architecture": "vit_base_patch16_clip_224"},
+        {"architecture": "test_vit", "model_args": {"norm_layer": "rmsnorm"}},
+    ],
+    ids=str,
+)
+def test_a_model_that_tinyvit_does_not_have_is_not_said_to_load_without_its_description(folder, stated):
+    """It would, and silently compute something else."""
+    message = complaint(load_weights, describe(folder, stated))
+    assert "move it elsewhere" not in message and "does not describe a model" not in message
+    assert message.lower().endswith("choose another checkpoint.")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,9 @@ from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.resize import at_image_size
+from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.save import save_model
+from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -246,6 +248,14 @@ def test_classes_without_names_are_not_given_those_of_another_model(tmp_path, cl
         assert load_any(str(path)).classes == ()
     save_model(model, tmp_path / "official.npz", "official")
     assert load_any(str(tmp_path / "official.npz")).classes == tuple(stated["id2label"].values())
+
+
+def test_a_file_of_tinyvits_own_is_not_given_the_names_of_imagenet(tmp_path):
+    config, params = random_model(classes=1000, gelu="exact")
+    save_model(Model(config, params, [f"mine {c}" for c in range(1000)]), tmp_path / "mine.safetensors")
+    assert load_any(str(tmp_path / "mine.safetensors")).classes == ()
+    write_safetensors(tmp_path / "timm.safetensors", to_torch_names(config, params))
+    assert load_any(str(tmp_path / "timm.safetensors"), heads=3).classes[1].startswith("goldfish")
 
 
 def test_a_checkpoint_of_a_run_has_the_names_in_its_folder(tmp_path):

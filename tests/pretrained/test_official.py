@@ -116,10 +116,30 @@ def test_images_that_are_not_square_need_a_word(tmp_path):
     save_official(tmp_path / "model.npz", *model)
     message = complaint(load_weights, tmp_path / "model.npz")
     assert "model.npz: Transformer/posembed_input/pos_embedding has 7 rows" in message
-    assert "image_size" in message
+    assert "read it with tinyvit.pretrained.load.load_weights, which takes image_size=(height" in message
     assert_same(load_weights(tmp_path / "model.npz", image_size=(8, 12)), model)
     message = complaint(load_weights, tmp_path / "model.npz", image_size=(8, 16))
     assert "has shape (1, 7, 12), expected (1, 9, 12)" in message
+
+
+def test_arrays_of_a_thousand_layers_are_separated_and_of_more_are_not():
+    """Each would become as many arrays."""
+    for layers, found in ((1000, "encoderblock_0/"), (1001, "encoderblock/")):
+        arrays = {
+            "embedding/kernel": np.zeros((4, 4, 3, 12)),
+            "Transformer/encoderblock/LayerNorm_0/scale": np.zeros((layers, 1)),
+        }
+        message = complaint(from_official, arrays, "file")
+        assert f"is missing; not used so far are Transformer/{found}LayerNorm_0" in message
+
+
+def test_a_missing_array_is_named_beside_those_that_may_be_it():
+    arrays = official_arrays(tiny_config())
+    bias = arrays.pop("head/bias")
+    assert "the array head/bias is missing; all others are used." in complaint(from_official, arrays, "file")
+    arrays["head/offset"] = bias
+    message = complaint(from_official, arrays, "file")
+    assert "the array head/bias is missing; not used so far are head/offset." in message
 
 
 def test_a_missing_class_token_is_named():

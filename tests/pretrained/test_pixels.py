@@ -48,6 +48,12 @@ def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name,
     assert (adapted["patch.weight"] != params["patch.weight"]).any()
 
 
+def test_pixels_that_are_neither_rescaled_nor_normalised_go_from_0_to_255(tmp_path):
+    stated = {"do_rescale": False, "do_normalize": False}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
+    assert read_pixel_scale(tmp_path) == PixelScale((0.0,) * 3, (1 / 255,) * 3)
+
+
 def test_pixels_from_minus_one_to_one_change_nothing(tmp_path):
     config, params = random_model()
     save_hugging_face(tmp_path / "model", config, params, "abcde")

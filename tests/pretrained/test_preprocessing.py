@@ -124,6 +124,7 @@ def test_a_crop_mode_or_filter_of_timms_that_is_not_known_is_refused(tmp_path):
 def test_at_another_size_the_same_share_is_cut_out():
     fit = PhotoFit("crop", (256, 256), (224, 224))
     assert fit.at((448, 448)) == PhotoFit("crop", (512, 512), (448, 448))
+    assert fit.at((384, 384)).frame == (439, 439)  # from 438.9
     assert fit.at((224, 224)) == fit
 
 

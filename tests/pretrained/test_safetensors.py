@@ -66,8 +66,10 @@ def test_arrays_of_several_dtypes_share_a_file(folder, good):
         np.testing.assert_array_equal(arrays[name], array, strict=True)
 
 
-def test_the_numbers_start_at_a_multiple_of_eight_bytes(good):
-    assert int.from_bytes(good[:8], "little") % 8 == 0
+def test_the_numbers_start_at_a_multiple_of_eight_bytes(folder):
+    for length in range(1, 9):
+        write_safetensors(folder / "one.safetensors", {"x" * length: np.zeros(1)})
+        assert int.from_bytes((folder / "one.safetensors").read_bytes()[:8], "little") % 8 == 0, length
 
 
 @given(seed=seeds())
@@ -92,6 +94,7 @@ def test_bfloat16_has_the_values_of_its_definition(folder):
         (b"PK\x03\x04 this is a zip archive" * 9, "its header claims"),
         (file_with({}, length=100), "its header claims 100 bytes, but 2 follow"),
         (file_with({}, length=2**63), "its header claims 9,223,372,036,854,775,808 bytes"),
+        (file_with(b" " * 9_000_000), "its header has 9,000,000 bytes, expected no more than 8,000,000"),
         (file_with(b"\x80\x81\x82"), "its header is unreadable"),
         (file_with(b'{"x": '), "its header is unreadable"),
         (file_with(b"[" * 200_000), "its header is unreadable"),

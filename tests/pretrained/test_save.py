@@ -16,6 +16,22 @@ def test_a_link_that_leads_nowhere_is_not_overwritten(tmp_path):
     assert (tmp_path / "a.npz").is_symlink()
 
 
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (("a",), "the number of class names is 1, expected 5, one for each class: set model.classes"),
+        ("abcdef", "the number of class names is 6, expected 5"),
+        (range(5), "a class is called 0, expected text"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".npz", ""])
+def test_names_that_are_not_one_for_each_class_are_not_written(tmp_path, names, why, ending):
+    model = Model(*random_model(), tuple("abcde"))
+    model.classes = names
+    assert why in complaint(save_model, model, tmp_path / f"a{ending}")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])
 def test_a_name_that_is_too_long_is_a_users_mistake(tmp_path, ending):
     model, path = Model(*random_model(**HUGGING_FACE)), tmp_path / ("x" * 300 + ending)

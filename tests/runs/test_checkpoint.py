@@ -324,6 +324,8 @@ def test_parameters_that_are_not_floating_point_are_refused(saved, dtype):
         {"progress": np.array('{"records": [3]}')},
         {"progress": np.array('{"records": [{"epoch": "one", "step": 3}]}')},
         {"classes": np.array("[3]")},
+        {"classes": np.array('["a", "b"]')},
+        {"progress": np.frombuffer(b"\xff\xff\xff\x7f\0\0\0\0", "<U2").reshape(())},  # no character
     ],
 )
 def test_descriptions_that_are_none_are_refused(saved, changes):
@@ -338,9 +340,16 @@ def test_a_model_of_a_thousand_million_layers_is_refused_before_it_is_laid_out(s
             load_checkpoint(edited(saved, config=np.array(json.dumps(config | changes))))
 
 
+def test_parameters_that_the_model_does_not_have_are_refused(saved):
+    """A file of four blocks does not become a model of three."""
+    config = json.loads(str(arrays(saved)["config"])) | {"layers": 3}
+    with pytest.raises(UserError, match=r"a parameter blocks\.3\..*, the model has none of that name"):
+        load_checkpoint(edited(saved, config=np.array(json.dumps(config))))
+
+
 def test_names_of_classes_cannot_command_the_terminal(saved):
-    found = load_checkpoint(edited(saved, classes=np.array(json.dumps(["a", "\x1b[2Jb"]))))
-    assert found.classes == ("a", r"\x1b[2Jb")
+    found = load_checkpoint(edited(saved, classes=np.array(json.dumps(["a", "\x1b[2Jb", "c"]))))
+    assert found.classes == ("a", r"\x1b[2Jb", "c")
 
 
 def test_the_checkpoint_before_is_kept_and_offered_when_the_last_is_damaged(go, photos, tmp_path):

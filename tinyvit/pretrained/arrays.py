@@ -79,8 +79,9 @@ class NamedArrays:
     def _get(self, name: str) -> np.ndarray:
         if name not in self._left:
             names = [_printable(other) for other in sorted(self._left)]
-            held = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "") if names else "nothing else"
-            raise UserError(f"{self.source}: the array {name} is missing; the file contains {held}.")
+            unused = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+            others = f"not used so far are {unused}" if names else "all others are used"
+            raise UserError(f"{self.source}: the array {name} is missing; {others}.")
         return self._left[name]
 
 
@@ -121,12 +122,12 @@ def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:
 
 
 def square_image_size(
-    table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool
+    table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool, remedy: str
 ) -> tuple[int, int]:
     """Height and width in pixels of square images, from the number of rows in the position embedding `name`.
 
     may_lack_row: whether the class token may be without a row. Raises UserError if the number of rows does
-    not correspond to a square grid of patches.
+    not correspond to a square grid of patches; remedy is what to do if the images are not square.
     """
     rows, has_token = table.shape(name, 3)[1], class_token in table
     for patches in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
@@ -137,8 +138,7 @@ def square_image_size(
     )
     raise UserError(
         f"{table.source}: {name} has {rows} rows, which is not the number of patches of a square image"
-        f"{' (and a class token)' if has_token else ''}: give load_weights its image_size, height and width."
-        + missing
+        f"{' (and a class token)' if has_token else ''}: {remedy}." + missing
     )
 
 

@@ -53,6 +53,8 @@ def read_description(path: Path) -> dict[str, Any]:
     try:
         stated = read_json(path)
         known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
+    except UserError:  # which says what is wrong with the model, and is one of the errors below
+        raise
     except UNREADABLE as error:
         raise UserError(
             f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."

@@ -41,10 +41,11 @@ def load_weights(
     """The configuration and parameters in a file; the library it is from is recognised by its array names.
 
     Nearly everything follows from the arrays. The rest is taken from the config.json that timm and Hugging
-    Face publish with their files, if there is one; heads and image_size, if given, take precedence over both.
-    A model trained on another scale of pixels, as stated in that file or in preprocessor_config.json (or used
-    by torchvision), is adapted to pixels from -1 to 1. path may be the index of a model in several files.
-    Raises UserError if a file is missing, damaged, or not a plain ViT.
+    Face publish with their files, if there is one; heads and image_size, if given, take precedence over both,
+    but heads may not contradict what tinyvit's own .safetensors files state. A model trained on another scale
+    of pixels, as stated in that config.json or in preprocessor_config.json (or used by torchvision), is
+    adapted to pixels from -1 to 1. path may be the index of a model in several files. Raises UserError if a
+    file is missing, damaged, or not a plain ViT, or itself states that it has other heads.
     """
     ending = _ending(path)
     arrays = _READERS[ending](path)
@@ -52,6 +53,8 @@ def load_weights(
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
     known = _own_metadata(read_metadata(path)) if ending == ".safetensors" else {}
+    if heads not in (None, known.get("heads", heads)):
+        raise UserError(f"{path} itself states that it has {known['heads']} heads: omit heads (--heads).")
     description = path.with_name("config.json")
     known |= read_description(description)
     known |= {key: value for key, value in given.items() if value is not None}
@@ -60,6 +63,12 @@ def load_weights(
     if scale is not None:
         adapt_to_pixel_scale(config, params, scale, str(path))
     return config, params
+
+
+def is_by_tinyvit(path: Path) -> bool:
+    """Whether this is a .safetensors file that save_safetensors wrote."""
+    is_safetensors = os.path.isfile(path) and path.suffix.lower() == ".safetensors"
+    return is_safetensors and "heads" in _own_metadata(read_metadata(path))
 
 
 def usual_position_resize(path: Path) -> str:

@@ -19,7 +19,7 @@ from tinyvit.pretrained.description import read_class_names
 from tinyvit.pretrained.folder import weights_in
 from tinyvit.pretrained.imagenet import imagenet_classes
 from tinyvit.pretrained.known import find_weights
-from tinyvit.pretrained.load import load_weights, usual_position_resize
+from tinyvit.pretrained.load import is_by_tinyvit, load_weights, usual_position_resize
 from tinyvit.pretrained.pixels import for_colour
 from tinyvit.pretrained.preprocessing import read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
@@ -77,11 +77,14 @@ def why_no_classes(model: Model) -> str:
 
 
 def class_names(source: str, count: int) -> tuple[str, ...]:
-    """The class names of published weights: in their config.json, otherwise ImageNet's for 1000, or ()."""
+    """The class names of weights: in their config.json, otherwise ImageNet's for 1000, or ().
+
+    A .safetensors file that tinyvit wrote need not be for ImageNet: without a config.json, it has no names.
+    """
     path, names = Path(source), None
     if os.path.exists(path):  # unlike Path.exists, not an error for a name too long
         names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
-    if names is None and count == 1000:
+    if names is None and count == 1000 and not is_by_tinyvit(path):
         names = imagenet_classes()
     return names or ()
 

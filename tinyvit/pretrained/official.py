@@ -45,6 +45,7 @@ _BLOCK = "Transformer/encoderblock_{}/"
 _ATTENTION = "MultiHeadDotProductAttention_1/"
 _POSITION = "Transformer/posembed_input/pos_embedding"
 _MOST_LAYERS = 1000  # stacked in one array
+_GIVE_SIZE = "read it with tinyvit.pretrained.load.load_weights, which takes image_size=(height, width)"
 _GROUP_NORM = r"(^|/)gn(_root|_proj|[123])/(scale|bias)$"
 
 
@@ -75,7 +76,7 @@ def from_official(
     first = _BLOCK.format(0)
     fields = {
         "image_size": image_size
-        or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays)),
+        or square_image_size(table, _POSITION, "cls", pixels, _is_big_vision(arrays), _GIVE_SIZE),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(first + "MlpBlock_3/Dense_0/kernel", 2)[1],

@@ -116,10 +116,12 @@ def _header(path: Path, data: np.ndarray) -> tuple[dict, np.ndarray]:
     if len(data) < 8:
         raise _bad(path, f"it has {len(data)} bytes, expected at least 8")
     length = int.from_bytes(data[:8].tobytes(), "little")
-    if length > min(len(data) - 8, _LARGEST_HEADER):
+    if length > len(data) - 8:
         raise _bad(
             path, f"its header claims {length:,} bytes, but {len(data) - 8:,} follow the first 8 in the file"
         )
+    if length > _LARGEST_HEADER:
+        raise _bad(path, f"its header has {length:,} bytes, expected no more than {_LARGEST_HEADER:,}")
     try:
         text = data[8 : 8 + length].tobytes().decode("utf-8")
         header = parse_json(text, object_pairs_hook=_without_duplicates)

@@ -26,19 +26,21 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
     model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read; and
-    'hugging_face' is a folder that from_pretrained opens. fit, which describes how photos become images for
-    the model, is stored by all but 'official' and 'torch'. For images that are not square, Hugging Face's
-    processors cannot cut out the same part of a photo: they cut out a smaller one. Raises UserError if path
-    exists or does not have the ending of the layout, or if the layout cannot represent the model.
+    'hugging_face' is a folder that from_pretrained opens. 'official' and 'torch' drop the names of the
+    classes, and fit, which describes how photos become images for the model. For images that are not square,
+    Hugging Face's processors cannot cut out the same part of a photo: they cut out a smaller one. Raises
+    UserError if path exists or does not have the ending of the layout, if the layout cannot represent the
+    model, or if the model does not have as many names as classes.
     """
     check_free(path)
-    layout = layout or _BY_ENDING[path.suffix.lower()]
-    if layout not in LAYOUTS:
+    layout = _BY_ENDING[path.suffix.lower()] if layout is None else layout
+    if not isinstance(layout, str) or layout not in LAYOUTS:
         raise UserError(f"there is no layout {layout!r}: expected one of {', '.join(LAYOUTS)}.")
     if path.suffix.lower() != LAYOUTS[layout]:
         kind = f"a file that ends in {LAYOUTS[layout]}" if LAYOUTS[layout] else "a folder, without an ending"
         raise UserError(f"{path} does not suit the layout {layout}, which is {kind}: change one of them.")
     config, params = model.config, model.params
+    _check_names(model)
     if config.predicts_patches and layout != "tinyvit":
         raise UserError(
             f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
@@ -63,6 +65,18 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_onnx(path, config, params, model.names, fit)
     else:
         save_hugging_face(path, config, params, model.names, fit)
+
+
+def _check_names(model: Model) -> None:
+    """Raise UserError if somebody has given a model names that are not one text for each class."""
+    names, count = list(model.classes or ()), model.config.classes
+    if names and len(names) != count:
+        raise UserError(
+            f"the number of class names is {len(names)}, expected {count}, one for each class: set "
+            "model.classes again, or to () for none."
+        )
+    if unfit := [name for name in names if not isinstance(name, str)]:
+        raise UserError(f"a class is called {unfit[0]!r}, expected text: set model.classes to texts.")
 
 
 def check_free(path: Path, more: str = "") -> None:

@@ -72,6 +72,7 @@ _FOREIGN = {
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
 _STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
+_STATE_SIZE = 'put {"image_size": [height, width]} into a config.json beside it'
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
 _USUAL_HEADS |= dict.fromkeys((1152, 1280, 1408, 1664), 16)
@@ -122,7 +123,7 @@ def from_torch_names(
     is_deit_3 = names is TIMM and names.block.format(0) + names.scale1 in table
     inferred = {
         "image_size": known.get("image_size")
-        or square_image_size(table, names.position, names.class_token, pixels, is_deit_3),
+        or square_image_size(table, names.position, names.class_token, pixels, is_deit_3, _STATE_SIZE),
         "patch_size": P,
         "width": D,
         "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],

@@ -108,6 +108,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
         classes = _content(arrays, "classes") if "classes" in arrays else []
         if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
             raise ValueError("the names of its classes are not texts")
+        if classes and len(classes) != config.classes:
+            raise ValueError(f"there are {len(classes)} class names for {config.classes} classes")
         settings = _content(arrays, "settings") if "settings" in arrays else {}
         if not isinstance(settings, dict):
             raise ValueError("its settings are not those of a run")
@@ -132,7 +134,11 @@ def _content(arrays: dict[str, np.ndarray], name: str) -> Any:
     """What a text in JSON says."""
     if arrays[name].shape != () or arrays[name].dtype.kind != "U":
         raise ValueError(f"{name} is not a text")
-    return parse_json(str(arrays[name]))
+    try:
+        text = str(arrays[name])
+    except SystemError:  # as Python says of a number that is no character
+        raise ValueError(f"{name} is not a text") from None
+    return parse_json(text)
 
 
 def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
@@ -186,6 +192,11 @@ def _read_params(path: Path, config: ViTConfig, arrays: dict[str, np.ndarray]) -
         raise UserError(
             f"{path} does not match its own model: {row.name} should have shape {row.shape}, the file has "
             f"{has}. Use another checkpoint, or train again."
+        )
+    if extra := sorted(found.keys() - {row.name for row in rows}):
+        raise UserError(
+            f"{path} does not match its own model: the file has a parameter {extra[0]}, the model has none "
+            "of that name. Use another checkpoint, or train again."
         )
     params = Params.zeros(rows, np.result_type(*(found[row.name] for row in rows)))
     for name in params:
