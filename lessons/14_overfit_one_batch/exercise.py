@@ -11,7 +11,8 @@ from tinyvit.optim import AdamW  # noqa: F401
 def train_on_batch(config, params, images, labels, steps, lr):
     """Train params, in place, on this one batch with AdamW; return a list of losses, each before its update.
 
-    images (B, H, W, 3), normalised; labels (B,) integers. AdamW as it is by default: no weight decay.
+    images (B, H, W, 3), normalised; labels (B,) integers; the losses are Python floats. AdamW as it is by
+    default: no weight decay.
     """
     raise NotImplementedError("write train_on_batch: clear the gradients, compute loss and gradients, step")
 

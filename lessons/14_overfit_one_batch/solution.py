@@ -11,7 +11,7 @@ from tinyvit.optim import AdamW
 
 
 def train_on_batch(config, params, images, labels, steps, lr):
-    """Train params, in place, on this one batch; return the list of losses, each before its update."""
+    """Train params, in place, on this one batch; return a list of losses, floats, each before its update."""
     grads, optimizer, losses = params.zeros_like(), AdamW(params), []
     for step in range(1, steps + 1):
         grads.flat.fill(0)  # loss_and_grads adds to what is there

@@ -123,9 +123,8 @@ def test_a_number_that_equals_the_rate(impl):
 
 @pytest.mark.hint("what is kept is divided by 1 - rate: the mean over many draws is x again")
 def test_the_mean_stays(impl):
-    x = np.full((20_000, 1, 1), 3.0)
     for rate in (RATE, 0.75):
-        y, _ = impl.drop_path(x, rate, Noise(7, 8))
+        y, _ = impl.drop_path(np.full((20_000, 1, 1), 3.0), rate, Noise(7, 8))
         assert_same(float(y.max()), 3 / (1 - rate), f"a kept 3 at rate {rate}")
         assert_same(float(y.mean()), 3.0, f"the mean of y over 20,000 threes at rate {rate}", 0.02)
 
@@ -147,7 +146,7 @@ def test_the_gradient(impl):
 
 @pytest.mark.hint("the noise is drawn once, in the forward; the backward asks only the cache")
 def test_the_backward_draws_nothing(impl):
-    x, dy = np.random.default_rng(11).normal(size=(2, 64, 1, 2))[..., None]
+    x, dy = np.random.default_rng(11).normal(size=(2, 64, 1, 2))
     noise, other = Noise(3, 4), Noise(3, 5)
     _, cache = impl.drop_path(x, RATE, noise)
     impl.drop_path(x, RATE, other)  # a second layer draws in between

@@ -280,7 +280,10 @@ class _Walk:
             below = f"blocks.{int(b.split('.')[1]) - 1}.mlp.fc2.bias"
         if below in closed:
             return Finding("skip connection", f"around {norm}: dy is added to the dx of its branch")
-        return Finding("layer_norm", f"dx of {norm}, which is added to dy")
+        grads = self.trial.grads(self.vit)
+        if _agree(np.atleast_2d(grads[below]).sum(axis=0), grads[f"{b}.{end}.bias"]):
+            return Finding("skip connection", f"around {norm}: dy goes on, without the dx of its branch")
+        return Finding("layer_norm", f"dx of {norm}, or its sum with dy is not what the next backward gets")
 
     def _attention(self, b: str) -> Finding | None:
         weight, bias = f"{b}.attn.qkv.weight", f"{b}.attn.qkv.bias"

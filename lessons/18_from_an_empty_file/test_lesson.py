@@ -176,10 +176,14 @@ def test_milestone_4_one_batch_by_heart(vit):
 
 @pytest.mark.hint("the first step of Adam is lr times the sign of the gradient, whatever its size")
 def test_milestone_4_the_first_update(vit):
-    params, state = {"a": np.full((2, 3), 5.0), "b": np.zeros(4)}, {}
-    vit.update(params, {"a": np.full((2, 3), 1e3), "b": np.array([-1.0, 1e-3, -1e-3, 1.0])}, state, 0.1)
-    assert_same(params["a"] - 5.0, np.full((2, 3), -0.1), "the first step of a", 1e-4)
-    assert_same(params["b"], np.array([0.1, -0.1, 0.1, -0.1]), "the first step of b", 1e-4)
+    params, state = {"a": np.full((2, 3), 5, np.float32), "b": np.zeros(4, np.float32)}, {}
+    grads = {"a": np.full((2, 3), 1e3, np.float32), "b": np.array([-1, 1e-3, -1e-3, 1], np.float32)}
+    held = dict(params)
+    vit.update(params, grads, state, 0.1)
+    for name, array in held.items():
+        assert params[name] is array, f"update puts a new array in params[{name!r}]: write into the old one"
+    assert_same(params["a"] - 5, np.full((2, 3), -0.1, np.float32), "the first step of a", 1e-4)
+    assert_same(params["b"], np.array([0.1, -0.1, 0.1, -0.1], np.float32), "the first step of b", 1e-4)
 
 
 @pytest.mark.hint("every parameter has its own two running means; the steps are counted from 1")
@@ -216,6 +220,10 @@ def test_milestone_5_epochs(vit):
     assert len(reports) == 10, f"report was called {len(reports)} times in 10 epochs"
     guesses = vit.predict(locate.TINY, params, images)
     assert guesses.shape == (600,), f"predict returned shape {guesses.shape}, expected (600,)"
+    for count in (577, 77):  # a prime number, which no mini-batch divides, and less than many a mini-batch
+        fewer = vit.predict(locate.TINY, params, images[:count])
+        assert np.shape(fewer) == (count,), f"predict returned shape {np.shape(fewer)}, expected ({count},)"
+        assert np.array_equal(fewer, guesses[:count]), f"predict says otherwise of the first {count} alone"
     right = (guesses == labels).mean()
     assert right > 0.9, f"after 10 epochs {right:.0%} of three plain greys are told apart, expected 90 %"
 

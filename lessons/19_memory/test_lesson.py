@@ -126,7 +126,8 @@ def test_row_means(impl):
 
 
 @pytest.mark.hint(
-    "reshape x to (-1, D), multiply by a column (D, 1) of 1/D, and reshape the result to (..., 1)"
+    "reshape x itself (no np.asarray, no np.ascontiguousarray) to (-1, D), multiply by a column (D, 1) of "
+    "1/D, and reshape the result to (..., 1)"
 )
 def test_row_means_is_a_product(impl):
     x = np.random.default_rng(3).normal(size=(2, 3, 4)).view(Watched)
@@ -135,7 +136,10 @@ def test_row_means_is_a_product(impl):
     adders = {"add.reduce", "add.accumulate", "einsum", "average", "mean", "sum", "nanmean", "cumsum"}
     found = sorted(Watched.seen & adders)
     assert not found, f"row_means adds up with {', '.join(found)}, expected a matrix product"
-    assert Watched.seen & {"matmul.__call__", "dot", "tensordot", "inner"}, "row_means has no matrix product"
+    assert Watched.seen & {"matmul.__call__", "dot", "tensordot", "inner"}, (
+        "no matrix product of x was seen in row_means "
+        "(np.asarray and np.ascontiguousarray hide x from this check: omit them)"
+    )
     axes = Watched.axes
     assert axes <= 2, f"row_means multiplies an array of {axes} axes, one by one, expected all rows at once"
 

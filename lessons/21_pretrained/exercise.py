@@ -39,9 +39,9 @@ def trust_resize(forward, backward):
 def embedding_for_our_pixels(weight, bias, mean, std):
     """The patch embedding, weight (P P C, D) and bias (D,), of a model that gets tinyvit's pixels instead.
 
-    The model was trained on (u - mean) / std, with pixels u from 0 to 1 and mean and std (C,), one number for
-    each channel. tinyvit's pixels run from -1 to 1. Rows of weight go through the patch's rows, its columns,
-    then the channels. Returns a weight and a bias with which the model computes the same function of the
-    image, in their dtype.
+    The model was trained on (u - mean) / std, with pixels u from 0 to 1. mean and std: C numbers each, arrays
+    or tuples, one number for each channel. tinyvit's pixels run from -1 to 1. Rows of weight go through the
+    patch's rows, its columns, then the channels. Returns a weight and a bias with which the model computes
+    the same function of the image, in their dtype.
     """
     raise NotImplementedError("write embedding_for_our_pixels: write one scale as a function of the other")

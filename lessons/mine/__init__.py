@@ -4,8 +4,8 @@
 
     linear, linear_backward = yours("linear", "linear_backward")
 
-gives your function where you have written it, and tinyvit's where you have not, so that every loop in the
-lessons runs at any time. `python -m lessons.mine` puts all of them together, checks them and trains.
+gives your function where you have written it, and the solution's where you have not, so that every loop in
+the lessons runs at any time. `python -m lessons.mine` puts all of them together, checks them and trains.
 """
 
 from lessons.mine.answers import yours

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,17 @@ def test_a_hybrid_of_right_answers_proves_right_and_leaves_the_library_as_it_was
     assert proof.fault is None
     assert proof.derivatives > 1000
     assert before == [ops.linear, ops.attention, model.block, model.forward, optim.clip_norm, optim.AdamW]
+
+
+@pytest.mark.parametrize("of_numpy", [False, True])
+def test_the_norm_of_a_float32_gradient_may_be_summed_in_float64(of_numpy):
+    def clip_norm(g, largest, error=0.0):
+        norm = float(np.linalg.norm(g.astype("float64").ravel()))
+        told = norm * (1 + error)
+        return g * min(1, largest / norm), g.dtype.type(told) if of_numpy else told
+
+    assert prove(Hybrid({"clip_norm": clip_norm})).fault is None
+    assert prove(Hybrid({"clip_norm": partial(clip_norm, error=1e-7)})).fault.operation == "clipping"
 
 
 def test_all_solutions_train_to_the_same_bits_as_the_library(monkeypatch):
