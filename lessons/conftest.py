@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -26,6 +27,25 @@ from lessons.referee.known import known_mistake, load
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
 MAIN, GRADIENT_CHECK, PUZZLE = "main", "gradient check", "puzzle"
+
+# For faults that are no matter of values: how to tell that a hint is about them, and a hint for all lessons.
+COMMON = {
+    "dtype": (
+        r"float|dtype",
+        "which step changes the dtype? np.zeros, np.ones, np.eye and astype(float) make float64: ask for "
+        "x.dtype there; np.sqrt of a number is a float64, too, and math.sqrt is not",
+    ),
+    "inplace": (
+        r"new array|makes an array|in place|[-+*/]=",
+        "what you were given belongs to somebody else: write y = 2 * x and not x *= 2, x.reshape(...) and "
+        "not x.shape = ..., and return arrays of your own",
+    ),
+    "cache": (
+        r"spoil|write no",
+        "a backward may run twice on one cache: make new arrays in it, and write no -= or *= on what the "
+        "forward has kept",
+    ),
+}
 
 SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
@@ -162,17 +182,19 @@ def hints_for(item, error):
     """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
 
     The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return,
-    in Python or in the text of a kernel.
+    in Python or in the text of a kernel. For a dtype, an array changed in place or a spoiled cache, where no
+    formula is wrong, those of the name and the general one count only if they are about that, then COMMON's.
     """
-    if not isinstance(error, AssertionError):
-        keys = ["crash"]
-    else:
-        keys = [getattr(error, "kind", ""), getattr(error, "name", "")]  # for a dtype, no formula is wrong
-    general = not isinstance(error, SLIPS) and keys[0] not in ("count", "compile")
+    kind, name = "crash", ""
+    if isinstance(error, AssertionError):
+        kind, name = getattr(error, "kind", ""), getattr(error, "name", "")
+    general = not isinstance(error, SLIPS) and kind not in ("count", "compile")
+    about, common = COMMON.get(kind, ("", ""))
     hints = []
     for mark in item.iter_markers("hint"):
-        special = [mark.kwargs[key] for key in keys if key in mark.kwargs]
-        hints += special[:1] or mark.args[: int(general)]
+        others = [mark.kwargs.get(name, ""), *mark.args[: int(general)]]
+        fitting = [mark.kwargs.get(kind, ""), *(hint for hint in others if re.search(about, hint)), common]
+        hints += [hint for hint in fitting if hint][:1]
     return hints
 
 

@@ -4,7 +4,10 @@ import numpy as np  # noqa: F401 - you will want it
 
 
 def normalise(images, dtype):
-    """Bytes 0..255 to numbers from -1 to 1, in the given dtype; images and result (n, H, W, 3)."""
+    """Bytes 0..255 to numbers from -1 to 1, in the given dtype; images and result (n, H, W, 3).
+
+    dtype is anything that astype takes: np.float32, "float32" or np.dtype("float32").
+    """
     raise NotImplementedError("write normalise: equation 1, after the step from bytes to the given dtype")
 
 

@@ -7,6 +7,7 @@ from lessons.referee import assert_same, assert_untouched
 from tinyvit.data.shapes import make_shapes
 
 ROWS = "x.reshape(len(x), -1) makes one row of each image; a row times the weight gives one score a class"
+ASKED_FOR = "the second argument is the dtype of the result"
 
 
 def rows(seed=0, n=8, width=5, classes=3):
@@ -29,14 +30,20 @@ def nearest(x, means):
     return np.array([((means - row) ** 2).sum(axis=1).argmin() for row in x])
 
 
-@pytest.mark.hint("byte 0 becomes -1, byte 255 becomes 1. A byte is never negative: change the dtype first")
+@pytest.mark.hint(
+    "byte 0 becomes -1, byte 255 becomes 1. A byte is never negative: change the dtype first",
+    dtype=ASKED_FOR,
+)
 def test_bytes_become_numbers_from_minus_1_to_1(impl):
     images = np.array([0, 51, 102, 153, 204, 255], np.uint8).reshape(1, 1, 2, 3)
     expected = np.array([-1, -0.6, -0.2, 0.2, 0.6, 1.0]).reshape(1, 1, 2, 3)
     assert_same(impl.normalise(images, np.float64), expected, "the normalised image")
 
 
-@pytest.mark.hint("the ends of the scale are those of a byte, 0 and 255, whatever the images at hand contain")
+@pytest.mark.hint(
+    "the ends of the scale are those of a byte, 0 and 255, whatever the images at hand contain",
+    dtype=ASKED_FOR,
+)
 def test_normalise_does_not_look_at_the_images(impl):
     images = np.random.default_rng(1).integers(90, 160, (3, 2, 5, 3), dtype=np.uint8)
     expected = images / 127.5 - 1
@@ -45,14 +52,14 @@ def test_normalise_does_not_look_at_the_images(impl):
 
 @pytest.mark.hint(
     "images.astype(dtype) makes an array of the dtype asked for; work on that one, not on images",
-    dtype="the second argument is the dtype of the result",
+    dtype=ASKED_FOR,
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_normalise_gives_the_dtype_asked_for_and_leaves_the_bytes_alone(impl, dtype):
     images = np.random.default_rng(0).integers(0, 256, (2, 4, 5, 3), dtype=np.uint8)
     before = images.copy()
     x = impl.normalise(images, np.dtype(dtype))
-    assert_untouched([before], [images])
+    assert_untouched([before], [images], ["images"])
     expected = ((images.astype(np.float64) - 127.5) / 127.5).astype(dtype)
     assert_same(x, expected, "the normalised image", 1e-6 if dtype == "float32" else 1e-12)
 
@@ -64,8 +71,7 @@ def test_scores_of_images_that_are_not_square(impl):
     before = [images.copy(), weight.copy(), bias.copy()]
     expected = np.tensordot(images, weight.reshape(2, 5, 3, 7), 3) + bias
     assert_same(impl.class_scores(images, weight, bias), expected, "the scores")
-    assert images.shape == (4, 2, 5, 3), "the images were reshaped in place: make a new array"
-    assert_untouched(before, [images, weight, bias])
+    assert_untouched(before, [images, weight, bias], ["images", "weight", "bias"])
     single = [a.astype(np.float32) for a in (images, weight, bias)]
     assert_same(impl.class_scores(*single), expected.astype(np.float32), "the scores in float32", 1e-5)
 
@@ -95,7 +101,7 @@ def test_the_means_of_classes_that_are_not_equally_frequent(impl):
     x, labels = rows()
     before = [x.copy(), labels.copy()]
     weight, bias = impl.mean_templates(x, labels, 3)
-    assert_untouched(before, [x, labels])
+    assert_untouched(before, [x, labels], ["x", "labels"])
     means = np.array([x[np.flatnonzero(labels == c)].sum(axis=0) / (labels == c).sum() for c in range(3)])
     assert_same(weight, means.T, "weight")
     assert_same(bias, -0.5 * np.einsum("cd,cd->c", means, means), "bias")

@@ -37,6 +37,7 @@ def log_sum_exp_in_pieces(pieces):
     """The log of the sum of the exp of all scores of a row, (B,), where the scores come piece by piece.
 
     pieces yields arrays (B, n), with another n each time, and can be gone through only once. It may use the
-    same memory for each piece, so a piece is lost as soon as the next one comes. No score is too large.
+    same memory for each piece, so a piece is lost as soon as the next one comes. The scores may be of
+    any size.
     """
     raise NotImplementedError("write log_sum_exp_in_pieces: what do you have to remember of a piece?")

@@ -27,14 +27,20 @@ def names_of(impl, cases, seed=0):
     """What wrong_backwards says, after a look at its form."""
     named = impl.wrong_backwards(cases, generator(seed))
     expect(isinstance(named, list), f"wrong_backwards returns {type(named).__name__}, expected a list")
+    expect(all(named.count(name) == 1 for name in named), f"{named} names a suspect more than once", "twice")
     return named
+
+
+def inputs_of(name, case):
+    """What messages call the inputs of a suspect."""
+    return [f"input {number} of {name!r}" for number in range(len(case[2]))]
 
 
 def assert_verdict(impl, case, wrong, what):
     """Assert that one triple of forward, backward and inputs is called wrong, or not."""
     before = [x.copy() for x in case[2]]
     expect(names_of(impl, {"it": case}) == ["it"] * wrong, f"{what} is {'not ' * wrong}called wrong")
-    assert_untouched(before, case[2])
+    assert_untouched(before, case[2], inputs_of("it", case))
 
 
 def product(a, b, c):
@@ -128,14 +134,14 @@ def test_an_array_that_is_not_contiguous(impl, view):
     expect(moved == 0, f"x moved by {moved:.1e}, expected not one bit", "restored")
 
 
-@pytest.mark.hint(REFUSE)
+@pytest.mark.hint(REFUSE, inplace=REFUSE)
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_what_is_not_float64_is_refused(impl, dtype):
     x = np.ones(3, dtype)
     try:
         impl.numerical_gradient(lambda: (x * x).sum(), x)
     except ValueError:
-        assert_untouched([np.ones(3, dtype)], [x])
+        assert_untouched([np.ones(3, dtype)], [x], ["x"])
         return
     except AssertionError as error:  # the answer says assert: its message would be empty
         raise Fault(f"x in {dtype} raises AssertionError, expected a ValueError") from error
@@ -158,7 +164,7 @@ def test_the_error_of_arrays_of_any_shape(impl, shape):
     before = [a.copy(), n.copy()]
     norm = lambda array: float(np.sqrt(np.square(array).sum()))
     error = impl.gradient_error(a, n)
-    assert_untouched(before, [a, n])
+    assert_untouched(before, [a, n], ["by_hand", "numerical"])
     assert_same(error, norm(a - n) / max(norm(a) + norm(n), 1e-3), "the error")
     expect(isinstance(error, float), f"the error is a {type(error).__name__}, expected a float")
 
@@ -201,7 +207,8 @@ def test_the_culprits_are_found(impl):
         expect(not innocent, f"{first} is called wrong, and its backward is right", "innocent")
         expect(not missed, f"{4 - len(missed)} of the 4 wrong backwards are found")
         expect(named == sorted(named, key=list(TRUTH).index), "the names do not come in the order given")
-    assert_untouched(before, [x for *_, inputs in suspects.SUSPECTS.values() for x in inputs])
+    names = [name for each in suspects.SUSPECTS.items() for name in inputs_of(*each)]
+    assert_untouched(before, [x for *_, inputs in suspects.SUSPECTS.values() for x in inputs], names)
     expect(names_of(impl, {}) == [], "without suspects nobody is wrong: expected an empty list")
 
 
@@ -230,13 +237,16 @@ def test_dy_is_drawn_from_rng(impl):
 
 
 @pytest.mark.hint(
-    "zip(inputs, gradients) gives them in pairs; all are compared for one and the same dy, drawn once"
+    "zip(inputs, gradients) gives them in pairs; all are compared for one and the same dy, drawn once",
+    twice="a suspect is wrong if any of its gradients is: one wrong gradient is enough",
 )
 def test_every_input_counts(impl):
     assert_verdict(impl, product_case(lambda *g: g), False, "the right backward of a product")
     for number in range(3):
         wrong = product_case(lambda *g, n=number: tuple(2 * d if i == n else d for i, d in enumerate(g)))
         assert_verdict(impl, wrong, True, f"a backward with gradient {number} twice too large")
+    every = product_case(lambda *g: tuple(2 * d for d in g))
+    assert_verdict(impl, every, True, "a backward with all gradients twice too large")
 
 
 @pytest.mark.hint("zip stops at the shorter of the two: compare the numbers of gradients and inputs first")
@@ -330,7 +340,7 @@ def test_a_check_of_many_numbers_in_two_pushes(impl, seed):
         counting, calls = counted(forward)
         before = [x.copy() for x in inputs]
         error = impl.check_in_two(counting, backward, inputs, generator(seed))
-        assert_untouched(before, inputs)
+        assert_untouched(before, inputs, [f"inputs[{number}]" for number in range(len(inputs))])
         expect(error is not None, "check_in_two returns None, expected the error")
         expect(len(calls) <= 3, f"forward was called {len(calls)} times, expected at most 3")
         expect((error < 1e-6) == right, f"{what} has the error {error:.1e}")

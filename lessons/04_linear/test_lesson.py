@@ -30,14 +30,13 @@ def inputs(before, ins=4, outs=5, seed=0):
 )
 @pytest.mark.parametrize("before", [(3,), (1,), (2, 3), (2, 1, 3), (2, 3, 2)], ids=str)
 def test_any_number_of_leading_axes(impl, before):
-    arrays = inputs(before, seed=1).values()
-    x, weight, bias = arrays
+    x, weight, bias = inputs(before, seed=1).values()
+    single = [array.astype(np.float32) for array in (x, weight, bias)]
     expected = np.empty((*before, 5))
     for row in np.ndindex(*before):
         for o in range(5):
             expected[row][o] = (x[row] * weight[:, o]).sum() + bias[o]
     assert_same(impl.linear(x, weight, bias)[0], expected, "y")
-    single = (array.astype(np.float32) for array in arrays)
     assert_same(impl.linear(*single)[0], expected.astype(np.float32), "y in float32", 1e-5)
 
 
@@ -94,7 +93,7 @@ def test_two_forwards_before_the_backwards(impl):
     y, cache = impl.linear(*first.values())
     before = y.copy()
     impl.linear(*second.values())
-    assert_untouched([before], [y])
+    assert_untouched([before], [y], ["y of the first call"])
     dy = np.random.default_rng(6).normal(size=(2, 3, 5))
     assert_same(impl.linear_backward(dy, cache)[0], dy @ first["weight"].T, "dx of the first of two calls")
 
@@ -145,7 +144,7 @@ def check_unbroadcast(impl, large, shape):
     name = f"the gradient of an array of shape {shape} that was broadcast to {large}"
     got = impl.unbroadcast(dy, shape)
     assert_same(got, expected, name)
-    assert_untouched([before], [dy])
+    assert_untouched([before], [dy], ["dy"])
     assert_same(impl.unbroadcast(dy, list(shape)), expected, f"{name}, the shape given as a list")
     single = impl.unbroadcast(dy.astype(np.float32), shape)
     assert_same(single, expected.astype(np.float32), f"{name}, in float32", 1e-5)

@@ -54,7 +54,7 @@ def default_eps(dy, cache):
 def two_axes(dy, cache):
     """The offset's gradient is summed over the first axis, and averaged over those between."""
     _, n, r, weight, _ = cache
-    dbias = dy.sum(axis=0).reshape(-1, dy.shape[-1]).mean(axis=0)
+    dbias = dy.sum(axis=0).reshape(-1, dy.shape[-1]).mean(axis=0) if dy.ndim > 1 else dy
     return _dx(dy * weight, n, r), _rows(dy * n), dbias
 
 

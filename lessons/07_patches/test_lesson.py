@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from lessons.referee import assert_exposed, assert_operation, assert_same, assert_untouched
+from lessons.referee import Fault, assert_exposed, assert_operation, assert_same, assert_untouched
 
 SUSPECTS = importlib.import_module("lessons.07_patches.suspects").SUSPECTS
 CASES = {  # images and patch: all sizes differ within each case
@@ -80,19 +80,24 @@ def test_the_backward_is_exact(impl):
     assert_same(dx, images(shape), "dimages", 0)
 
 
-@pytest.mark.hint("test both remainders, H % P and W % P: a reshape with -1 may fit although a side does not")
+@pytest.mark.hint(
+    "test both remainders, H % P and W % P: a reshape with -1 may fit although a side does not",
+    error="an assert is left out when Python runs with -O: raise ValueError, and say what does not fit",
+)
 @pytest.mark.parametrize(
     ("shape", "patch"),
     [((1, 5, 4, 1), 2), ((1, 4, 5, 1), 2), ((1, 8, 6, 1), 4), ((1, 6, 8, 1), 4), ((1, 2, 8, 1), 4)],
     ids=str,
 )
 def test_patches_that_do_not_fit_are_refused(impl, shape, patch):
-    refused = False
+    what = f"images of shape {shape} and patches of {patch} x {patch}"
     try:
         impl.patchify(images(shape), patch)
     except ValueError:
-        refused = True
-    assert refused, f"images of shape {shape} were cut into patches of {patch} x {patch} without an error"
+        return
+    except AssertionError as error:  # the answer says assert: its message would be empty
+        raise Fault(f"{what} raise AssertionError, expected a ValueError", "error") from error
+    raise Fault(f"{what} were accepted, expected a ValueError")
 
 
 @pytest.mark.hint(
@@ -110,7 +115,7 @@ def test_the_dtype_and_the_inputs_stay_as_they_are(impl, dtype):
     patches = by_equation_1(before, patch)
     assert_same(impl.unpatchify(patches, shape, patch), before, "the image put together again")
     assert_same(impl.patchify_backward(patches, cache), before, "dimages")
-    assert_untouched([before, by_equation_1(before, patch)], [x, patches])
+    assert_untouched([before, by_equation_1(before, patch)], [x, patches], ["images", "patches"])
 
 
 @pytest.mark.hint(
@@ -152,4 +157,4 @@ def test_overlapping_patches(impl, shape, patch, stride):
         assert_same(
             impl.overlapping_patches_backward(dy, shape, patch, stride), expected, "dimages", tolerance
         )
-        assert_untouched([before], [dy])
+        assert_untouched([before], [dy], ["dy"])

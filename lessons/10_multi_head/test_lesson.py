@@ -97,8 +97,8 @@ def test_the_output_projection(impl):
 def test_values_head_by_head(impl, size):
     *shape, heads = size
     arrays = inputs(*shape, seed=1)
-    y, _ = impl.attention(*arrays.values(), heads)
     expected = head_by_head(*arrays.values(), heads)
+    y, _ = impl.attention(*arrays.values(), heads)
     assert_same(y, expected, "y", of=functools.partial(in_thirds, heads), inputs=thirds(**arrays))
 
 
@@ -168,8 +168,10 @@ def _reordered_backward(dy, cache):
 
 
 def _two_heads(x, W, b, out_weight, out_bias, heads):
-    """Always two heads."""
-    return attention(x, W, b, out_weight, out_bias, 2)
+    """Always two heads; where D is odd, the smallest other number than asked for."""
+    D = x.shape[-1]
+    others = [other for other in range(1, D + 1) if D % other == 0 and other != heads]
+    return attention(x, W, b, out_weight, out_bias, min(others, default=heads) if D % 2 else 2)
 
 
 def _biases_of_zero(x, W, b, out_weight, out_bias, heads):
@@ -222,7 +224,7 @@ def _no_values(dy, cache):
 
 WRONG = {
     "the heads are joined in the opposite order": (_reordered, _reordered_backward),
-    "there are always two heads": (_two_heads, attention_backward),
+    "there are always two heads, or another wrong number if D is odd": (_two_heads, attention_backward),
     "the bias of q, k and v is left out": (_biases_of_zero, _biases_of_zero_backward),
     "the gradients of Wk and Wv are exchanged": (attention, _exchanged),
     "dout_weight is transposed": (attention, _out_transposed),

@@ -11,7 +11,7 @@ class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the
     `kind` is one of values, shape, dtype, finite, inplace, cache, count; for a kernel also compile,
     race, bounds, uninitialised, waiting.
 
-    The hint of a check that is shown is the one given for this name, or else for this kind. `got` is the
+    The hint of a check that is shown is the one given for this kind, or else for this name. `got` is the
     wrong result, where it is the values that are wrong.
     """
 

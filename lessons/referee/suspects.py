@@ -39,7 +39,8 @@ def assert_exposed(answer, suspects: dict[str, tuple[Callable, Callable]], guilt
     if all(error >= TOLERANCE for error in errors.values()):
         raise Fault(
             "on your inputs every suspect differs from its central differences: the numbers are too extreme, "
-            "or some are equal where a maximum is taken (different numbers from 0.1 to 10 are best)",
+            "or some are equal where a maximum is taken (different numbers, of size 0.1 to 10 and of either "
+            "sign, are best)",
             "inputs",
         )
     if errors[name] < LARGE:
@@ -62,14 +63,15 @@ def assert_trust(
 
     right is a pair, or a dict of pairs by name. suspect is what the messages call that which is checked.
     """
+    suspect = f"{'an' if suspect[0] in 'aeiou' else 'a'} {suspect}"
     pairs = right if isinstance(right, dict) else {"": right}
     for name, pair in pairs.items():
         if not _verdict(check, pair):
-            raise Fault(f"your check distrusts a {suspect} that is right{name and f': {name}'}", "right")
+            raise Fault(f"your check distrusts {suspect} that is right{name and f': {name}'}", "right")
     trusted = [name for name, pair in wrong.items() if _verdict(check, pair)]
     if trusted:
         rest = f" (and {len(trusted) - 1} more)" if len(trusted) > 1 else ""
-        raise Fault(f"your check trusts a {suspect} that is wrong: {trusted[0]}{rest}", trusted[0])
+        raise Fault(f"your check trusts {suspect} that is wrong: {trusted[0]}{rest}", trusted[0])
 
 
 def _verdict(check, pair) -> bool:
@@ -83,7 +85,7 @@ def _verdict(check, pair) -> bool:
 def _assert_usable(inputs) -> None:
     for number, x in enumerate(inputs):
         if x.dtype != np.float64:
-            raise Fault(f"input {number} is {x.dtype}, expected float64", "inputs", "dtype")
+            raise Fault(f"input {number} is {x.dtype}, expected float64", "inputs", "count")
         if not np.isfinite(x).all():
             raise Fault(f"input {number} has a number that is not finite", "inputs", "finite")
     if sum(x.size for x in inputs) > MOST:

@@ -63,7 +63,7 @@ def assert_untouched(
     before: Sequence[np.ndarray], after: Sequence[np.ndarray], names: Sequence[str] = ()
 ) -> None:
     """Assert that a function left the arrays it was given as they were; names are those of its arguments."""
-    names = names or [f"input {number}" for number in range(len(before))]
+    names = names or [f"argument {number + 1}" for number in range(len(before))]
     for old, new, name in zip(before, after, names, strict=True):
         assert_unchanged(old, new, name)
 
@@ -100,10 +100,9 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
         reason = "" if right is None else diagnose(np.asarray(got), right, name, returned=returned_with(got))
         message = f"{said(name, 'has shape')} {np.shape(got)}, expected {shape}"
         raise Fault(f"{message}: {reason}" if reason else message, name, "shape")
-    got_dtype = np.asarray(got).dtype
-    if isinstance(got, np.ndarray) and got_dtype != dtype:
+    if isinstance(got, np.ndarray | np.generic) and got.dtype != dtype:  # a Python number has none
         rule = ": dtype in, dtype out" if dtype == np.float32 else ""
-        raise Fault(f"{said(name, 'has dtype')} {got_dtype}, expected {dtype}{rule}", name, "dtype")
+        raise Fault(f"{said(name, 'has dtype')} {got.dtype}, expected {dtype}{rule}", name, "dtype")
     if not np.isfinite(got).all():
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         value = np.asarray(got)[tuple(bad)]

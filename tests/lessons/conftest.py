@@ -7,6 +7,11 @@ import pytest
 IMPLEMENTATIONS = ("mutants", "solution", "exercise")
 
 
+def pytest_configure(config):
+    for mark in ("hint", "puzzle"):  # some tests import the checks of a lesson, without its conftest.py
+        config.addinivalue_line("markers", f"{mark}: see lessons/conftest.py")
+
+
 def pytest_collection_finish(session):
     wanted = any(item.path.name == "test_checks_run.py" for item in session.items)
     if wanted and not session.config.option.collectonly:

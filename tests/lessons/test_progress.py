@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from lessons.conftest import COMMON, hints_for
+from lessons.referee import Fault
 from tests.lessons.course import ROOT
 
 CHECKS = """
@@ -102,12 +104,48 @@ def test_the_report_names_the_functions_that_a_check_used(checked):
         ("2 * x, x", "hint: in general", ["of dq", "of a shape"]),
         ("2 * x, 3 * x[0]", "hint: of a shape", ["of dq"]),
         ("2 @ x, x", "hint: of a crash", ["in general", "of dq"]),
+        ("x.astype('f4'), 3 * x", f"hint: {COMMON['dtype'][1]}", ["in general", "of dq"]),
     ],
 )
 def test_a_hint_belongs_to_a_fault(checked, both, hint, others):
     printed = checked(both)[0].split("_ test_second")[0]
     assert hint in printed
     assert [other for other in others if other in printed] == []
+
+
+class Check:
+    """A check that fails, with its hints."""
+
+    def __init__(self, *hints, **special):
+        self.mark = pytest.mark.hint(*hints, **special).mark
+
+    def iter_markers(self, name):
+        return [self.mark]
+
+
+@pytest.mark.parametrize("kind", COMMON)
+def test_a_fault_that_is_no_matter_of_values_has_a_hint_of_its_own(kind):
+    fault, common = Fault("it is wrong", "dx", kind), [COMMON[kind][1]]
+    assert hints_for(Check("the sum runs over the last axis"), fault) == common
+    assert hints_for(Check("the sum runs over the last axis", dx="dx is dy times y"), fault) == common
+    assert hints_for(Check(), fault) == common
+    assert hints_for(Check("in general", **{kind: "in this check"}), fault) == ["in this check"]
+    assert hints_for(Check("in general", dx="of dx"), Fault("it is wrong", "dx")) == ["of dx"]
+    assert hints_for(Check(), Fault("it is wrong", "dx")) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("inplace", "make new arrays: what you were given belongs to somebody else"),
+        ("inplace", "dy * y, not dy *= y"),
+        ("dtype", "np.full((D, 1), 1 / D, dtype=x.dtype)"),
+        ("dtype", "Python floats as factors leave float32 as it is"),
+    ],
+)
+def test_a_hint_that_is_about_such_a_fault_is_shown(kind, hint):
+    assert hints_for(Check(hint), Fault("it is wrong", "y", kind)) == [hint]
+    assert hints_for(Check("in general", y=hint), Fault("it is wrong", "y", kind)) == [hint]
 
 
 def test_a_crash_is_shown_once(checked):

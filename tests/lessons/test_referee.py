@@ -60,6 +60,15 @@ def test_a_right_result_is_accepted_within_its_tolerance():
     assert_same(ARRAY + 1e-8, ARRAY, tolerance=1e-7)
 
 
+def test_the_dtype_of_a_number():
+    found = fault(assert_same, np.float64(2.5), np.float32(2.5), "the loss")
+    assert (str(found), found.kind) == (
+        "the loss has dtype float64, expected float32: dtype in, dtype out",
+        "dtype",
+    )
+    assert_same(2.5, np.float32(2.5), "a Python number, which has none")
+
+
 def test_numbers_are_shown_with_as_many_digits_as_it_takes_to_differ():
     assert "expected 0.831618143, got 0.831618141" in str(fault(assert_same, 0.831618141, 0.831618143))
     assert "expected 1, got 2" in str(fault(assert_same, 2.0, 1.0))
@@ -79,7 +88,7 @@ def test_the_verb_follows_the_name():
 
 
 def test_an_input_changed_in_place():
-    assert "input 1 was changed in place" in str(fault(assert_untouched, [ARRAY, ARRAY], [ARRAY, ARRAY + 1]))
+    assert "argument 2 was changed in place" in str(fault(assert_untouched, [ARRAY, ARRAY], [ARRAY, ARRAY + 1]))
     found = fault(assert_untouched, [ARRAY], [ARRAY.reshape(3, 2)])
     assert "another shape in place" in str(found)
     assert found.kind == "inplace"
@@ -261,6 +270,8 @@ def test_a_check_of_one_s_own():
         fault(assert_trust, doubts, SUSPECTS["honest"], {"a": pair})
     )
     assert "returns None" in str(fault(assert_trust, lambda f, b: None, SUSPECTS["honest"], {"a": pair}))
+    optimiser = fault(assert_trust, believes, SUSPECTS["honest"], {"it adds a mean": pair}, "optimiser")
+    assert "trusts an optimiser that is wrong" in str(optimiser)
 
 
 def test_the_letters_of_a_docstring_name_the_sizes():
