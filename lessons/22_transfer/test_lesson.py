@@ -35,17 +35,18 @@ def test_new_images_by_the_old_mean(impl):
         before = [features.copy(), mean.copy(), std.copy()]
         expected = np.column_stack([(features - mean) / (std + 1e-5), np.full(n, 100.0)])
         assert_same(impl.probe_inputs(features, mean, std), expected, f"the inputs of {n} new images")
-        assert_untouched(before, [features, mean, std])
+        assert_untouched(before, [features, mean, std], ("features", "mean", "std"))
 
 
 @pytest.mark.hint("change the type of the features before anything else", dtype="features.astype(np.float64)")
 def test_inputs_are_float64(impl):
     rng = np.random.default_rng(1)
-    features = rng.normal(50, 0.01, (6, 3)).astype(np.float32)
+    features = rng.normal(5e7, 1e6, (6, 3)).astype(np.float32)  # so wide that std + 1e-5 is std in float32
     mean, std = features.mean(axis=0), features.std(axis=0)
-    expected = (features.astype(np.float64) - mean) / (std + 1e-5)
+    expected = (features.astype(np.float64) - mean) / std.astype(np.float64)
     got = impl.probe_inputs(features, mean, std)
     assert_same(got, np.column_stack([expected, np.full(6, 100.0)]), "the inputs of float32 features", 1e-6)
+    assert_same(got[:, :3], expected, "the standardised columns of float32 features")
 
 
 @pytest.mark.hint("W = 11 / (5 + 6): the ridge is added once, whatever n is")
@@ -108,7 +109,7 @@ def test_ridge_keeps_float32_and_its_inputs(impl):
         wide = X.astype("float64")
         exact = np.linalg.solve(wide.T @ wide + 0.5 * np.eye(F), wide.T @ Y)
         assert_same(W, exact.astype("float32"), "W in float32", 1e-4)
-        assert_untouched(before, [X, Y])
+        assert_untouched(before, [X, Y], ("X", "Y"))
 
 
 @pytest.mark.hint(
@@ -120,7 +121,8 @@ def test_ridge_keeps_float32_and_its_inputs(impl):
     half_a_ridge="the gradient of ridge |W|^2 has a factor 2, as that of the squares has",
     offset_without_ridge="look at the last row of the gradient, too",
     one_class="try more than one class",
-    a_few_steps="be strict: the gradient of a right W is zero up to rounding",
+    a_few_steps="try a small ridge, or a column far larger than the others: on an easy bowl these steps do "
+    "arrive; and be strict",
 )
 def test_trust_ridge(impl):
     assert_trust(impl.trust_ridge, SUSPECTS.RIGHT, SUSPECTS.WRONG, "solver")
@@ -140,7 +142,7 @@ def test_each_image_by_a_probe_that_has_not_seen_it(impl, n, F, ridge):
         expected[i] = X[i] @ np.linalg.solve(matrix, X[others].T @ Y[others])
     got = impl.leave_one_out(X, Y, ridge)
     assert_same(got, expected, f"the scores of {n} images, {F} features, ridge {ridge}", 1e-8)
-    assert_untouched(before, [X, Y])
+    assert_untouched(before, [X, Y], ("X", "Y"))
 
 
 @pytest.mark.puzzle

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import assert_exposed, assert_operation, assert_same, assert_untouched
+from lessons.referee.gradients import named, outcome
 from tinyvit.ops import convolution as right_convolution
 from tinyvit.ops import convolution_backward, windows_backward
 from tinyvit.ops import windows as right_windows
@@ -58,17 +59,18 @@ def placed(length, size, stride, padding):
 def test_windows(impl, shape, how):
     x = np.random.default_rng(0).normal(size=shape)
     before = x.copy()
-    assert_same(impl.windows(x, *how)[0], cut_slowly(x, *how, 0.0), "y")
-    assert_same(impl.windows(x, *how, fill=-2.5)[0], cut_slowly(x, *how, -2.5), "y with fill=-2.5")
+    assert_same(outcome(impl.windows(x, *how))[0], cut_slowly(x, *how, 0.0), "y")
+    filled = outcome(impl.windows(x, *how, fill=-2.5))[0]
+    assert_same(filled, cut_slowly(x, *how, -2.5), "y with fill=-2.5")
     single = x.astype(np.float32)
-    assert_same(impl.windows(single, *how)[0], cut_slowly(single, *how, 0.0), "y in float32")
-    assert_untouched([before], [x])
+    assert_same(outcome(impl.windows(single, *how))[0], cut_slowly(single, *how, 0.0), "y in float32")
+    assert_untouched([before], [x], ["x"])
 
 
 @pytest.mark.hint("windows(x, size) has stride 1, SAME padding and zeros outside the image")
 def test_windows_without_further_arguments(impl):
     x = np.random.default_rng(1).normal(size=(2, 4, 5, 3))
-    assert_same(impl.windows(x, 3)[0], cut_slowly(x, 3, 1, "SAME", 0.0), "y")
+    assert_same(outcome(impl.windows(x, 3))[0], cut_slowly(x, 3, 1, "SAME", 0.0), "y")
 
 
 @pytest.mark.hint("raise ValueError: what was wrong, and what was expected")
@@ -97,7 +99,7 @@ def test_windows_backward(impl, shape, how):
 
 @pytest.mark.hint("a gradient of ones counts the windows that cover each pixel: 4 at a corner, 9 inside")
 def test_how_often_each_pixel_is_used(impl):
-    _, cache = impl.windows(np.zeros((1, 4, 5, 1)), 3)
+    _, cache = outcome(impl.windows(np.zeros((1, 4, 5, 1)), 3))
     dx = impl.windows_backward(np.ones((1, 4, 5, 3, 3, 1)), cache)
     assert_same(dx, np.outer([2.0, 3, 3, 2], [2.0, 3, 3, 3, 2])[None, :, :, None], "dx")
 
@@ -114,15 +116,15 @@ def test_convolution(impl, shape, how):
     expected = np.zeros((*X.shape[:3], kernel.shape[-1]))
     for p, q, i in np.ndindex(*kernel.shape[:3]):
         expected += X[:, :, :, p, q, i, None] * kernel[p, q, i]
-    assert_same(impl.convolution(x, kernel, *how[1:])[0], expected, "y")
-    single = impl.convolution(x.astype(np.float32), kernel.astype(np.float32), *how[1:])[0]
-    assert_same(single, expected.astype(np.float32), "y in float32", 1e-5)
+    assert_same(outcome(impl.convolution(x, kernel, *how[1:]))[0], expected, "y")
+    single = outcome(impl.convolution(x.astype(np.float32), kernel.astype(np.float32), *how[1:]))
+    assert_same(single[0], expected.astype(np.float32), "y in float32", 1e-5)
 
 
 @pytest.mark.hint("convolution(x, kernel) has stride 1 and SAME padding: the result is as large as the image")
 def test_convolution_without_further_arguments(impl):
     x, kernel = arrays((2, 4, 5, 3), (3, 1, "SAME"), seed=4)
-    assert_same(impl.convolution(x, kernel)[0], right_convolution(x, kernel)[0], "y")
+    assert_same(outcome(impl.convolution(x, kernel))[0], right_convolution(x, kernel)[0], "y")
 
 
 @pytest.mark.hint(
@@ -161,14 +163,13 @@ def test_convolution_gradients_where_sizes_coincide(impl):
 @pytest.mark.hint("a second forward may come before the first one's backward: keep everything in the cache")
 def test_two_forwards_before_the_backwards(impl):
     first, second = (arrays((2, 6, 5, 3), (3, 2, "SAME"), seed) for seed in (6, 7))
-    _, cache = impl.convolution(*first, 2)
+    _, cache = outcome(impl.convolution(*first, 2))
     impl.convolution(*second, 2)
     dy = np.random.default_rng(8).normal(size=(2, 3, 3, 4))
     expected = convolution_backward(dy, right_convolution(*first, 2)[1])
-    for got, right, name in zip(
-        impl.convolution_backward(dy, cache), expected, ("dx", "dkernel"), strict=True
-    ):
-        assert_same(got, right, f"{name} of the first of two calls")
+    got = named(impl.convolution_backward(dy, cache), dict(zip(("x", "kernel"), first, strict=True)))
+    for (name, gradient), right in zip(got.items(), expected, strict=True):
+        assert_same(gradient, right, f"d{name} of the first of two calls")
 
 
 def arrays(shape, how, seed):
@@ -211,7 +212,7 @@ def test_gradient_by_convolution(impl, size):
 
         before = dy.copy(), kernel.copy()
         got = impl.gradient_by_convolution(dy, kernel, convolve)
-        assert_untouched(before, (dy, kernel))
+        assert_untouched(before, (dy, kernel), ("dy", "kernel"))
         assert len(returned) == 1, f"convolve was called {len(returned)} times, expected once"
         assert_same(got, expected, f"dx with a kernel of {size} x {size}")
         assert got is returned[0], "return what convolve returns, with nothing done to it"

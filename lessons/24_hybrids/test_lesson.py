@@ -15,6 +15,7 @@ from lessons.referee import (
     assert_trust,
     assert_untouched,
 )
+from lessons.referee.gradients import named, outcome
 from tinyvit import ops
 from tinyvit.checking import numerical_gradient
 from tinyvit.model import Params, ViTConfig, layout
@@ -68,25 +69,28 @@ def test_group_norm_backward_with_a_large_eps_and_a_gain_of_zero(impl):
     "a group cannot see a shift of all its numbers: over each group of an image, dx adds up to 0"
 )
 def test_what_a_group_cannot_see(impl):
-    x, weight, bias = feature_maps((3, 4, 5, 6), seed=3).values()
-    _, cache = ops.group_norm(x, weight, bias, 2)
-    dx = impl.group_norm_backward(np.random.default_rng(4).normal(size=x.shape), cache)[0]
+    arrays = feature_maps((3, 4, 5, 6), seed=3)
+    _, cache = ops.group_norm(*arrays.values(), 2)
+    dy = np.random.default_rng(4).normal(size=(3, 4, 5, 6))
+    dx = named(impl.group_norm_backward(dy, cache), arrays)["x"]
     sums = dx.reshape(3, 20, 2, 3).sum(axis=(1, 3))
     assert_same(sums, np.zeros((3, 2)), "the sum of dx over each group", 1e-10)
 
 
 @pytest.mark.hint("no image may influence the dx of another: that is the point of GroupNorm")
 def test_images_by_themselves(impl):
-    x, weight, bias = feature_maps((3, 2, 4, 6), seed=5).values()
-    dy = np.random.default_rng(6).normal(size=x.shape)
-    together = impl.group_norm_backward(dy, ops.group_norm(x, weight, bias, 3)[1])
-    alone = [
-        impl.group_norm_backward(dy[b : b + 1], ops.group_norm(x[b : b + 1], weight, bias, 3)[1])
-        for b in range(3)
-    ]
-    assert_same(together[0], np.concatenate([each[0] for each in alone]), "dx of three images")
-    assert_same(together[1], sum(each[1] for each in alone), "dweight of three images")
-    assert_same(together[2], sum(each[2] for each in alone), "dbias of three images")
+    arrays = feature_maps((3, 2, 4, 6), seed=5)
+    dy = np.random.default_rng(6).normal(size=(3, 2, 4, 6))
+
+    def backward_of(images):
+        x, weight, bias = arrays.values()
+        _, cache = ops.group_norm(x[images], weight, bias, 3)
+        return named(impl.group_norm_backward(dy[images], cache), arrays)
+
+    together, alone = backward_of(slice(3)), [backward_of(slice(b, b + 1)) for b in range(3)]
+    assert_same(together["x"], np.concatenate([each["x"] for each in alone]), "dx of three images")
+    for name in ("weight", "bias"):
+        assert_same(together[name], sum(each[name] for each in alone), f"d{name} of three images")
 
 
 # Weight standardisation
@@ -114,32 +118,31 @@ def standardised(w, eps=1e-5):
 def test_standardised_values(impl, shape):
     w = kernel(shape)
     large = functools.partial(standardised, eps=0.5)
-    y = impl.weight_standardisation(w, eps=0.5)[0]
+    y = outcome(impl.weight_standardisation(w, eps=0.5))[0]
     assert_same(y, large(w), "y with eps = 0.5", of=large, inputs={"w": w})
-    y = impl.weight_standardisation(w)[0]
+    y = outcome(impl.weight_standardisation(w))[0]
     assert_same(y, standardised(w), "y without an eps, which is then 1e-5", of=standardised, inputs={"w": w})
 
 
 @pytest.mark.hint("eps is added to the standard deviation, after the root; small kernels show it")
 def test_small_kernels(impl):
     w = 1e-5 * kernel((3, 3, 2, 4), seed=1)
-    assert_same(impl.weight_standardisation(w)[0], standardised(w), "y of weights around 1e-5")
-    assert_same(
-        impl.weight_standardisation(np.full((2, 2, 3, 5), 0.1))[0], np.zeros((2, 2, 3, 5)), "equal weights"
-    )
+    assert_same(outcome(impl.weight_standardisation(w))[0], standardised(w), "y of weights around 1e-5")
+    y = outcome(impl.weight_standardisation(np.full((2, 2, 3, 5), 0.1)))[0]
+    assert_same(y, np.zeros((2, 2, 3, 5)), "equal weights")
 
 
 @pytest.mark.hint("a factor of the whole kernel must cancel: is everything divided by the deviation?")
 def test_seven_times_the_kernel(impl):
     w = kernel((3, 3, 4, 2), seed=2)
-    once, seven = (impl.weight_standardisation(factor * w, eps=1e-12)[0] for factor in (1, 7))
+    once, seven = (outcome(impl.weight_standardisation(factor * w, eps=1e-12))[0] for factor in (1, 7))
     assert_same(seven, once, "y of 7 w", 1e-9)
 
 
 @pytest.mark.hint("subtract the mean first, then square: the difference of two large squares loses digits")
 def test_float32_kernels_with_a_large_mean(impl):
     w = (kernel((3, 3, 4, 2), seed=3) + 1e3).astype(np.float32)
-    y = impl.weight_standardisation(w)[0]
+    y = outcome(impl.weight_standardisation(w))[0]
     assert_same(y, standardised(w).astype(np.float32), "y of weights around 1,000", 3e-3)
 
 
@@ -162,8 +165,9 @@ def test_standardisation_backward(impl, shape, eps):
 @pytest.mark.hint("y does not see a shift or a stretch of a channel: dw is orthogonal to the ones and to w")
 def test_the_gradient_is_orthogonal_to_the_kernel(impl):
     w = kernel((3, 3, 2, 4), seed=5)
-    _, cache = impl.weight_standardisation(w, 1e-12)
-    dw = impl.weight_standardisation_backward(np.random.default_rng(6).normal(size=w.shape), cache)
+    _, cache = outcome(impl.weight_standardisation(w, 1e-12))
+    dy = np.random.default_rng(6).normal(size=w.shape)
+    dw = named(impl.weight_standardisation_backward(dy, cache), {"w": w})["w"]
     assert_same(dw.sum(axis=(0, 1, 2)), np.zeros(4), "the sum of dw over each output channel", 1e-9)
     assert_same((dw * w).sum(axis=(0, 1, 2)), np.zeros(4), "the sum of dw w over each output channel", 1e-9)
 
@@ -175,7 +179,8 @@ def test_a_channel_of_equal_weights(impl):
     w = kernel((2, 2, 3, 4), seed=7)
     w[..., 1] = 0.25
     dy = np.random.default_rng(8).normal(size=w.shape)
-    dw = impl.weight_standardisation_backward(dy, impl.weight_standardisation(w, 0.5)[1])
+    _, cache = outcome(impl.weight_standardisation(w, 0.5))
+    dw = named(impl.weight_standardisation_backward(dy, cache), {"w": w})["w"]
     expected = (dy[..., 1] - dy[..., 1].mean()) / 0.5
     assert_same(dw[..., 1], expected, "dw of a channel of equal weights")
 
@@ -207,13 +212,18 @@ def unit_inputs(unit, seed):
 SKIPS = "dz, which has passed the ReLU, goes both ways, and both results are added"
 
 
+def dx_of(backward, *arguments):
+    """What a unit's backward returns."""
+    dx = backward(*arguments)
+    if dx is None:
+        raise Fault("unit_backward returns None, expected dx", "dx", "count")
+    return dx
+
+
 def gradients_of(backward, i, j, dy, cache, params):
     """dx, and the gradients of all parameters by name."""
     grads = params.zeros_like()
-    dx = backward(i, j, dy, cache, grads)
-    if dx is None:
-        raise Fault("unit_backward returns None, expected dx", "dx", "count")
-    return dx, grads
+    return dx_of(backward, i, j, dy, cache, grads), grads
 
 
 @pytest.mark.hint(
@@ -238,7 +248,7 @@ def test_unit_backward(impl, unit):
     _, cache = library.unit(CONFIG, params, i, j, x)
     before = dy.copy()
     dx, grads = gradients_of(impl.unit_backward, i, j, dy, cache, params)
-    assert_untouched([before], [dy])
+    assert_untouched([before], [dy], ["dy"])
     right, expected = gradients_of(library.unit_backward, i, j, dy, cache, params)
     for name in reversed(list(params)):
         assert_same(grads[name], expected[name], f"the gradient of {name}")
@@ -250,9 +260,9 @@ def test_a_second_call_adds_to_the_gradients(impl):
     i, j, params, x, dy = unit_inputs("the first of all, which projects", seed=2)
     _, cache = library.unit(CONFIG, params, i, j, x)
     once, twice = params.zeros_like(), params.zeros_like()
-    first = impl.unit_backward(i, j, dy, cache, once)
-    impl.unit_backward(i, j, dy, cache, twice)
-    second = impl.unit_backward(i, j, dy, cache, twice)
+    first = dx_of(impl.unit_backward, i, j, dy, cache, once)
+    dx_of(impl.unit_backward, i, j, dy, cache, twice)
+    second = dx_of(impl.unit_backward, i, j, dy, cache, twice)
     assert_same(second, first, "dx of a second call with the same cache")
     for name in params:
         assert_same(twice[name], 2 * once[name], f"the gradient of {name} after two calls")
@@ -285,7 +295,7 @@ def backward_unit_by_unit(unit_backward, monkeypatch, dy, cache, params):
     found = {}
 
     def noted(i, j, *arguments):
-        found[i, j] = unit_backward(i, j, *arguments)
+        found[i, j] = dx_of(unit_backward, i, j, *arguments)
         return found[i, j]
 
     grads = params.zeros_like()

@@ -5,7 +5,15 @@ import importlib
 import numpy as np
 import pytest
 
-from lessons.referee import assert_gradient, assert_operation, assert_same, assert_trust, assert_untouched
+from lessons.referee import (
+    Fault,
+    assert_gradient,
+    assert_operation,
+    assert_same,
+    assert_trust,
+    assert_untouched,
+)
+from lessons.referee.gradients import named, outcome
 from tinyvit.checking import numerical_gradient
 
 SUSPECTS = importlib.import_module("lessons.25_masked_patches.suspects")
@@ -21,14 +29,17 @@ def test_classes_by_hand(impl):
     assert_same(impl.colour_classes(means), np.array([375, 0, 511, 409]), "the classes of four colours")
 
 
-@pytest.mark.hint("the eighths are 0 to 31.99..., 32 to 63.99..., and so on: do not round up")
+@pytest.mark.hint("each eighth is 32 wide: 0 to 31.99..., 32 to 63.99..., and so on; do not round up")
 def test_the_edges_of_the_eighths(impl):
-    below, at = np.nextafter(32.0 * np.arange(1, 8), 0), 32.0 * np.arange(1, 8)
-    for values, first in ((below, 0), (at, 1)):
+    edges = 32.0 * np.arange(1, 8)
+    for values, first, where in (
+        (edges - 12, 0, "of 20, 52, ..., 212"),
+        (np.nextafter(edges, 0), 0, "just below 32, 64, ..., 224"),
+        (edges, 1, "of 32, 64, ..., 224"),
+    ):
         means = np.zeros((7, 3))
         means[:, 2] = values
-        got = impl.colour_classes(means)
-        assert_same(got, np.arange(first, first + 7), f"the classes of blues of {values.round(3)}")
+        assert_same(impl.colour_classes(means), np.arange(first, first + 7), f"the classes of blues {where}")
 
 
 @pytest.mark.hint("work on the last axis, ..., and make int64 of the eighths before you multiply them")
@@ -42,7 +53,7 @@ def test_classes_of_every_shape(impl, shape, dtype):
         r, g, b = (int(value) // 32 for value in means[place])
         expected[place] = int(f"{r}{g}{b}", 8)
     assert_same(np.asarray(impl.colour_classes(means)), expected, f"the classes of {dtype} means {shape}")
-    assert_untouched([before], [means])
+    assert_untouched([before], [means], ["means"])
 
 
 X = np.array([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]])
@@ -53,7 +64,7 @@ DY = np.array([[[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [-1.0, 4.0]]])
 
 @pytest.mark.hint("position t shows patch source[t]; -1 says that it shows the token")
 def test_the_patches_of_the_text(impl):
-    y, _ = impl.corrupt(X.copy(), TOKEN.copy(), SOURCE.copy())
+    y, _ = outcome(impl.corrupt(X.copy(), TOKEN.copy(), SOURCE.copy()))
     expected = np.array([[[1.0, 2.0], [-1.0, 9.0], [1.0, 2.0], [7.0, 8.0]]])
     assert_same(y, expected, "y of the four patches")
 
@@ -64,11 +75,11 @@ def test_the_patches_of_the_text(impl):
     dmask_token="the token was shown in one position only",
 )
 def test_the_gradients_of_the_text(impl):
-    _, cache = impl.corrupt(X.copy(), TOKEN.copy(), SOURCE.copy())
-    dx, dmask_token = impl.corrupt_backward(DY.copy(), cache)
+    _, cache = outcome(impl.corrupt(X.copy(), TOKEN.copy(), SOURCE.copy()))
+    got = named(impl.corrupt_backward(DY.copy(), cache), {"x": X, "mask_token": TOKEN})
     expected = np.array([[[4.0, 3.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 4.0]]])
-    assert_same(dx, expected, "dx")
-    assert_same(dmask_token, np.array([0.0, 2.0]), "dmask_token")
+    assert_same(got["x"], expected, "dx")
+    assert_same(got["mask_token"], np.array([0.0, 2.0]), "dmask_token")
 
 
 SOURCES = {
@@ -95,15 +106,15 @@ def test_corrupt_and_its_gradients(impl, source):
     rng = np.random.default_rng(1)
     case = {"x": rng.normal(size=(B, T, 8)), "mask_token": rng.normal(size=8)}
     given = [array.copy() for array in case.values()]
-    y, _ = impl.corrupt(*given, source)
-    assert_untouched([*case.values(), before], [*given, source])
+    y, _ = outcome(impl.corrupt(*given, source))
+    assert_untouched([*case.values(), before], [*given, source], [*case, "source"])
     expected = np.empty((B, T, 8))
     for b, t in np.ndindex(B, T):
         expected[b, t] = case["mask_token"] if source[b, t] == M else case["x"][b, source[b, t]]
     assert_same(y, expected, "y")
     forward = lambda x, mask_token: impl.corrupt(x, mask_token, source)
     assert_operation(forward, impl.corrupt_backward, {"": case})
-    assert_untouched([before], [source])
+    assert_untouched([before], [source], ["source"])
 
 
 def predictions(images, patches, classes, asked, seed=0):
@@ -111,6 +122,14 @@ def predictions(images, patches, classes, asked, seed=0):
     rng = np.random.default_rng(seed)
     chosen = np.argsort(rng.random((images, patches)), axis=1)[:, :asked]
     return rng.normal(0, 2, (images, patches, classes)), rng.integers(classes, size=(images, patches)), chosen
+
+
+def loss_and_gradient(impl, *arguments):
+    """What masked_loss returns, if it is two things."""
+    got = impl.masked_loss(*arguments)
+    if not isinstance(got, tuple | list) or len(got) != 2:
+        raise Fault("masked_loss returns something else than two things: loss, dlogits", kind="count")
+    return got
 
 
 SIZES = {  # images, patches, classes, chosen ones
@@ -124,8 +143,8 @@ SIZES = {  # images, patches, classes, chosen ones
 @pytest.mark.hint("all logits equal: every colour has the probability 1/512, whatever is right")
 def test_a_model_that_knows_nothing(impl):
     _, colours, chosen = predictions(3, 7, 512, 2)
-    loss, _ = impl.masked_loss(np.zeros((3, 7, 512)), colours, chosen)
-    assert_same(np.asarray(loss), np.log(512.0), "the loss of equal logits")
+    loss, _ = loss_and_gradient(impl, np.zeros((3, 7, 512)), colours, chosen)
+    assert_same(loss, np.log(512.0), "the loss of equal logits")
 
 
 @pytest.mark.hint(
@@ -139,9 +158,9 @@ def test_the_loss_is_the_mean_over_the_chosen_patches(impl, size):
     for b, i in np.ndindex(chosen.shape):
         z = logits[b, chosen[b, i]]
         terms.append(np.log(np.exp(z).sum()) - z[colours[b, chosen[b, i]]])
-    loss, _ = impl.masked_loss(logits, colours, chosen)
-    assert_same(np.asarray(loss), np.mean(terms), "the loss")
-    assert_untouched(before, [logits, colours, chosen])
+    loss, _ = loss_and_gradient(impl, logits, colours, chosen)
+    assert_same(loss, np.mean(terms), "the loss")
+    assert_untouched(before, [logits, colours, chosen], ["logits", "colours", "chosen"])
 
 
 @pytest.mark.hint(
@@ -150,7 +169,7 @@ def test_the_loss_is_the_mean_over_the_chosen_patches(impl, size):
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_the_gradient_of_the_loss(impl, size):
     logits, colours, chosen = predictions(*size, seed=1)
-    _, dlogits = impl.masked_loss(logits, colours, chosen)
+    _, dlogits = loss_and_gradient(impl, logits, colours, chosen)
     assert np.shape(dlogits) == logits.shape, (
         f"dlogits has shape {np.shape(dlogits)}, expected {logits.shape}: every patch has a row"
     )
@@ -165,12 +184,12 @@ def test_the_gradient_of_the_loss(impl, size):
 @pytest.mark.hint("subtract the largest score of each row first, as in lesson 2; float32 in, float32 out")
 def test_large_scores_and_float32(impl):
     logits, colours, chosen = predictions(2, 5, 3, 4)
-    loss, dlogits = impl.masked_loss(1000 * logits, colours, chosen)
+    loss, dlogits = loss_and_gradient(impl, 1000 * logits, colours, chosen)
     assert np.isfinite(loss), "with scores of 1,000 the loss is not finite"
     assert np.isfinite(dlogits).all(), "with scores of 1,000 the gradient is not finite"
-    exact = impl.masked_loss(logits.astype("float32").astype("float64"), colours, chosen)
-    loss, dlogits = impl.masked_loss(logits.astype("float32"), colours, chosen)
-    assert_same(np.asarray(loss), np.float32(exact[0]), "the loss in float32", 1e-5)
+    exact = loss_and_gradient(impl, logits.astype("float32").astype("float64"), colours, chosen)
+    loss, dlogits = loss_and_gradient(impl, logits.astype("float32"), colours, chosen)
+    assert_same(loss, np.float32(exact[0]), "the loss in float32", 1e-5)
     assert_same(dlogits, exact[1].astype("float32"), "dlogits in float32", 1e-5)
 
 
@@ -222,4 +241,4 @@ def test_best_loss_of_many(impl):
         group = colours[seen == number].tolist()
         losses += [-np.log(group.count(colour) / len(group)) for colour in group]
     assert_same(impl.best_loss(colours, seen), float(np.mean(losses)), "the best loss of 60 patches")
-    assert_untouched(before, [colours, seen])
+    assert_untouched(before, [colours, seen], ["colours", "seen"])

@@ -39,7 +39,7 @@ def plane_scores(table, grid):
     table (2 gh - 1, 2 gw - 1, H) has H numbers, one for each head, for every offset. Its middle entry belongs
     to a patch and itself. One entry further down belongs to a query one row lower, and one further to the
     right to a query one column further right, than the key. The result is S (H, gh * gw, gh * gw): query,
-    then key, both in reading order. No loop over patches.
+    then key, both in reading order.
     """
     raise NotImplementedError("write plane_scores: how far apart are two patches, down and across?")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_exposed, assert_operation, assert_same, assert_untouched
+from lessons.referee.gradients import named, outcome
 
 suspects = importlib.import_module("lessons.26_positions.suspects")
 
@@ -64,7 +65,7 @@ def pair_by_pair(q, table):
 )
 def test_three_tokens_by_hand(impl):
     q, table = np.array([[[[1.0], [10.0], [100.0]]]]), np.array([[3.0], [5.0], [7.0], [2.0], [4.0]])
-    S, _ = impl.relative_scores(q, table)
+    S, _ = outcome(impl.relative_scores(q, table))
     assert_same(S, np.array([[[[7.0, 2, 4], [50, 70, 20], [300, 500, 700]]]]), "S of three tokens")
 
 
@@ -86,7 +87,7 @@ SIZES = {  # B, H, Q, N, K
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_scores_pair_by_pair(impl, size):
     arrays = inputs(1, *size)
-    S, _ = impl.relative_scores(*arrays.values())
+    S, _ = outcome(impl.relative_scores(*arrays.values()))
     assert_same(S, pair_by_pair(**arrays), "S", of=pair_by_pair, inputs=arrays)
 
 
@@ -108,16 +109,16 @@ def test_gradients(impl, size):
 @pytest.mark.hint("every query, image and head has its own S: nothing of one may reach another's")
 def test_one_upstream_gradient_reaches_one_query_and_one_offset(impl):
     arrays = inputs(3, 2, 3, 4, 5, 2)
-    _, cache = impl.relative_scores(*arrays.values())
+    _, cache = outcome(impl.relative_scores(*arrays.values()))
     dS = np.zeros((2, 3, 4, 5))
     dS[1, 2, 3, 1] = 1.0  # offset 2: row 2 of a table for 5 tokens
-    dq, dtable = impl.relative_scores_backward(dS, cache)
+    got = named(impl.relative_scores_backward(dS, cache), arrays)
     expected = np.zeros((9, 2))
     expected[2] = arrays["q"][1, 2, 3]
-    assert_same(dtable, expected, "dtable of one pair")
+    assert_same(got["table"], expected, "dtable of one pair")
     expected = np.zeros((2, 3, 4, 2))
     expected[1, 2, 3] = arrays["table"][2]
-    assert_same(dq, expected, "dq of one pair")
+    assert_same(got["q"], expected, "dq of one pair")
 
 
 @pytest.mark.hint("no array of Q x N x K numbers: one product with the table, then a shift")
@@ -125,7 +126,7 @@ def test_no_vector_for_every_pair(impl):
     q, table = inputs(4, 1, 1, 300, 300, 64).values()
     tracemalloc.start()
     try:
-        S, cache = impl.relative_scores(q, table)
+        S, cache = outcome(impl.relative_scores(q, table))
         impl.relative_scores_backward(S, cache)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -138,10 +139,10 @@ def test_no_vector_for_every_pair(impl):
 def test_nothing_given_is_changed(impl):
     arrays = list(inputs(5, 2, 2, 3, 4, 5).values())
     before = [array.copy() for array in arrays]
-    S, cache = impl.relative_scores(*arrays)
+    S, cache = outcome(impl.relative_scores(*arrays))
     dS = np.ones_like(S)
     impl.relative_scores_backward(dS, cache)
-    assert_untouched([*before, np.ones_like(S)], [*arrays, dS])
+    assert_untouched([*before, np.ones_like(S)], [*arrays, dS], ("q", "table", "dS"))
 
 
 @pytest.mark.hint("with as many queries as tokens all three agree: when are there fewer, as in lesson 12?")
@@ -169,7 +170,7 @@ GRIDS = [((2, 3), 4), ((4, 2), 3), ((1, 5), 2), ((3, 1), 2), ((3, 5), 1)]
 @pytest.mark.parametrize(("grid", "heads"), GRIDS, ids=str)
 def test_plane_scores(impl, grid, heads):
     table = np.random.default_rng(6).normal(size=(2 * grid[0] - 1, 2 * grid[1] - 1, heads))
-    S, _ = impl.plane_scores(table, grid)
+    S, _ = outcome(impl.plane_scores(table, grid))
     right = lambda table: in_the_plane(table, grid)
     assert_same(S, right(table), "S", of=right, inputs={"table": table})
 

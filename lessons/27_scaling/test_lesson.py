@@ -111,6 +111,10 @@ def test_one_spread_is_larger(impl):
 @pytest.mark.hint("one result of either kind says nothing about the spread, so nothing about a difference")
 def test_an_anecdote_is_no_difference(impl):
     assert_verdict(impl, [0.1], [0.9], False)
+
+
+@pytest.mark.hint("equal means differ by nothing, even where nothing is left to chance: `>`, not `>=`")
+def test_equal_means_are_no_difference(impl):
     assert_verdict(impl, [3.0, 3.0], [3.0, 3.0], False)
     assert_verdict(impl, [3.0, 3.0], [3.5, 3.5], True)
 
@@ -122,7 +126,7 @@ def fitted(impl, compute, error):
     before = [np.array(compute), np.array(error)]
     got = impl.fit_power_law(compute, error)
     assert isinstance(got, tuple | list) and len(got) == 2, "fit_power_law returns two numbers: a, b"
-    assert_untouched(before, [np.array(compute), np.array(error)])
+    assert_untouched(before, [np.array(compute), np.array(error)], ["compute", "error"])
     return got
 
 

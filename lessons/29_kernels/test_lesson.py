@@ -105,6 +105,31 @@ def test_row_sums(impl, size):
     assert_same(sums, x.sum(axis=1), "the sums", TOLERANCE)
 
 
+def cancelling_rows():
+    """5 rows of 160 small whole numbers, but for a large one and its negative in two of each lane's columns.
+
+    A lane that adds up its own five columns, in any order, stays below 2^24, up to which float32 has every
+    whole number. With other columns several large ones meet, and the small ones lose digits.
+    """
+    rng = np.random.default_rng(4)
+    x = rng.integers(-9, 10, (5, 5, 32))  # row, which of the lane's columns, lane
+    large = 2 * rng.integers(2**22, 2**22 + 2**21, (5, 1, 32)) + 1
+    pairs = rng.permuted(np.broadcast_to(np.arange(5)[:, None], x.shape), axis=1)[:, :2]
+    np.put_along_axis(x, pairs, np.concatenate([large, -large], axis=1), axis=1)
+    return x.reshape(5, 160)
+
+
+@pytest.mark.hint(
+    "is test_row_sums passed? Then: lane 0 has columns 0, 32, 64, ..., lane 1 has columns 1, 33, 65, ...; "
+    "with other columns, the large numbers of these rows do not cancel in time, and digits are lost",
+    **WARP_HINTS,
+)
+def test_each_lane_adds_up_columns_32_apart(impl):
+    x, sums = cancelling_rows(), np.full(5, np.nan, np.float32)
+    run_rows(impl, "row_sums", 5, 64, x=x.astype(np.float32), sums=sums, rows=5, D=160)
+    assert_same(sums, x.sum(axis=1).astype(np.float32), "the sums of numbers that cancel in each lane", 0)
+
+
 # --- one block for 32 columns
 
 COLUMNS = {

@@ -20,7 +20,7 @@ LIMITS = importlib.import_module("lessons.27_scaling.limits").LIMITS
 def orthogonalised(impl, g, *steps):
     before = g.copy()
     got = impl.orthogonalise(g, *steps)
-    assert_untouched([before], [g])
+    assert_untouched([before], [g], ["g"])
     return got
 
 
@@ -75,7 +75,7 @@ def test_one_step_of_the_average(impl, decay, step):
     average, weights = rng.normal(size=(2, 3, 4))
     before = average.copy(), weights.copy()
     got = impl.average_step(average, weights, decay, step)
-    assert_untouched(before, (average, weights))
+    assert_untouched(before, (average, weights), ("average", "weights"))
     d = min(decay, (1 + step) / (10 + step))
     assert_same(got, d * before[0] + (1 - d) * before[1], f"the average after step {step}")
 
@@ -110,7 +110,7 @@ def mixed(impl, logits, labels, shares):
     before = [np.array(x) for x in (logits, labels, shares)]
     got = impl.mixed_cross_entropy(logits, labels, shares)
     assert isinstance(got, tuple) and len(got) == 2, "mixed_cross_entropy returns two things: loss, dlogits"
-    assert_untouched(before, [logits, labels, shares])
+    assert_untouched(before, [logits, labels, shares], ["logits", "labels", "shares"])
     return got
 
 
@@ -237,7 +237,7 @@ def test_the_product_is_as_near_as_it_can_be(impl, shape, rank):
     product = np.random.default_rng(rank).normal(size=shape) + 0.7 * np.eye(*shape)
     before = product.copy()
     got = impl.nearest_factors(product, rank)
-    assert_untouched([before], [product])
+    assert_untouched([before], [product], ["product"])
     assert isinstance(got, tuple | list) and len(got) == 2, (
         "nearest_factors returns two matrices: left, right"
     )

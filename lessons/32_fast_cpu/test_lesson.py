@@ -1,5 +1,6 @@
 """Checks of lesson 32."""
 
+import itertools
 import math
 import tracemalloc
 from importlib import import_module
@@ -7,7 +8,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from lessons.referee import assert_operation, assert_same, assert_trust, assert_untouched
+from lessons.referee import Fault, assert_operation, assert_same, assert_trust, assert_untouched
+from lessons.referee.gradients import named
+from lessons.referee.values import assert_form
 from tinyvit import ops
 
 SUSPECTS = import_module("lessons.32_fast_cpu.suspects")
@@ -26,10 +29,22 @@ def inputs(D, O, seed=0):
     }
 
 
+def results(function, names, *arguments):
+    """What the function returns, if it is as many arrays as there are names."""
+    got = function(*arguments)
+    if not isinstance(got, tuple | list) or len(got) != len(names):
+        several = f"{len(names)} arrays: {', '.join(names)}"
+        raise Fault(f"{function.__name__} returns something else than {several}", kind="count")
+    return got
+
+
+FOLDED = "W'", "c'"
+
+
 @pytest.mark.hint("the text has W' and the first number of c': 100 + 10 x 1 + 20 x 7")
 def test_fold_by_hand(impl):
     arrays = [np.array(each, float) for each in ([2, 3], [10, 20], [[1, 5], [7, 1]], [100, 0])]
-    weight, bias = impl.fold(*arrays)
+    weight, bias = results(impl.fold, FOLDED, *arrays)
     assert_same(weight, np.array([[2.0, 10.0], [21.0, 3.0]]), "W'")
     assert_same(bias, np.array([250.0, 70.0]), "c'")
 
@@ -43,7 +58,7 @@ def test_fold_by_hand(impl):
 def test_the_folded_layer_is_the_same_layer(impl, D, O, dtype):
     gain, offset, weight, bias = given = [each.astype(dtype) for each in inputs(D, O).values()]
     before = [each.copy() for each in given]
-    folded_weight, folded_bias = impl.fold(*given)
+    folded_weight, folded_bias = results(impl.fold, FOLDED, *given)
     assert_untouched(before, given, ("gain", "offset", "weight", "bias"))
     n = np.random.default_rng(1).normal(size=(7, D)).astype(dtype)
     assert_same(folded_weight, gain[:, None] * weight, "W'", 1e-6)
@@ -55,19 +70,20 @@ def test_the_folded_layer_is_the_same_layer(impl, D, O, dtype):
 )
 def test_fold_makes_new_arrays(impl):
     gain, offset, weight, bias = np.ones(3), np.zeros(3), np.arange(12.0).reshape(3, 4), np.arange(4.0)
-    folded_weight, folded_bias = impl.fold(gain, offset, weight, bias)
+    folded_weight, folded_bias = results(impl.fold, FOLDED, gain, offset, weight, bias)
     assert not np.may_share_memory(folded_weight, weight), "W' shares its memory with weight"
     assert not np.may_share_memory(folded_bias, bias), "c' shares its memory with bias"
 
 
 @pytest.mark.hint("a gain may be 0: do not divide by it")
 def test_a_gain_of_zero(impl):
-    gain, offset, weight, _ = inputs(3, 4).values()
+    arrays = inputs(3, 4)
+    gain, offset, weight, _ = arrays.values()
     gain[1] = 0
     rng = np.random.default_rng(12)
     dfolded_weight, dfolded_bias = rng.normal(size=(3, 4)), rng.normal(size=4)
-    dgain, *_ = impl.unfold_gradients(dfolded_weight, dfolded_bias, gain, offset, weight)
-    assert_same(dgain, np.einsum("io,io->i", weight, dfolded_weight), "dgain")
+    got = named(impl.unfold_gradients(dfolded_weight, dfolded_bias, gain, offset, weight), arrays)
+    assert_same(got["gain"], np.einsum("io,io->i", weight, dfolded_weight), "dgain")
 
 
 @pytest.mark.hint(
@@ -96,19 +112,23 @@ def test_unfold_gradients(impl, D, O):
 
 @pytest.mark.hint("results are new arrays: dweight *= ... and so on only on an array of your own")
 def test_unfold_gradients_leaves_alone_what_it_is_given(impl):
-    gain, offset, weight, _ = inputs(3, 4).values()
+    arrays = inputs(3, 4)
     rng = np.random.default_rng(4)
-    given = [rng.normal(size=(3, 4)), rng.normal(size=4), gain, offset, weight]
-    before = [each.copy() for each in given]
-    results = impl.unfold_gradients(*given)
-    for each in results:
-        each += 1
-    assert_untouched(before, given, ("dfolded_weight", "dfolded_bias", "gain", "offset", "weight"))
+    given = {"dfolded_weight": rng.normal(size=(3, 4)), "dfolded_bias": rng.normal(size=4), **arrays}
+    del given["bias"]
+    before = [each.copy() for each in given.values()]
+    got = named(impl.unfold_gradients(*given.values()), arrays)
+    assert_untouched(before, [*given.values()], [*given])
+    for (name, result), (argument, array) in itertools.product(got.items(), given.items()):
+        assert not np.shares_memory(result, array), (
+            f"d{name} shares its memory with {argument}: return a copy"
+        )
 
 
 @pytest.mark.hint("the two functions together: fold once, work with W' and c', and unfold once at the end")
 def test_layer_norm_and_linear_as_one(impl):
-    gain, offset, weight, bias = inputs(6, 4, seed=5).values()
+    arrays = inputs(6, 4, seed=5)
+    gain, offset, weight, bias = arrays.values()
     rng = np.random.default_rng(6)
     x, dy = rng.normal(3, 2, (8, 6)), rng.normal(size=(8, 4))
     y, norm = ops.layer_norm(x, gain, offset)
@@ -117,12 +137,11 @@ def test_layer_norm_and_linear_as_one(impl):
     _, dgain, doffset = ops.layer_norm_backward(dn, norm)
 
     n = norm[0]
-    folded_weight, folded_bias = impl.fold(gain, offset, weight, bias)
+    folded_weight, folded_bias = results(impl.fold, FOLDED, *arrays.values())
     assert_same(n @ folded_weight + folded_bias, z, "the output")
-    got = impl.unfold_gradients(n.T @ dy, dy.sum(axis=0), gain, offset, weight)
-    expected = {"dgain": dgain, "doffset": doffset, "dweight": dweight, "dbias": dbias}
-    for each, (name, right) in zip(got, expected.items(), strict=True):
-        assert_same(each, right, name)
+    got = named(impl.unfold_gradients(n.T @ dy, dy.sum(axis=0), gain, offset, weight), arrays)
+    for (name, each), right in zip(got.items(), (dgain, doffset, dweight, dbias), strict=True):
+        assert_same(each, right, f"d{name}")
 
 
 @pytest.mark.hint(
@@ -213,6 +232,9 @@ def attention_arrays(heads, K, dtype="float64"):
     return [rng.normal(size=shape).astype(dtype) for shape in shapes]
 
 
+PARAMETERS = "qkv_weight", "qkv_bias", "out_weight", "out_bias"
+
+
 def unscaled_attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
     """Attention among the rows of x (N, D), head by head, without 1/sqrt(K)."""
     q, k, v = np.split(x @ qkv_weight + qkv_bias, 3, axis=1)
@@ -231,8 +253,8 @@ def unscaled_attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
 def test_folded_attention_is_the_same_attention(impl, heads, K):
     arrays = attention_arrays(heads, K)
     before = [each.copy() for each in arrays]
-    folded = impl.fold_attention(*arrays, heads)
-    assert_untouched(before, arrays)
+    folded = results(impl.fold_attention, PARAMETERS, *arrays, heads)
+    assert_untouched(before, arrays, PARAMETERS)
     x = np.random.default_rng(11).normal(size=(5, heads * K)) / math.sqrt(heads * K)
     expected = ops.attention(x[None], *arrays, heads)[0][0]
     assert_same(folded[1][heads * K :], np.zeros(2 * heads * K), "the new biases of keys and values")
@@ -243,6 +265,7 @@ def test_folded_attention_is_the_same_attention(impl, heads, K):
 @pytest.mark.hint("four new arrays, in the order of the arguments; one made without a dtype is float64")
 def test_folded_attention_in_float32(impl):
     arrays = attention_arrays(2, 3, "float32")
-    for got, given in zip(impl.fold_attention(*arrays, 2), arrays, strict=True):
-        assert (got.shape, got.dtype) == (given.shape, given.dtype)
-        assert not np.may_share_memory(got, given), "a result shares its memory with an argument"
+    folded = results(impl.fold_attention, PARAMETERS, *arrays, 2)
+    for got, given, name in zip(folded, arrays, PARAMETERS, strict=True):
+        assert_form(got, given.shape, given.dtype, f"the new {name}")
+        assert not np.may_share_memory(got, given), f"the new {name} shares its memory with {name}"

@@ -88,7 +88,9 @@ def test_the_verb_follows_the_name():
 
 
 def test_an_input_changed_in_place():
-    assert "argument 2 was changed in place" in str(fault(assert_untouched, [ARRAY, ARRAY], [ARRAY, ARRAY + 1]))
+    assert "argument 2 was changed in place" in str(
+        fault(assert_untouched, [ARRAY, ARRAY], [ARRAY, ARRAY + 1])
+    )
     found = fault(assert_untouched, [ARRAY], [ARRAY.reshape(3, 2)])
     assert "another shape in place" in str(found)
     assert found.kind == "inplace"
