@@ -11,6 +11,8 @@ def test_what_is_ignored_is_that_category_from_that_module():
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         with without_warnings(RuntimeWarning), without_warnings(module="elsewhere"):
+            with without_warnings():
+                warnings.warn("ignored", UserWarning, stacklevel=1)
             warnings.warn("ignored", RuntimeWarning, stacklevel=1)
             warnings.warn("of another category", UserWarning, stacklevel=1)
         warnings.warn("afterwards", RuntimeWarning, stacklevel=1)
