@@ -99,8 +99,9 @@ class ViTClassifier:
 
     def fit(self, X: np.ndarray, y: Labels) -> ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
-        check_settings(batch_size=self.batch_size, epochs=self.epochs, threads=self.threads)
-        check_settings(whiten=self.whiten)
+        check_settings(
+            batch_size=self.batch_size, epochs=self.epochs, threads=self.threads, whiten=self.whiten
+        )
         X, labels = _numbers(X), _labels(y)
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from lessons.referee import (
-    Fault,
     assert_gradient,
     assert_operation,
     assert_same,
     assert_trust,
     assert_untouched,
 )
-from lessons.referee.gradients import named, outcome
+from lessons.referee.gradients import named, outcome, several
 from tinyvit.checking import numerical_gradient
 
 SUSPECTS = importlib.import_module("lessons.25_masked_patches.suspects")
@@ -125,11 +124,7 @@ def predictions(images, patches, classes, asked, seed=0):
 
 
 def loss_and_gradient(impl, *arguments):
-    """What masked_loss returns, if it is two things."""
-    got = impl.masked_loss(*arguments)
-    if not isinstance(got, tuple | list) or len(got) != 2:
-        raise Fault("masked_loss returns something else than two things: loss, dlogits", kind="count")
-    return got
+    return several(impl.masked_loss, ("loss", "dlogits"), *arguments)
 
 
 SIZES = {  # images, patches, classes, chosen ones

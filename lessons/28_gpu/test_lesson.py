@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_same, assert_trust, assert_untouched
+from lessons.referee.gradients import several
 from lessons.referee.values import assert_form
 
 CARDS = importlib.import_module("lessons.28_gpu.cards")
@@ -53,11 +54,8 @@ def bytes_of(kernels, nbytes, kept):
 def assert_traffic(impl, kernels, nbytes, kept, what):
     """Assert that launches and bytes of these kernels are right, as two whole numbers."""
     before = repr((kernels, nbytes, kept))
-    found = impl.traffic(kernels, nbytes, kept)
-    if not isinstance(found, tuple | list) or len(found) != 2:
-        raise Fault("traffic returns something else than two numbers: launches, bytes", kind="count")
+    launches, moved = several(impl.traffic, ("launches", "bytes"), kernels, nbytes, kept)
     assert repr((kernels, nbytes, kept)) == before, "traffic changed what it was given"
-    launches, moved = found
     if launches != len(kernels):
         raise Fault(f"launches are wrong {what}: expected {len(kernels)}, got {launches}", "launches")
     expected = bytes_of(kernels, nbytes, kept)
@@ -336,12 +334,7 @@ def masters():
     return np.concatenate([patterns.view(np.float32), near.view(np.float32), drawn])
 
 
-def halves(impl, w):
-    """What split_master returns, if it is two things."""
-    got = impl.split_master(w)
-    if not isinstance(got, tuple | list) or len(got) != 2:
-        raise Fault("split_master returns something else than two arrays: shadow, rest", kind="count")
-    return got
+HALVES = "shadow", "rest"
 
 
 @pytest.mark.puzzle
@@ -351,7 +344,7 @@ def halves(impl, w):
 def test_the_shadow_is_nearest(impl):
     w = masters()
     before = w.copy()
-    shadow, rest = halves(impl, w)
+    shadow, rest = several(impl.split_master, HALVES, w)
     assert_untouched([before], [w], ["w"])
     for array, name in ((shadow, "shadow"), (rest, "rest")):
         dtype = getattr(array, "dtype", type(array).__name__)
@@ -374,10 +367,10 @@ def test_nothing_is_lost(impl):
     w = masters()
     for shape in ((-1,), (4, -1), (2, 2, -1)):
         part = w[: len(w) // 4 * 4].reshape(shape)
-        parts = halves(impl, part)
+        parts = several(impl.split_master, HALVES, part)
         copies = [each.copy() for each in parts]
         joined = impl.join_master(*parts)
-        assert_untouched(copies, parts, ["shadow", "rest"])
+        assert_untouched(copies, parts, HALVES)
         assert_form(joined, part.shape, part.dtype, "the joined master")
         wrong = np.argwhere(np.asarray(joined).view(np.uint32) != part.view(np.uint32))
         if len(wrong):

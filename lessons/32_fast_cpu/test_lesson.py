@@ -8,8 +8,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from lessons.referee import Fault, assert_operation, assert_same, assert_trust, assert_untouched
-from lessons.referee.gradients import named
+from lessons.referee import assert_operation, assert_same, assert_trust, assert_untouched
+from lessons.referee.gradients import named, several
 from lessons.referee.values import assert_form
 from tinyvit import ops
 
@@ -29,22 +29,13 @@ def inputs(D, O, seed=0):
     }
 
 
-def results(function, names, *arguments):
-    """What the function returns, if it is as many arrays as there are names."""
-    got = function(*arguments)
-    if not isinstance(got, tuple | list) or len(got) != len(names):
-        several = f"{len(names)} arrays: {', '.join(names)}"
-        raise Fault(f"{function.__name__} returns something else than {several}", kind="count")
-    return got
-
-
 FOLDED = "W'", "c'"
 
 
 @pytest.mark.hint("the text has W' and the first number of c': 100 + 10 x 1 + 20 x 7")
 def test_fold_by_hand(impl):
     arrays = [np.array(each, float) for each in ([2, 3], [10, 20], [[1, 5], [7, 1]], [100, 0])]
-    weight, bias = results(impl.fold, FOLDED, *arrays)
+    weight, bias = several(impl.fold, FOLDED, *arrays)
     assert_same(weight, np.array([[2.0, 10.0], [21.0, 3.0]]), "W'")
     assert_same(bias, np.array([250.0, 70.0]), "c'")
 
@@ -58,7 +49,7 @@ def test_fold_by_hand(impl):
 def test_the_folded_layer_is_the_same_layer(impl, D, O, dtype):
     gain, offset, weight, bias = given = [each.astype(dtype) for each in inputs(D, O).values()]
     before = [each.copy() for each in given]
-    folded_weight, folded_bias = results(impl.fold, FOLDED, *given)
+    folded_weight, folded_bias = several(impl.fold, FOLDED, *given)
     assert_untouched(before, given, ("gain", "offset", "weight", "bias"))
     n = np.random.default_rng(1).normal(size=(7, D)).astype(dtype)
     assert_same(folded_weight, gain[:, None] * weight, "W'", 1e-6)
@@ -70,7 +61,7 @@ def test_the_folded_layer_is_the_same_layer(impl, D, O, dtype):
 )
 def test_fold_makes_new_arrays(impl):
     gain, offset, weight, bias = np.ones(3), np.zeros(3), np.arange(12.0).reshape(3, 4), np.arange(4.0)
-    folded_weight, folded_bias = results(impl.fold, FOLDED, gain, offset, weight, bias)
+    folded_weight, folded_bias = several(impl.fold, FOLDED, gain, offset, weight, bias)
     assert not np.may_share_memory(folded_weight, weight), "W' shares its memory with weight"
     assert not np.may_share_memory(folded_bias, bias), "c' shares its memory with bias"
 
@@ -137,7 +128,7 @@ def test_layer_norm_and_linear_as_one(impl):
     _, dgain, doffset = ops.layer_norm_backward(dn, norm)
 
     n = norm[0]
-    folded_weight, folded_bias = results(impl.fold, FOLDED, *arrays.values())
+    folded_weight, folded_bias = several(impl.fold, FOLDED, *arrays.values())
     assert_same(n @ folded_weight + folded_bias, z, "the output")
     got = named(impl.unfold_gradients(n.T @ dy, dy.sum(axis=0), gain, offset, weight), arrays)
     for (name, each), right in zip(got.items(), (dgain, doffset, dweight, dbias), strict=True):
@@ -253,7 +244,7 @@ def unscaled_attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
 def test_folded_attention_is_the_same_attention(impl, heads, K):
     arrays = attention_arrays(heads, K)
     before = [each.copy() for each in arrays]
-    folded = results(impl.fold_attention, PARAMETERS, *arrays, heads)
+    folded = several(impl.fold_attention, PARAMETERS, *arrays, heads)
     assert_untouched(before, arrays, PARAMETERS)
     x = np.random.default_rng(11).normal(size=(5, heads * K)) / math.sqrt(heads * K)
     expected = ops.attention(x[None], *arrays, heads)[0][0]
@@ -265,7 +256,7 @@ def test_folded_attention_is_the_same_attention(impl, heads, K):
 @pytest.mark.hint("four new arrays, in the order of the arguments; one made without a dtype is float64")
 def test_folded_attention_in_float32(impl):
     arrays = attention_arrays(2, 3, "float32")
-    folded = results(impl.fold_attention, PARAMETERS, *arrays, 2)
+    folded = several(impl.fold_attention, PARAMETERS, *arrays, 2)
     for got, given, name in zip(folded, arrays, PARAMETERS, strict=True):
         assert_form(got, given.shape, given.dtype, f"the new {name}")
         assert not np.may_share_memory(got, given), f"the new {name} shares its memory with {name}"

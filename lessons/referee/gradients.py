@@ -131,6 +131,15 @@ def outcome(result):
     return result
 
 
+def several(function: Callable, names: tuple[str, ...], *arguments):
+    """What the function returns for the arguments, which is to be one result for each name."""
+    got = function(*arguments)
+    if not isinstance(got, tuple | list) or len(got) != len(names):
+        expected = f"{len(names)} results: {', '.join(names)}"
+        raise Fault(f"{function.__name__} does not return {expected}", kind="count")
+    return got
+
+
 def named(gradients, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What a backward returned, by the names of the inputs: one gradient for each."""
     names = ", ".join(f"d{name}" for name in inputs)

@@ -120,9 +120,8 @@ def test_images_on_a_gpu_become_the_same_bytes_without_waiting(gpu):
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_the_whole_numbers_of_the_largest_images_fit_into_32_bits(kind, sign):
     side, names, amounts = MOST_PIXELS, np.array([kind]), np.array([sign * RANGES[kind].change])
-    per_column, per_row, first = whole_numbers(names, amounts, side, side)[..., 0].astype(
-        np.int64
-    )  # (2,) each
+    numbers = whole_numbers(names, amounts, side, side).astype(np.int64)
+    per_column, per_row, first = numbers[..., 0]  # (2,) each
     for columns, rows in ((0, 0), (side, 0), (0, side), (side, side)):
         assert (np.abs(per_column * columns + per_row * rows) < 2**31).all()
         assert (np.abs(per_column * columns + per_row * rows + first) < 2**31).all()
