@@ -75,6 +75,11 @@ def test_a_file_and_a_run_are_described(go, model, tmp_path):
     assert go(run.path, "--classes", "7")[1] == summary(preset("nano/8", 16, 7), str(run.path)) + "\n"
 
 
+def test_images_too_large_for_the_kernels_leave_out_what_a_gpu_takes(go):
+    status, out, err = go("nano/4", "--image-size", "8000")
+    assert (status, err) == (0, "") and "8000 x 8000 pixels" in out and "GPU" not in out
+
+
 def test_mistakes_are_one_line(go, tmp_path):
     assert_one_line(go("huge/4"), "huge/4 is not a model", "SIZE/PATCH", "Ti_16-384")
     assert_one_line(go("mini/7"), "patches of 7 x 7 do not divide")

@@ -210,6 +210,10 @@ def test_batches_are_compared_line_by_line(go):
         ),
         (("--predict", "H200", "--batch-size", "2000000000"), ("threads", "fewer images at a time")),
         (("--predict", "H200", "--batch-size", "65536"), ("65,536 blocks", "fewer images at a time")),
+        (
+            ("--predict", "H200", "--model", "L/16", "--batch-size", "30000"),
+            ("partial sums", "fewer images at a time"),
+        ),
         (("--predict", ""), ("no data sheet",)),
         (("--predict", "H200", "--vs", "torch"), ("--vs", "--predict")),
         (("--compile",), ("--vs torch",)),

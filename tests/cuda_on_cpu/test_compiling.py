@@ -1,5 +1,7 @@
 """Compiling: what a person without a compiler or with a mistake reads, and that nothing is compiled twice."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,27 @@ def test_too_large_arrays_in_shared_memory():
     body = "__shared__ int a[8000], b[8000];\n a[threadIdx.x] = 1; b[threadIdx.x] = 2; x[threadIdx.x] = 3;"
     with pytest.raises(LaunchError, match=r"up to b have 64000 bytes, and the compiler allows 49152"):
         launch(CODE.replace("x[threadIdx.x] = 7;", body))
+
+
+@pytest.mark.parametrize(
+    "shared, allowed, message",
+    [
+        (
+            40 * 1024,
+            48 * 1024,
+            "up to kept have 40960 bytes, and extern __shared__ 40960: .* at most 49152 .*max_",
+        ),
+        (100 * 1024, 200 * 1024, "40960 bytes, and extern __shared__ 204800: .* at most 232448 "),
+        (8 * 1024, 48 * 1024, ""),
+        (187 * 1024, 187 * 1024, ""),
+    ],
+)
+def test_arrays_in_shared_memory_that_are_too_large_together(shared, allowed, message):
+    body = "__shared__ int kept[10240]; kept[threadIdx.x] = 7; x[threadIdx.x] = kept[threadIdx.x];"
+    kernel = RawModule(code=CODE.replace("x[threadIdx.x] = 7;", body)).get_function("fill")
+    kernel.max_dynamic_shared_size_bytes = allowed
+    with pytest.raises(LaunchError, match=message) if message else nullcontext():
+        kernel((1,), (4,), (np.zeros(4, np.int32),), shared_mem=shared)
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,29 @@ def test_atomics_count_everybody(small):
     assert total[0] == 150
 
 
-def test_extern_c_needs_no_name_expression():
-    code = 'extern "C" __global__ void\n__launch_bounds__(64) one(int* x) { x[threadIdx.x] = 1; }'
-    module = RawModule(code=code)
+@pytest.mark.parametrize("bounds", ["64", "32 * (1 + 1), (2)"])
+def test_extern_c_needs_no_name_expression(bounds):
+    code = 'extern "C" __global__ void\n__launch_bounds__(BOUNDS) one(int* x) { x[threadIdx.x] = 1; }'
+    module = RawModule(code=code.replace("BOUNDS", bounds))
     x = np.zeros(3, np.int32)
     module.get_function("one")((1,), (3,), (x,))
     assert x.tolist() == [1, 1, 1]
+
+
+def test_conversions_to_int_stop_at_the_ends_and_take_0_for_nan():
+    code = """extern "C" __global__ void convert(const float* x, int* y) {
+        const float value = x[threadIdx.x];
+        y[3 * threadIdx.x] = __float2int_rd(value);
+        y[3 * threadIdx.x + 1] = __float2int_rn(value);
+        y[3 * threadIdx.x + 2] = __float2int_rz(value);
+    }"""
+    x = np.array([-2.5, 1.5, 2147483520, 2**31, np.inf, -(2**31), -3e9, -np.inf, np.nan], np.float32)
+    y = np.zeros((9, 3), np.int32)
+    RawModule(code=code).get_function("convert")((1,), (9,), (x, y))
+    most, least = 2**31 - 1, -(2**31)
+    assert y[:2].tolist() == [[-3, -2, -2], [1, 2, 1]]
+    assert y[:, 1].tolist() == [-2, 2, 2147483520, most, most, least, least, least, 0]
+    assert (y[2:, [0, 2]] == y[2:, 1:2]).all()
 
 
 def test_included_files_and_definitions(tmp_path):

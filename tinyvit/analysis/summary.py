@@ -7,6 +7,7 @@ from math import prod
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
 from tinyvit.engine.cuda.support import unsupported
 from tinyvit.engine.cuda.workspace import plan_workspace
+from tinyvit.errors import UserError
 from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
 
@@ -72,7 +73,7 @@ def _cuda_engine(config: ViTConfig, batch: int = 128) -> list[tuple[str, str]]:
     """What a step of training takes on a GPU, and where most of its memory goes."""
     try:
         plan = plan_step(config, batch, Options("bf16", update=Update("adamw")))
-    except OverflowError:  # the kernels count in 32 bits; no card has the memory for such a model
+    except UserError:  # kernels cannot have so many of these images at a time
         return []
     workspace = plan_workspace(plan)
     largest = (f"{name.removeprefix('blocks.')} {_bytes(size)}" for name, size in workspace.largest(4))

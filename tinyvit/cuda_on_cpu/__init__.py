@@ -35,11 +35,13 @@ for mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32, with the same layout; d
 
 What it does not show: speed; memory operations that overtake each other, which need __threadfence; what fast
 mathematics (__expf, rsqrtf, fused multiply-adds) does to the last bits, and that CuPy's compiler takes 0 for
-numbers below 1e-38; in which order tensor cores add; how many registers a kernel needs. Neither local arrays
-are checked nor variables declared __device__ or __constant__, nor that all threads reach the same barrier if
-it is in a function that both branches of an if call. What is right, but reported: a block that reads what
-others wrote because an atomic counter told it that they are done. Endless loops and blocks that wait for each
-other never end. There are no headers for float16 and for cooperative groups.
+numbers below 1e-38; in which order tensor cores add; how many registers a kernel needs; that a block has more
+threads than __launch_bounds__ allows; what a cast gives of a number that the new type cannot hold, or a shift
+by 32 or more. Neither local arrays are checked nor variables declared __device__ or __constant__, nor that
+arrays are different where __restrict__ promises it, nor that all threads reach the same barrier if it is
+in a function that both branches of an if call. What is right, but reported: a block that reads what others
+wrote because an atomic counter told it that they are done. Endless loops and blocks that wait for each other
+never end. There are no headers for float16 and for cooperative groups.
 """
 
 from tinyvit.cuda_on_cpu.checking import Checking, Traffic, checking, thread_order

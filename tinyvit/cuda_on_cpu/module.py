@@ -48,6 +48,7 @@ class _Launch(ctypes.Structure):
         ("grid", ctypes.c_uint * 3),
         ("block", ctypes.c_uint * 3),
         ("shared_bytes", ctypes.c_size_t),
+        ("allowed", ctypes.c_size_t),
         ("seed", ctypes.c_ulonglong),
         ("stacks", ctypes.c_void_p),
         ("message", ctypes.c_void_p),
@@ -133,6 +134,7 @@ class Kernel:
             raise TypeError(f"{self.name}: {error}") from None
         launch = _Launch(entry=ctypes.pointer(entry), grid=grid, block=block)
         launch.shared_bytes, launch.seed = shared_mem, way.seed
+        launch.allowed = self.max_dynamic_shared_size_bytes
         if not way.checked:
             return self._launch(launch, values, False)
         if np.prod(grid, dtype=np.int64) > MOST_CHECKED_BLOCKS:

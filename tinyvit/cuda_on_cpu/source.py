@@ -35,7 +35,7 @@ def gather(code: str, name: str, folders: list[Path]) -> dict[str, str]:
 
 def bare_kernels(code: str) -> list[str]:
     """The kernels that are extern "C", which can be asked for without a name expression."""
-    plain = re.sub(r"__launch_bounds__\s*\([^()]*\)", "", _without_comments(code))
+    plain = re.sub(r"__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)", "", _without_comments(code))
     return BARE_KERNEL.findall(plain)
 
 

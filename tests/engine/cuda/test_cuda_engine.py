@@ -216,3 +216,5 @@ def test_images_and_targets_that_do_not_fit_are_refused_as_by_the_reference(any_
         engine.logits(x[:, :7])
     with pytest.raises(ValueError, match="targets have shape"):
         engine.loss_and_grads(x, any_cuda.xp.asarray(labels[:2]))
+    with pytest.raises(ValueError, match="labels are float32, expected whole numbers"):
+        engine.loss_and_grads(x, any_cuda.xp.asarray(labels.astype("float32") + 0.7))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.engine.cuda.run import assert_agrees, run
 from tinyvit.engine.cuda.calls.sums import ColumnSum, add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.errors import UserError
 
 
 @settings(max_examples=15)
@@ -62,6 +63,13 @@ def test_two_sums_with_one_target_are_refused():
     with pytest.raises(ValueError, match="same target"):
         column_jobs(sums)
     assert len(column_jobs([sums[0], sums[1]._replace(target=104)])) == 4
+
+
+def test_more_partial_sums_than_an_int_can_count_ask_for_fewer_images():
+    at_the_end = ColumnSum(2**31 - 32, rows=1, columns=32, target=0, stride=32)
+    assert column_jobs([at_the_end])[0, 0] == 2**31 - 32
+    with pytest.raises(UserError, match=r"partial sums .* give fewer images at a time"):
+        column_jobs([at_the_end._replace(columns=33)])
 
 
 def test_bytes_are_counted_for_the_sums_that_are_taken():

@@ -86,12 +86,9 @@ def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
     """
     dataset = (_IMAGES, *config.image_size, config.channels)
     update = Update("adamw", weight_decay=0.05, clip=1.0)
-    try:
-        if mode == "infer":
-            return plan_inference(config, batch, Options(precision, trains=False))
-        return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
-    except OverflowError:  # the kernels count in 32 bits
-        raise UserError(f"a batch of {batch:,} images is too large for the kernels: give fewer.") from None
+    if mode == "infer":
+        return plan_inference(config, batch, Options(precision, trains=False))
+    return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
 
 
 def predict(config: ViTConfig, batch: int, precision: str, mode: str, card: Card) -> Prediction:

@@ -24,13 +24,24 @@ size_t static_used;
 static size_t static_bytes;  // as static_used, without the gaps
 static unsigned long long launch_number;
 
+// If a kernel asks for more than is usual, all that it asks for counts, as it does for CUDA's driver.
+static void check_shared_bytes(const char* name) {
+    if (static_bytes > STATIC_BYTES)
+        fail("the __shared__ arrays up to %s have %zu bytes, and the compiler allows %zu. Use extern __shared__, "
+             "with its size given to the launch", name, static_bytes, STATIC_BYTES);
+    const bool asks = launch.allowed > STATIC_BYTES;
+    const size_t others = asks ? launch.allowed : launch.shared_bytes, most = asks ? MOST_SHARED : STATIC_BYTES;
+    if (static_bytes + others > most)
+        fail("the __shared__ arrays up to %s have %zu bytes, and extern __shared__ %zu: a block has at most %zu for "
+             "both%s", name, static_bytes, others, most,
+             asks ? "" : ", unless max_dynamic_shared_size_bytes asks for more than that");
+}
+
 void* shared_array(SharedArray& array, size_t bytes, size_t alignment, const char* name) {
     if (array.launch != launch_number) {
         alignment = alignment < 16 ? 16 : alignment;
         static_bytes = ((static_bytes + alignment - 1) & ~(alignment - 1)) + bytes;
-        if (static_bytes > STATIC_BYTES)
-            fail("the __shared__ arrays up to %s have %zu bytes, and the compiler allows %zu. Use extern __shared__, "
-                 "with its size given to the launch", name, static_bytes, STATIC_BYTES);
+        check_shared_bytes(name);
         array.offset = static_cast<unsigned>((static_used + GAP + alignment - 1) & ~(alignment - 1));
         array.launch = launch_number;
         static_used = array.offset + bytes;

@@ -8,7 +8,8 @@
 namespace tinyvit {
 
 constexpr unsigned MOST_THREADS = 1024;  // of a block
-constexpr size_t STATIC_BYTES = 48 * 1024;  // of __shared__ arrays whose size is known when compiling
+// Of __shared__ arrays whose size is known when compiling, and of all unless the kernel asks for more.
+constexpr size_t STATIC_BYTES = 48 * 1024;
 constexpr size_t GAP = 64;  // between two of them, to see an index that leaves the first one
 
 struct Group {  // lanes that have arrived at a meeting and wait for the others
@@ -41,7 +42,7 @@ struct Launch {
     const Entry* entry;
     void** arguments;
     unsigned grid[3], block[3];
-    size_t shared_bytes;
+    size_t shared_bytes, allowed;  // of extern __shared__: in this launch, and at most
     unsigned long long seed;
     char *stacks, *message;
     size_t stack_bytes, message_bytes;

@@ -129,6 +129,8 @@ class CudaEngine(ReferenceEngine):
         B, C = len(images), self.config.classes
         if targets.shape not in ((B,), (B, C)):
             raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C})")
+        if targets.ndim == 1 and targets.dtype.kind not in "iu":
+            raise ValueError(f"labels are {targets.dtype}, expected whole numbers")
         options = self._options(
             noise=self._draws and noise is not None, soft=targets.ndim == 2, share=share, fresh=False
         )

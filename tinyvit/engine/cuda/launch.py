@@ -14,6 +14,7 @@ from tinyvit.errors import UserError
 
 MOST_BLOCKS = 65_535  # that CUDA allows in the second and third direction of a grid
 MOST_THREADS = 2**31 - 1  # in the first direction: kernels number them by an int
+FEWER_IMAGES = "give fewer images at a time, in a smaller batch or in more parts of it (accumulate)."
 ITEM_BYTES = {"float32": 4, "bfloat16": 2, "uint8": 1, "int32": 4, "uint32": 4}
 
 
@@ -76,15 +77,15 @@ class Launch:
     label: str = field(default="", compare=False)  # which part of the model it serves, for tables
 
     def __post_init__(self) -> None:
-        fewer = "give fewer images at a time, in a smaller batch or in more parts of it (accumulate)."
         if max(self.grid[1:], default=1) > MOST_BLOCKS:
             blocks = " x ".join(f"{count:,}" for count in self.grid) + " blocks"
             raise UserError(
-                f"{self.function} has {blocks}, expected at most {MOST_BLOCKS:,} after the first x: {fewer}"
+                f"{self.function} has {blocks}, expected at most {MOST_BLOCKS:,} after the first x: "
+                f"{FEWER_IMAGES}"
             )
         if (threads := self.grid[0] * self.block[0]) > MOST_THREADS:
             raise UserError(
-                f"{self.function} has {threads:,} threads, expected at most {MOST_THREADS:,}: {fewer}"
+                f"{self.function} has {threads:,} threads, expected at most {MOST_THREADS:,}: {FEWER_IMAGES}"
             )
 
     @property

@@ -96,9 +96,14 @@ TINYVIT_SAME_BITS(__longlong_as_double, long long, double)
 
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
 inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-inline int __float2int_rz(float x) { return static_cast<int>(x); }
+inline int tinyvit_to_int(float x) {  // what int cannot hold becomes the end it is nearest to, and NaN 0
+    if (x >= 0x1p31f) return 0x7fffffff;
+    if (x < -0x1p31f) return -0x7fffffff - 1;
+    return x == x ? static_cast<int>(x) : 0;
+}
+inline int __float2int_rn(float x) { return tinyvit_to_int(rintf(x)); }
+inline int __float2int_rd(float x) { return tinyvit_to_int(floorf(x)); }
+inline int __float2int_rz(float x) { return tinyvit_to_int(x); }
 inline unsigned __umulhi(unsigned x, unsigned y) { return static_cast<unsigned long long>(x) * y >> 32; }
 inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
 inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.engine.cuda.launch import Buffer, Launch
+from tinyvit.engine.cuda.launch import FEWER_IMAGES, Buffer, Launch
+from tinyvit.errors import UserError
 
 _COLUMNS, _HEIGHT = 32, 16  # threads of a block: side by side and one above the other
+_MOST = 2**31 - 1  # numbers of a job
 
 
 class ColumnSum(NamedTuple):
@@ -29,12 +31,15 @@ class ColumnSum(NamedTuple):
 def column_jobs(sums: Iterable[ColumnSum]) -> np.ndarray:
     """The table of jobs (count, 5), int32: the sums, cut into pieces of at most 32 columns, one for a block.
 
-    Blocks run in any order, so no two may add to the same gradient: ValueError if two do.
+    Blocks run in any order, so no two may add to the same gradient: ValueError if two do. UserError if there
+    are more partial sums than the table can count.
     """
     found = []
     for start, rows, columns, target, stride in sums:
         for c in range(0, columns, _COLUMNS):
             found.append((start + c, rows, min(_COLUMNS, columns - c), target + c, stride))
+    if max(map(max, found), default=0) > _MOST:
+        raise UserError(f"the partial sums of a step are more than kernels can count (2^31): {FEWER_IMAGES}")
     jobs = np.array(found, np.int32).reshape(-1, 5)
     ends = jobs[np.argsort(jobs[:, 3], kind="stable")]
     if (ends[:-1, 3] + ends[:-1, 2] > ends[1:, 3]).any():
