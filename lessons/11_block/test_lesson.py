@@ -5,7 +5,8 @@ import importlib
 import numpy as np
 import pytest
 
-from lessons.referee import assert_exposed, assert_gradients, assert_operation, assert_same
+from lessons.referee import assert_exposed, assert_gradients, assert_operation, assert_same, assert_untouched
+from lessons.referee.gradients import several
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.model.block import block as library_block
 from tinyvit.ops import attention, layer_norm, mlp
@@ -37,15 +38,16 @@ def inputs(seed=0, batch=2, tokens=5):
 
 def forward(impl, heads=HEADS):
     """The answer's block as a function of x and the twelve parameters."""
-    return lambda x, *values: impl.block(x, dict(zip(SHAPES, values, strict=True)), heads)
+
+    def run(x, *values):
+        return several(impl.block, ("y", "a cache"), x, dict(zip(SHAPES, values, strict=True)), heads)
+
+    return run
 
 
-def in_order(result):
-    """dx and the gradients of a dict, in the order of forward's arguments."""
-    assert isinstance(result, tuple) and len(result) == 2, (
-        "the backward should return two things: dx, and a dict of gradients"
-    )
-    dx, grads = result
+def in_order(backward, *arguments):
+    """dx and the gradients of a dict, as a backward returns them, in the order of forward's arguments."""
+    dx, grads = several(backward, ("dx", "a dict of gradients"), *arguments)
     assert isinstance(grads, dict), f"the second result is a {type(grads).__name__}, expected a dict"
     missing = [name for name in SHAPES if name not in grads]
     assert not missing, f"no gradient for {', '.join(missing)}"
@@ -54,7 +56,7 @@ def in_order(result):
 
 def backward(impl):
     """The answer's gradients, in the order of forward's arguments."""
-    return lambda dy, cache: in_order(impl.block_backward(dy, cache))
+    return lambda dy, cache: in_order(impl.block_backward, dy, cache)
 
 
 @pytest.mark.hint(
@@ -89,7 +91,7 @@ def test_the_second_branch_is_added_to_the_result_of_the_first(impl):
 @pytest.mark.parametrize("heads", [3, 2])
 def test_values(impl, heads):
     arrays = inputs(1)
-    y, _ = forward(impl, heads)(*arrays.values())
+    y, _ = forward(impl, heads)(*(array.copy() for array in arrays.values()))
     config = ViTConfig(4, 2, width=6, mlp_width=7, heads=heads, layers=1, classes=4)
     params = Params.zeros(layout(config), "float64")
 
@@ -117,7 +119,7 @@ def test_backward(impl):
 def test_the_order_of_the_dict_does_not_matter(impl):
     arrays = inputs(7)
     x = arrays.pop("x")
-    expected, _ = impl.block(x, arrays, HEADS)
+    expected, _ = impl.block(x, dict(arrays), HEADS)
     exchanged = {"norm1.weight": "norm2.weight", "norm1.bias": "norm2.bias"}
     exchanged |= {second: first for first, second in exchanged.items()}
     order = [exchanged.get(name, name) for name in arrays]  # norm2's first, and every shape still fits
@@ -126,8 +128,8 @@ def test_the_order_of_the_dict_does_not_matter(impl):
     assert_same(y, expected, "y with the parameters in another order")
     assert list(turned) == order, "block changed the dict it was given"
     dy = np.random.default_rng(8).normal(size=x.shape)
-    results = in_order(impl.block_backward(dy, cache))
-    first = in_order(impl.block_backward(dy, impl.block(x, arrays, HEADS)[1]))
+    results = in_order(impl.block_backward, dy, cache)
+    first = in_order(impl.block_backward, dy, impl.block(x, arrays, HEADS)[1])
     for name, got, want in zip(["dx", *SHAPES], results, first, strict=True):
         assert_same(got, want, f"{name} with the parameters in another order")
 
@@ -147,6 +149,12 @@ def test_a_stack_of_blocks(impl):
         return impl.block_backward(impl.block_backward(dy, cache[1])[0], cache[0])[0]
 
     assert_gradients(stack, stack_backward, {"x": x})
+    y, (first, second) = stack(x)
+    dmiddle, of_upper = impl.block_backward(np.ones_like(y), second)
+    kept = {name: gradient.copy() for name, gradient in of_upper.items()}
+    impl.block_backward(dmiddle, first)
+    for name in SHAPES:
+        assert_same(of_upper[name], kept[name], f"d{name} of the upper block, after the lower one's backward")
 
 
 @pytest.mark.hint(
@@ -162,10 +170,15 @@ def test_guilty_block(impl):
 def test_post_norm_values(impl):
     arrays = inputs(11)
     x = arrays.pop("x")
-    y, _ = impl.post_norm_block(x, arrays, HEADS)
     p = list(arrays.values())
-    middle = layer_norm(x + attention(x, *p[2:6], HEADS)[0], *p[:2])[0]
-    assert_same(y, layer_norm(middle + mlp(middle, *p[8:])[0], *p[6:8])[0], "y of the post-norm block")
+    backwards = dict(reversed(arrays.items()))
+    for heads in (3, 2):
+        middle = layer_norm(x + attention(x, *p[2:6], heads)[0], *p[:2])[0]
+        right = layer_norm(middle + mlp(middle, *p[8:])[0], *p[6:8])[0]
+        given = x.copy()
+        y, _ = several(impl.post_norm_block, ("y", "a function"), given, backwards, heads)
+        assert_untouched([x], [given], ["x"])
+        assert_same(y, right, f"y of the post-norm block with {heads} heads")
 
 
 @pytest.mark.puzzle
@@ -176,6 +189,6 @@ def test_post_norm_values(impl):
 def test_post_norm_backward(impl):
     assert_operation(
         lambda x, *values: impl.post_norm_block(x, dict(zip(SHAPES, values, strict=True)), HEADS),
-        lambda dy, back: in_order(back(dy)),
+        lambda dy, back: in_order(back, dy),
         {"three images": inputs(12, batch=3, tokens=4)},
     )

@@ -45,6 +45,7 @@ def test_parameter_count(impl):
         ("s/16", (64, 160), 7, 21_608_455),
     ):
         got = impl.parameter_count(preset(name, size, classes))
+        assert got is not None, "parameter_count returns None: does it end with a return?"
         assert got == expected, (
             f"{name}, {size} pixels, {classes} classes: expected {expected:,}, got {got:,}"
         )

@@ -24,7 +24,7 @@ def clip_norm(g, largest):
 def learning_rate(step, total, peak, warmup, decay="cosine"):
     """Learning rate (a float) of a step, counted from 1 to total; decay is 'cosine' or 'linear'.
 
-    warmup is a number of steps, and may be 0.
+    warmup is a number of steps, from 0 to total.
     """
     raise NotImplementedError("write learning_rate: the warm-up, then half a cosine wave or a straight line")
 

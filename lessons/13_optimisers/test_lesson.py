@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import assert_same, assert_trust, assert_untouched
+from lessons.referee.gradients import several
 from tinyvit.model import Params, rows_of
 from tinyvit.optim import AdamW
 from tinyvit.optim import learning_rate as library_rate
@@ -23,16 +24,12 @@ def start(seed=0, shape=(3, 4)):
 
 def step_of(impl, *arguments, **more):
     """The three arrays that adamw_step returns."""
-    result = impl.adamw_step(*arguments, **more)
-    assert isinstance(result, tuple | list) and len(result) == 3, "adamw_step returns three arrays: w, m, v"
-    return result
+    return several(impl.adamw_step, ("w", "m", "v"), *arguments, **more)
 
 
 def clipped(impl, g, largest):
     """The two things that clip_norm returns."""
-    result = impl.clip_norm(g, largest)
-    assert isinstance(result, tuple | list) and len(result) == 2, "clip_norm returns two things: g, its norm"
-    return result
+    return several(impl.clip_norm, ("g", "its norm"), g, largest)
 
 
 @pytest.mark.hint("the decay never enters g, m or v: w shrinks by the factor 1 - lr * weight_decay (adam 5)")
@@ -87,13 +84,22 @@ def test_the_first_step_is_lr_long_whatever_the_gradient(impl):
     assert_same(w, np.array([0.9, 1.1, 0.9]), "w")
 
 
+@pytest.mark.hint("the corrections are powers of the step that you are told, however large it is")
+@pytest.mark.parametrize("step", [30, 1000])
+def test_a_late_step(impl, step):
+    arrays = start(6)
+    expected = SOLUTION.adamw_step(*arrays, 0.1, step)
+    w, _, _ = step_of(impl, *(array.copy() for array in arrays), 0.1, step)
+    assert_same(w, expected[0], f"w after step {step}")
+
+
 @pytest.mark.hint("every number of the model is on its own: shapes, axes and neighbours do not matter")
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4)])
 def test_any_shape(impl, shape):
     arrays = start(4, shape)
     for name, got, expected in zip(
         "wmv",
-        step_of(impl, *arrays, 0.02, 3, weight_decay=0.2),
+        step_of(impl, *(array.copy() for array in arrays), 0.02, 3, weight_decay=0.2),
         SOLUTION.adamw_step(*arrays, 0.02, 3, weight_decay=0.2),
         strict=True,
     ):
@@ -136,6 +142,8 @@ def test_a_short_gradient_stays_as_it_is(impl):
         short, norm = clipped(impl, g, largest)
         assert_same(short, g, f"a gradient of norm 0.5 with the limit {largest}")
         assert_same(float(norm), 0.5, "the norm")
+    tiny = np.array([3e-9, -4e-9])
+    assert_same(clipped(impl, tiny, 1.0)[0] * 1e9, tiny * 1e9, "a gradient of norm 5e-9, times 1e9,")
     assert_same(clipped(impl, np.zeros(3), 1.0)[0], np.zeros(3), "a gradient of zeros")
 
 
@@ -148,7 +156,8 @@ def test_warm_up(impl):
 
 @pytest.mark.hint("the cosine is the decay when none is named")
 def test_cosine_by_default(impl):
-    assert_same(impl.learning_rate(30, 40, 1.0, 8), library_rate(30, 40, 1.0, 8), "the rate of step 30 of 40")
+    named = impl.learning_rate(30, 40, 1.0, 8, "cosine")
+    assert_same(impl.learning_rate(30, 40, 1.0, 8), named, "the rate of step 30 of 40")
 
 
 @pytest.mark.hint("what is done when the last step begins is less than 1: count the step - 1 before it")
@@ -178,6 +187,11 @@ def test_decay(impl, decay):
 def test_no_warm_up(impl):
     assert_same(impl.learning_rate(1, 4, 1.0, 0, "linear"), 1.0, "the rate of step 1 of 4")
     assert_same(impl.learning_rate(2, 4, 1.0, 0, "linear"), 0.75, "the rate of step 2 of 4")
+
+
+@pytest.mark.hint("there may be no decay either: divide by total - warmup only after the warm-up")
+def test_nothing_but_warm_up(impl):
+    assert_same(impl.learning_rate(3, 4, 1.0, 4), 0.75, "the rate of step 3 of 4, with a warm-up of 4")
 
 
 def corrected_as_in_step_1(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
@@ -234,6 +248,7 @@ def test_trust_adamw(impl):
 )
 def test_largest_rate(impl, steepness, momentum):
     got, expected = impl.largest_rate(steepness, momentum), 2 * (1 + momentum) / steepness
+    assert got is not None, "largest_rate returns None: does it end with a return?"
     assert abs(got - expected) < 2e-3 * expected, (
         f"steepness {steepness}, momentum {momentum}: with lr {got:.6g} the walk "
         f"{'explodes' if got > expected else 'still comes down, and so it does with larger ones'}"

@@ -38,10 +38,11 @@ def guilty_drop_path():
 
 
 def hold_out(labels, count, seed):
-    """Split images by their labels (n,) for training and validation; return (train, held_out), two indices.
+    """Split images by their labels (n,) for training and validation; return (train, held_out), two arrays.
 
     held_out has count indices, train all others, both in ascending order. Every class gives its share: count
     times its part of all images or, as that is seldom a whole number, as near to it as possible. Which
-    images of a class are taken is random, and depends on the seed alone.
+    images of a class are taken is random, and depends on the seed alone: draw with a generator of your own,
+    and leave NumPy's global one as it is.
     """
     raise NotImplementedError("write hold_out: decide how many of each class, then which of them")

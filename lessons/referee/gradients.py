@@ -113,7 +113,7 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
         if not np.allclose(first[name], again, rtol=1e-5, atol=1e-5 * np.abs(again).max(initial=0)):
             raise Fault(
                 f"d{name} is another one when the backward runs a second time on the same cache: "
-                "the backward writes into what the forward has kept",
+                "the backward writes into what the forward has kept, or draws random numbers anew",
                 f"d{name}",
                 "cache",
             )
@@ -131,9 +131,9 @@ def outcome(result):
     return result
 
 
-def several(function: Callable, names: tuple[str, ...], *arguments):
+def several(function: Callable, names: tuple[str, ...], *arguments, **more):
     """What the function returns for the arguments, which is to be one result for each name."""
-    got = function(*arguments)
+    got = function(*arguments, **more)
     if not isinstance(got, tuple | list) or len(got) != len(names):
         expected = f"{len(names)} results: {', '.join(names)}"
         raise Fault(f"{function.__name__} does not return {expected}", kind="count")
