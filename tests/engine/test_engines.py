@@ -15,6 +15,7 @@ from tests.helpers import distance, random_batch, seeds, small_models, tiny_conf
 from tinyvit import model
 from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
+from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
@@ -269,6 +270,22 @@ def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkey
     engine.logits(images)
     engine.features(images)
     assert within == {1} and get() == 2
+
+
+def test_a_step_has_the_same_bits_however_many_threads_blas_may_use(blas):
+    """The gradient's norm is a product of two vectors, which BLAS cuts into a part for each thread."""
+    _, set_ = blas
+    config = tiny_config(width=96, mlp_width=384)
+    bits = []
+    for threads in (1, 2, 3):
+        set_(threads)
+        params, images, labels = draw(config, 1, 8, "float64")
+        pixels = (images * 50 % 256).astype("uint8")
+        training = Training(pixels, labels, make_optimizer("adam", params), clip=0.1)
+        engine = CpuEngine(config, params, training=training, threads=1)
+        norms = [engine.step(plan_batch(0, step, np.arange(8)), 1e-3)[1] for step in range(1, 9)]
+        bits.append((np.array(norms).tobytes(), params.flat.tobytes()))
+    assert bits[0] == bits[1] == bits[2]
 
 
 def test_when_a_thread_fails_the_others_have_ended_before_the_caller_hears_of_it(blas):

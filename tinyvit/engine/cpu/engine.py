@@ -21,7 +21,9 @@ from queue import SimpleQueue
 import numpy as np
 
 from tinyvit import model
-from tinyvit.engine.blas import blas_threads, keep_freed_memory
+from tinyvit.backend import Array
+from tinyvit.data import BatchPlan
+from tinyvit.engine.blas import blas_threads, keep_freed_memory, one_blas_thread
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
@@ -76,6 +78,11 @@ class CpuEngine(ReferenceEngine):
         if isinstance(own, (Adam, Muon)):
             own.spread_with(self._threads.do)
         keep_freed_memory()
+
+    def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
+        """See ReferenceEngine.step. The last bits of a gradient's norm depend on BLAS's number of threads."""
+        with one_blas_thread():
+            return super().step(plan, lr)
 
     def loss_and_grads(
         self,
