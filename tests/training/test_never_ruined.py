@@ -184,6 +184,17 @@ def test_signals_are_left_alone_outside_the_main_thread(photos, tmp_path):
     assert len(metrics(tmp_path / "run")) == 1
 
 
+def test_a_signal_that_is_not_handled_by_python_is_left_alone(monkeypatch):
+    changed, real = [], signal.signal
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)  # its handler was installed by a C program
+    monkeypatch.setattr(
+        signal, "signal", lambda number, handler: changed.append(number) or real(number, handler)
+    )
+    with stop_signals():
+        pass
+    assert not changed
+
+
 # Longer than planned, and once more.
 
 
@@ -199,6 +210,22 @@ def test_a_finished_run_can_be_extended(command, photos, tmp_path):
     assert_same_run(run, tmp_path / "long")
     settings = json.loads((run / "config.json").read_text())["settings"]
     assert settings == json.loads((tmp_path / "long" / "config.json").read_text())["settings"]
+
+
+def test_what_is_chosen_when_a_run_is_extended_holds_for_that_time_only(
+    command, photos, tmp_path, monkeypatch
+):
+    run = tmp_path / "run"
+    assert command(*tiny(photos, run, "--epochs", "1"))[0] == 0
+    before = json.loads((run / "config.json").read_text())["settings"]
+    monkeypatch.chdir(photos.parent)
+    free = ("--threads", "1", "--device", "cpu", "--data-dir", photos.name)
+    assert command("--resume", run, "--epochs", "2", *free)[0] == 0
+    monkeypatch.chdir(tmp_path)
+    for flags in (("--epochs", "3"), ()):  # () only asks how long it should be
+        assert command("--resume", run, *flags)[0] == 0
+    after = json.loads((run / "config.json").read_text())["settings"]
+    assert after == before | {"epochs": 3, "steps": None}
 
 
 def test_the_schedule_of_an_extended_run_is_that_of_the_longer_one(command, photos, tmp_path):
@@ -283,7 +310,7 @@ def test_what_best_says_is_what_best_npz_holds_when_an_epoch_is_completed_later(
     assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
     best = (run / "best.npz").read_bytes()
     status, out, _ = command("--resume", run, "--steps", "8")
-    assert status == 0 and "the best epoch by test accuracy was 2, with 90.0%" in out
+    assert status == 0 and "% after the last epoch; the best epoch by test accuracy was 2, with 90.0%" in out
     assert (run / "best.npz").read_bytes() == best
     progress = json.loads(str(arrays(run / "last.npz")["progress"]))
     assert (progress["best"], progress["best_epoch"]) == (0.9, 2)

@@ -96,13 +96,16 @@ def resumed_trainer(
         progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, around)
-    trainer.saver.recorded |= {name: getattr(before, name) for name in FREE_ON_RESUME}
+    kept = {
+        name: getattr(before, name) for name in FREE_ON_RESUME
+    }  # what is chosen anew is for this time only
+    trainer.saver.recorded |= kept
     if checkpoint:
         trainer.restore(checkpoint)
     if length(settings) != length(before):
         if checkpoint:
             trainer.save()
-        ranks.first(run.extend, settings)
+        ranks.first(run.extend, replace(settings, **kept))
         progress.note(
             f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
             f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"

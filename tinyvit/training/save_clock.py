@@ -27,8 +27,7 @@ class SaveClock:
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that, or a multiple if writing was not quick.
 
-        With a minute between checkpoints, writing thus takes at most a twentieth of the time. A clock that
-        was set back tells nothing, and it is time.
+        With a minute between checkpoints, writing thus takes at most a twentieth of the time.
         """
         age = time.monotonic() - self._saved
-        return age < 0 or age > seconds * max(1.0, self._took / _QUICK)
+        return age > seconds * max(1.0, self._took / _QUICK)

@@ -101,8 +101,8 @@ def _handled(names: Sequence[str], handler: Callable[[int, Any], None]) -> Itera
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name) and not _left_to_nohup(name)]
-    before = {number: signal.signal(number, handler) for number in numbers}
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers if not _left_to_others(number)}
     try:
         yield
     finally:
@@ -110,5 +110,7 @@ def _handled(names: Sequence[str], handler: Callable[[int, Any], None]) -> Itera
             signal.signal(number, handler_before)
 
 
-def _left_to_nohup(name: str) -> bool:
-    return name == "SIGHUP" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+def _left_to_others(number: int) -> bool:
+    """Whether nohup ignores this signal, or a program that Python is a part of handles it."""
+    now = signal.getsignal(number)
+    return now is None or (now is signal.SIG_IGN and number == getattr(signal, "SIGHUP", None))
