@@ -119,6 +119,16 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     assert not (tmp_path / "a" / "b").exists()
 
 
+def test_a_folder_that_cannot_be_filled_is_called_by_its_own_name(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(UserError) as caught:
+        save_hugging_face(tmp_path / "b", *random_model(), "abcde")
+    assert f"cannot write {tmp_path / 'b' / 'model.safetensors'}: No space left" in str(caught.value)
+
+
 def test_a_hugging_face_folder_is_not_a_run(go, trained, tmp_path):
     assert go(export, trained, tmp_path / "model")[0] == 0
     for command, *words in ((evaluate, tmp_path / "model"), (train, "--resume", tmp_path / "model")):

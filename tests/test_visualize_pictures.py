@@ -153,6 +153,10 @@ def test_without_images_weights_show_what_needs_none(go, weights, pictures):
         (("--images", "nothing.png"), "the image could not be read"),
         (("--images", "nothing.png", "neither.png"), "none of 2 images could be read"),
         (("--images", "empty"), "empty contains no images"),
+        (
+            ("--only", "filters,positions", "--images", "in"),
+            "filters and positions show no images: omit --images",
+        ),
     ],
 )
 def test_mistakes_have_one_line(go, weights, pictures, flags, said):

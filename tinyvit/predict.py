@@ -183,11 +183,12 @@ def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Prediction
     if not much:
         return
     lost, path = max(much)
+    share = f"{math.floor(100 * lost)}%"  # never all of it
     if len(much) == 1:
-        output.note(f"cropping cut {lost:.0%} off {path}; with --fit pad the model sees all of it")
+        output.note(f"cropping cut {share} off {path}; with --fit pad the model sees all of it")
     else:
         output.note(
-            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {lost:.0%} off "
+            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {share} off "
             f"{path}; with --fit pad the model sees all of them"
         )
 

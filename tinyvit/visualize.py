@@ -99,6 +99,8 @@ def _asked_for(args: argparse.Namespace) -> list[str]:
     pictures = args.only or (list(PICTURES) if args.json else ["inside"])
     if args.out and args.json:
         raise UserError("with --json nothing is drawn: omit --out.")
+    if args.images and set(pictures) <= {"filters", "positions"}:
+        raise UserError(f"{' and '.join(pictures)} show no images: omit --images.")
     if args.out and len(pictures) > 1:
         raise UserError(
             f"--out names one file for {len(pictures)} pictures: omit it, or ask for one of them."

@@ -235,6 +235,8 @@ def test_cropping_much_of_a_photo_is_mentioned_in_one_line(go, trained, tmp_path
         f"{say} more than a third off 2 of 3 images, 75% off {wider}; "
         "with --fit pad the model sees all of them\n"
     )
+    picture("RGB", (400, 1)).save(wide)
+    assert f"{say} 99% off" in go(predict, trained, wide)[2]
     for fit in ("pad", "squash"):
         assert go(predict, trained, wide, wider, "--fit", fit)[2] == ""
 

@@ -12,7 +12,7 @@ from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
-from tinyvit.model import Model, ViTConfig, forward, initialise
+from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.pretrained import hugging_face
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import save_official, save_safetensors
@@ -75,6 +75,11 @@ def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(
     config = tiny_config()
     with pytest.raises(UserError, match=f"--resolution\\) of {advice}\\."):
         at_resolution(Model(config, initialise(config)), resolution)
+
+
+def test_a_resnet_takes_images_of_any_size():
+    config = preset("resnet-nano", 32, 3)
+    assert at_resolution(Model(config, initialise(config)), 37).config.image_size == (37, 37)
 
 
 @pytest.mark.parametrize("resolution", ["16", 16.0, 0, -16])

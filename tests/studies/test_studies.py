@@ -165,6 +165,11 @@ def test_no_time_at_all_is_no_mistake(run, tmp_path):
     assert not (tmp_path / "a" / "table.md").exists()
 
 
+def test_a_folder_that_cannot_be_made_is_one_line(run, tmp_path):
+    (tmp_path / "file").touch()
+    assert_one_line(run("file/a"), f"cannot create the folder {tmp_path / 'file' / 'a'}", "--out")
+
+
 def test_a_folder_holds_one_study(run, go, tmp_path, monkeypatch):
     run("a", "--minutes", "1e-9")
     assert_one_line(run("a", "--size", "medium"), "the size small, not medium", "--out")

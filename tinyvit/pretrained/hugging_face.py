@@ -42,13 +42,17 @@ def save_hugging_face(
         if folder.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
-            write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
-            for name, content in (
-                ("config.json", _description(config, classes)),
-                ("preprocessor_config.json", _preprocessing(config, fit)),
-            ):
-                text = json.dumps(content, indent=2) + "\n"
-                write_atomically(beside / name, partial(_write_text, text=text))
+            descriptions = {
+                "config.json": _description(config, classes),
+                "preprocessor_config.json": _preprocessing(config, fit),
+            }
+            try:
+                write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
+                for name, content in descriptions.items():
+                    text = json.dumps(content, indent=2) + "\n"
+                    write_atomically(beside / name, partial(_write_text, text=text))
+            except UserError as error:  # which knows the folder only by its temporary name
+                raise UserError(str(error).replace(str(beside), str(folder))) from error
             beside.rename(folder)
         flush_folder(folder.parent)
     except OSError as error:

@@ -122,7 +122,7 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
     """The same model for square images of that side; for None, the model unchanged.
 
     Position embeddings are resized with position_resize or, by default, as in the library that the model
-    comes from. Raises UserError if the patches do not divide the images.
+    comes from. Raises UserError if a Transformer's patches do not divide the images.
     """
     P = model.config.pixels_per_patch
     if position_resize not in (None, *METHODS):
@@ -136,7 +136,7 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
         return model
     if not isinstance(resolution, Integral) or resolution < 1:
         raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
-    if resolution % P:
+    if model.config.has_transformer and resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P
         raise UserError(
             f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "

@@ -98,8 +98,8 @@ class Plan:
         path = self.out / "study.json"
         try:
             theirs = json.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileNotFoundError, NotADirectoryError):
+            self._make_folder()
             text = json.dumps(mine, indent=2) + "\n"
             write_atomically(path, lambda file: file.write(text.encode()))
             return
@@ -117,6 +117,14 @@ class Plan:
                 f"{self.out} was begun by a version of tinyvit in which this study had other settings: "
                 "finish it with that version, or choose another folder with --out."
             )
+
+    def _make_folder(self) -> None:
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"cannot create the folder {self.out}: {error.strerror}. Choose another one with --out."
+            ) from error
 
     def _description(self) -> dict[str, Any]:
         jobs = [vars(job) for job in self.jobs(1)]

@@ -24,8 +24,8 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     accuracy, best = state.records[-1]["test_accuracy"], state.best
     assert best is not None, "whoever learns labels has an accuracy"
     yield (
-        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}%; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
+        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}% after the last epoch; the "
+        f"best epoch by {chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
     )
     yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
@@ -44,8 +44,8 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     right = last["test_accuracy"]
     share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
     yield (
-        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}; the best epoch by "
-        f"{chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
+        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}, after the last epoch; "
+        f"the best epoch by {chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
     )
     where = f" --data-dir {as_argument(settings.data_dir)}" if settings.data_dir else ""
     yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
