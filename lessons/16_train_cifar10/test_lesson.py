@@ -80,6 +80,11 @@ def test_best_epoch_by_test_accuracy(impl):
 
 @pytest.mark.hint("where there is a val_accuracy, it alone decides, whatever the test accuracy is")
 def test_the_test_set_has_no_say_where_there_is_a_validation_set(impl):
+    records = run_of([2.0, 1.0, 0.5], [2.0, 1.1, 1.0], [0.3, 0.6, None], [None, None, 0.9])
+    found = impl.best_epoch(records)
+    assert found == 2, (
+        f"val_accuracy 0.3, 0.6, None, then test_accuracy 0.9: expected epoch 2, got {found}"
+    )
     for test in ([None, None, 0.9], [0.8, 0.1, 0.9]):
         records = run_of([2.0, 1.0, 0.5], [2.0, 1.1, 1.0], [0.3, 0.6, 0.55], test)
         found = impl.best_epoch(records)
@@ -153,6 +158,7 @@ def test_a_rate_too_high_and_one_too_low(impl):
     judged(impl, "rate too low", [2.30, 2.20, 2.30, 2.30], [2.30, 2.30, 2.30, 2.30])
     judged(impl, "rate too low", [2.30, 2.30], [2.30, 2.30])
     judged(impl, "rate too low", [2.30], [2.30])
+    judged(impl, "rate too low", [4.6] * 3, [4.5, 4.53, 4.5], classes=100)
 
 
 @pytest.mark.hint("without a val_loss the train_loss tells too high from too low; nothing tells overfitting")
@@ -175,6 +181,10 @@ def test_overfitting_and_what_looks_like_it(impl):
     judged(impl, "overfitting", [2.1, 1.2, 0.3, 0.35], [2.0, 1.0, 1.3, 1.4])  # fallen since epoch 2
     judged(impl, "learning", [1.0, 0.4, 0.5], [1.5, 1.0, 1.2])  # lower than at first, not than since
     judged(impl, "learning", [0.5], [2.0])
+    judged(impl, "overfitting", [2.1, 0.5, 0.3], [2.0, 0.4, 0.46])  # a tenth of 0.4, not 0.1
+    judged(impl, "learning", [2.1, 1.2, 0.6], [2.2, 2.0, 2.15])
+    judged(impl, "rate too low", [2.31, 2.29, 2.28], [2.0, 2.015, 2.03])
+    judged(impl, "rate too high", [2.31, 2.29, 2.28], [2.0, 2.3, 2.4])  # the line above in the table
 
 
 @pytest.mark.hint("blind guessing costs math.log(classes)")

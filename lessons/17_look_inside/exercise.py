@@ -40,5 +40,6 @@ def attention_rollout(attention):
     attention (n, layers, heads, N, N) is that of all blocks, the first block first, as model.attention(...)
     returns it. All heads of a block count the same. Of what leaves a block, half has come through its
     attention, and half through the skip connection, which passes each token on as it is. Rows add up to 1.
+    The dtype is that of attention.
     """
     raise NotImplementedError("write attention_rollout: follow the shares from block to block")

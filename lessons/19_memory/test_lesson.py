@@ -22,10 +22,12 @@ class Watched(np.ndarray):
     matrix product.
     """
 
-    seen, axes, dtypes = frozenset(), 0, frozenset()
+    seen, axes, dtypes, float64_numbers = frozenset(), 0, frozenset(), set()
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         Watched.seen |= {f"{ufunc.__name__}.{method}"}
+        if any(isinstance(array, np.float64) for array in inputs):
+            Watched.float64_numbers.add(ufunc.__name__)
         if ufunc is np.matmul:
             Watched.axes = max(Watched.axes, *map(np.ndim, inputs))
             Watched.note_dtypes(inputs)
@@ -38,6 +40,7 @@ class Watched(np.ndarray):
         Watched.seen |= {function.__name__}
         if function.__name__ in {"dot", "tensordot", "inner"}:
             Watched.note_dtypes(args)
+            Watched.axes = max(Watched.axes, *map(np.ndim, args[:2]))
         return super().__array_function__(function, types, args, kwargs)
 
     def dot(self, other, out=None):
@@ -95,6 +98,12 @@ def test_gelu_has_one_exp(impl):
 def test_gelu_makes_one_array(impl):
     x = np.random.default_rng(1).standard_normal((300, 100), dtype=np.float32)
     impl.gelu_tanh(x[:2])  # so that nothing is counted that is made only once
+    numbers = Watched.float64_numbers = set()
+    impl.gelu_tanh(x[:2].view(Watched))
+    assert not numbers, (
+        f"gelu_tanh combines a float32 array with a float64 number in {', '.join(sorted(numbers))}: NumPy "
+        "converts there and back, through memory of its own (np.sqrt gives a float64, math.sqrt does not)"
+    )
     arrays = peak_bytes(lambda: impl.gelu_tanh(x)) / x.nbytes
     assert arrays < 1.5, (
         f"gelu_tanh had {arrays:.1f} new arrays of the size of x at a time, expected 1: the result"

@@ -91,7 +91,8 @@ def test_bilinear_two_become_four(impl):
 
 
 @pytest.mark.hint(
-    "work out where to read, t, its floor j and the rest f = t - j; shares 1 - f and f; clip j and j + 1"
+    "work out where to read, t, its floor j and the rest f = t - j; shares 1 - f and f; clip j and j + 1; "
+    "with m = 1, corners reads at 0"
 )
 @pytest.mark.parametrize("method", ["corners", "bilinear"])
 def test_a_ramp_is_read_where_the_method_says(impl, method):
