@@ -2,13 +2,14 @@
 
 import copy
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from tests.test_front import dark_and_light
 from tinyvit import ViTClassifier
-from tinyvit.estimator import _Pixels
+from tinyvit.classifier_input import Pixels
 
 NAMES = np.array(["moon", "sun"])
 
@@ -80,6 +81,21 @@ def test_settings_are_read_and_set_by_name():
         classifier.set_params(epoch=3)
 
 
+class Hasty(ViTClassifier):
+    def __init__(self, epochs=1, haste=3, *, lr=None):
+        super().__init__(epochs=epochs, lr=lr)
+        self.haste = haste
+
+
+def test_the_settings_of_a_subclass_are_those_of_its_own_constructor():
+    classifier = Hasty(haste=5)
+    assert classifier.get_params() == {"epochs": 1, "haste": 5, "lr": None}
+    assert repr(classifier) == "Hasty(haste=5)"
+    assert classifier.set_params(epochs=2).epochs == 2
+    with pytest.raises(ValueError, match=r"'flip' for estimator Hasty.*: expected one of epochs, haste, lr"):
+        classifier.set_params(flip=True)
+
+
 def list_in_objects(images):
     """As pandas holds images in a column."""
     column = np.empty(len(images), object)
@@ -110,11 +126,31 @@ def list_in_objects(images):
             "X makes no array of numbers: expected one, of images",
         ),
         (list_in_objects(np.zeros((2, 8, 8))), [0, 1], "A column of arrays becomes one with numpy.stack"),
+        ([[10**400, 1], [0, 1]], [0, 1], "X holds a number that is too large: scale X"),
+        (
+            np.zeros((2, 8, 8), np.uint8),
+            [[0], [1, 2]],
+            "y cannot be turned into an array: expected one label",
+        ),
+        (np.zeros((2, 8, 8), np.uint8), [Decimal("nan"), Decimal(1)], "sorted, of type Decimal. Expected"),
+        (
+            np.zeros((2, 8, 8), np.uint8),
+            np.array(["NaT", "2020"], "M8[Y]"),
+            "y contains NaN, NaT or infinity",
+        ),
     ],
 )
 def test_what_cannot_be_learned_is_a_value_error(X, y, complaint):
     with pytest.raises(ValueError, match=complaint):
         ViTClassifier(threads=1).fit(X, y)
+
+
+@pytest.mark.parametrize("wrong", [{"a": 1}, [1], 1j])
+def test_an_object_that_is_no_number_is_a_type_error_as_scikit_learn_wants_it(wrong):
+    X = np.zeros((2, 64), object)
+    X[0, 0] = wrong
+    with pytest.raises((TypeError, ValueError), match=r"^X .*expected"):
+        ViTClassifier(threads=1).fit(X, [0, 1])
 
 
 def test_asking_before_fitting_and_asking_about_other_images(fitted):
@@ -149,8 +185,49 @@ def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused(monkeypatch):
     classifier.predict(np.zeros((1, 8, 8, 3)))  # black, whatever the scale
 
 
+@pytest.mark.parametrize(
+    ("fitted_on", "given", "complaint"),
+    [
+        (
+            lambda x: x / 127.5 - 1,
+            lambda x: x,
+            "X holds whole numbers from .* fitted on values from -1 to 1:",
+        ),
+        (
+            lambda x: x.astype(float),
+            lambda x: x / 255,
+            "X holds fractions from 0 to 1, .* whole numbers from 0",
+        ),
+        (
+            lambda x: x.astype(int),
+            lambda x: x / 127.5 - 1,
+            "X holds fractions from -1 to 1, .* from 0 to 255:",
+        ),
+    ],
+)
+def test_images_of_another_scale_are_refused(fitted_on, given, complaint):
+    images = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
+    pixels = Pixels.of(fitted_on(images))
+    with pytest.raises(ValueError, match=complaint):
+        pixels.images(given(images))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_dark_images_of_the_same_scale_are_not_refused(dtype):
+    pixels = Pixels.of(np.arange(256, dtype=dtype).reshape(4, 8, 8))
+    assert pixels.images(np.eye(8, dtype=dtype)[None]).max() == 1
+    assert pixels.images(np.full((1, 8, 8), 100.5)).max() == 100
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_range_beyond_the_largest_number_is_refused():
+    with pytest.raises(ValueError, match=r"X holds numbers from -1e\+308 to 1e\+308, .*: scale X"):
+        Pixels.of(np.array([[-1e308, 1e308]]))
+    assert Pixels.of(np.array([[0.0, 1.0]])).images(np.full((1, 2), 1e308)).tolist() == [[[[255] * 3] * 2]]
+
+
 def test_pixels_beyond_the_range_of_the_training_images_are_its_ends():
-    pixels = _Pixels.of(np.linspace(0, 1, 64).reshape(1, 8, 8))
+    pixels = Pixels.of(np.linspace(0, 1, 64).reshape(1, 8, 8))
     assert (pixels.images(np.full((1, 8, 8), 1.5)) == 255).all()
     assert (pixels.images(np.full((1, 8, 8), -0.5)) == 0).all()
 
@@ -175,6 +252,28 @@ def test_a_score_needs_labels_of_the_type_that_was_learned(fitted):
         fitted.score(images, labels)
     assert fitted.score(images, NAMES[labels].astype(object)) == 1
     assert fitted.score(images, ["comet"] * 4) == 0
+
+
+@pytest.mark.parametrize("y", [[b"0"] * 4, [None] * 4, np.zeros(4, "M8[D]"), np.zeros(4, "M8[ns]")], ids=repr)
+def test_whole_numbers_are_no_labels_of_other_types(fitted, y):
+    images, labels = dark_and_light(4, np.random.default_rng(1))
+    numbered = copy.copy(fitted)
+    numbered.classes_ = np.array([0, 1])
+    assert numbered.score(images, labels == 1) == 1
+    with pytest.raises(ValueError, match="on labels such as 0: expected labels of the same type"):
+        numbered.score(images, y)
+
+
+def test_a_score_may_weigh_the_images(fitted):
+    images, labels = dark_and_light(4, np.random.default_rng(1))
+    y = NAMES[np.where(np.arange(4) == 0, 1 - labels, labels)]  # only the first is wrong
+    assert fitted.score(images, y) == 0.75
+    assert fitted.score(images, y, sample_weight=[7, 1, 1, 1]) == pytest.approx(0.3)
+    for wrong in ([1, 1], [0] * 4, ["a"] * 4, [1, 1, 1, -1], [[1]] * 4, [1, 1, 1, np.inf]):
+        with pytest.raises(
+            ValueError, match=r"sample_weight is .*, expected a number, 0 or more, for each of 4"
+        ):
+            fitted.score(images, y, sample_weight=wrong)
 
 
 def test_as_many_labels_as_images_are_needed_for_a_score(fitted):
@@ -239,3 +338,15 @@ def test_scikit_learn_finds_nothing_to_object_to():
     results = checks.check_estimator(ViTClassifier(threads=1), on_fail=None, on_skip=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
+
+
+def test_a_pipeline_of_scikit_learn_routes_weights_past_a_score():
+    sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    rows = images.reshape(20, -1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(MinMaxScaler(), ViTClassifier(epochs=1, threads=1)).fit(rows, labels)
+        assert pipeline.score(rows, labels) == 1

@@ -8,17 +8,22 @@ classifier.score(more_images, their_labels)
 from __future__ import annotations
 
 import inspect
-import warnings
-from dataclasses import dataclass, replace
-from importlib import import_module
-from math import isqrt
-from numbers import Integral, Real
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from tinyvit.classifier_input import (
+    Pixels,
+    check_same_kind,
+    checked_images,
+    checked_labels,
+    checked_weights,
+    of_scikit_learn,
+)
 from tinyvit.errors import UserError, printable
-from tinyvit.front import Labels, Model, preset
+from tinyvit.front import FIT_SETTINGS, Labels, Model, preset
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
 from tinyvit.runs.settings import what_is_expected
@@ -102,12 +107,12 @@ class ViTClassifier:
         check_settings(
             batch_size=self.batch_size, epochs=self.epochs, threads=self.threads, whiten=self.whiten
         )
-        X, labels = _numbers(X), _labels(y)
+        X, labels = checked_images(X), checked_labels(y)
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
         try:
             classes, codes = np.unique(labels, return_inverse=True)
-        except TypeError:  # as NumPy says of objects that have no order
+        except (TypeError, ArithmeticError):  # as is said of objects that have no order
             kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
             raise ValueError(
                 f"Unknown label type: y holds objects that cannot be sorted, of type {kinds}. Expected "
@@ -115,7 +120,7 @@ class ViTClassifier:
             ) from None
         if len(classes) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
-        pixels = _Pixels.of(X)
+        pixels = Pixels.of(X)
         images = pixels.images(X)
         height, width = images.shape[1:3]
         steps = -(-len(images) // self.batch_size)
@@ -133,28 +138,11 @@ class ViTClassifier:
         )
         if self.whiten:
             model.whiten(images, seed=seed)
-        model.fit(
-            images,
-            codes,
-            epochs=epochs,
-            batch_size=self.batch_size,
-            lr=usual_learning_rate(self.optimizer, otherwise=2e-3) if self.lr is None else self.lr,
-            optimizer=self.optimizer,
-            weight_decay=self.weight_decay,
-            ema=self.ema,
-            smoothing=self.smoothing,
-            crop_padding=self.crop_padding,
-            flip=self.flip,
-            augment=self.augment,
-            augment_ops=self.augment_ops,
-            augment_magnitude=self.augment_magnitude,
-            mixup=self.mixup,
-            cutmix=self.cutmix,
-            erase=self.erase,
-            repeats=self.repeats,
-            seed=seed,
-            report=lambda epoch, loss: losses.append(loss),
-        )
+        settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
+        settings |= {"epochs": epochs, "seed": seed, "report": lambda epoch, loss: losses.append(loss)}
+        if self.lr is None:
+            settings["lr"] = usual_learning_rate(self.optimizer, otherwise=2e-3)
+        model.fit(images, codes, **settings)
         self.model_: Model = model  # only now, as all below: a fit that fails changes nothing
         self.classes_, self._pixels = classes, pixels
         self.n_features_in_ = int(np.prod(X.shape[1:]))
@@ -173,9 +161,9 @@ class ViTClassifier:
         float32, the order of summation changes the sixth digit.
         """
         if not hasattr(self, "model_"):
-            kind = _of_scikit_learn("NotFittedError", UserError)
+            kind = of_scikit_learn("NotFittedError", UserError)
             raise kind(f"this {type(self).__name__} is not fitted yet: call fit(X, y) first.")
-        X = _numbers(X)
+        X = checked_images(X)
         if int(np.prod(X.shape[1:])) != self.n_features_in_:
             raise ValueError(
                 f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
@@ -189,42 +177,38 @@ class ViTClassifier:
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
         return exact.probabilities(self._pixels.images(X.reshape(-1, *self._pixels.shape)))
 
-    def score(self, X: np.ndarray, y: Labels) -> float:
-        """The share of images X whose predicted label is that of y."""
-        labels, predicted = _labels(y), self.predict(X)
-        kinds = [{isinstance(label, str) for label in some.tolist()} for some in (labels, self.classes_)]
-        if len(labels) and kinds[0].isdisjoint(kinds[1]):
-            raise ValueError(
-                f"y holds {labels.tolist()[0]!r}, but this classifier was fitted on labels such as "
-                f"{self.classes_.tolist()[0]!r}: expected labels of the same type."
-            )
+    def score(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> float:
+        """The share of images X whose predicted label is that of y; sample_weight is how much each counts."""
+        labels, predicted = checked_labels(y), self.predict(X)
+        check_same_kind(labels, self.classes_)
         if labels.shape != predicted.shape:
             raise ValueError(f"X has {len(predicted)} images, y has shape {labels.shape}: expected as many.")
-        return float((predicted == labels).mean())
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        return float(np.average(predicted == labels, weights=weights))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings given to the constructor, by name."""
-        return {name: getattr(self, name) for name in _setting_names()}
+        return {name: getattr(self, name) for name in _defaults(type(self))}
 
     def set_params(self, **settings: Any) -> ViTClassifier:
         """Change settings by name; returns the classifier itself. Raises ValueError for an unknown one."""
         for name, value in settings.items():
-            if name not in _setting_names():
+            if name not in _defaults(type(self)):
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}: expected one of "
-                    f"{', '.join(_setting_names())}."
+                    f"{', '.join(_defaults(type(self)))}."
                 )
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
-        defaults = ViTClassifier().get_params()
+        defaults = _defaults(type(self))
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params().items()
             if type(value) is not type(defaults[name]) or value != defaults[name]
         ]
-        return f"ViTClassifier({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
         """The properties of this estimator, for scikit-learn, which alone calls this."""
@@ -236,6 +220,14 @@ class ViTClassifier:
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(two_d_array=True, three_d_array=True),
         )
+
+    def get_metadata_routing(self) -> Any:
+        """What `score` takes beside X and y, for scikit-learn, which alone calls this."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=None)
+        return request
 
     def _model_name(self, height: int, width: int) -> str:
         """The name of the preset for images of this size."""
@@ -270,128 +262,7 @@ class ViTClassifier:
         return int(draw.randint(2**31 - 1))
 
 
-@dataclass(frozen=True)
-class _Pixels:
-    """What training images were like: the shape of one, the range of its pixels (None: bytes), fractions."""
-
-    shape: tuple[int, ...]
-    range: tuple[float, float] | None
-    fractions: bool
-
-    @classmethod
-    def of(cls, X: np.ndarray) -> _Pixels:
-        """Those of these images."""
-        scale = None if X.dtype == np.uint8 else (float(X.min()), float(X.max()))
-        return cls(X.shape[1:], scale, _has_fractions(X))
-
-    def images(self, X: np.ndarray) -> np.ndarray:
-        """uint8 images (n, H, W, 3) of whatever X is."""
-        if self.range is None and X.dtype != np.uint8:
-            if X.min() < 0 or X.max() > 255 or _has_fractions(X):
-                raise ValueError(
-                    f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
-                    "from 0 to 255."
-                )
-            X = X.astype(np.uint8)
-        if self.range is not None:
-            low, high = self.range
-            if self.fractions and 0 <= low <= high <= 1 < X.max() and not _has_fractions(X):
-                raise ValueError(
-                    f"X holds whole numbers from {X.min()} to {X.max()}, but this classifier was fitted on "
-                    f"values from {low:g} to {high:g}: scale X as the training images were."
-                )
-            scaled = (X.astype(np.float64) - low) * (255 / max(high - low, 1e-300))
-            X = scaled.round().clip(0, 255).astype(np.uint8)
-        if X.ndim == 2:
-            X = _laid_out(X)
-        if X.ndim == 3:
-            X = np.repeat(X[..., None], 3, axis=3)
-        return np.ascontiguousarray(X)
-
-
-def _has_fractions(X: np.ndarray) -> bool:
-    """Whether some numbers are not whole."""
-    return X.dtype.kind == "f" and bool((X.round() != X).any())
-
-
-def _laid_out(rows: np.ndarray) -> np.ndarray:
-    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as single lines (n, 1, F)."""
-    n, F = rows.shape
-    if isqrt(F) ** 2 == F:
-        return rows.reshape(n, isqrt(F), isqrt(F))
-    if F % 3 == 0 and isqrt(F // 3) ** 2 * 3 == F and F > 3:
-        return rows.reshape(n, isqrt(F // 3), isqrt(F // 3), 3)
-    return rows.reshape(n, 1, F)
-
-
-def _numbers(X: Any) -> np.ndarray:
-    """X as an array of finite real numbers with at least one image."""
-    if hasattr(X, "toarray"):
-        raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
-    try:
-        X = np.asarray(given := X)
-        if X.dtype.kind == "O" and X.ndim:
-            X = X.astype(np.float64)
-    except ValueError:  # as NumPy says of sequences that make no array, and of text
-        raise ValueError(
-            "X makes no array of numbers: expected one, of images that are all of one size. A column of "
-            "arrays becomes one with numpy.stack."
-        ) from None
-    if X.ndim == 0:
-        raise ValueError(
-            f"X is one {type(given).__name__}, expected an array of images or of rows of pixels: numpy.stack "
-            "makes one of several images."
-        )
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
-    if X.dtype.kind not in "uifb":
-        raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
-    if X.ndim == 1:
-        raise ValueError("X has one axis, expected images or rows of pixels. Reshape your data.")
-    if X.ndim not in (2, 3, 4) or (X.ndim == 4 and X.shape[3] != 3):
-        raise ValueError(f"X has shape {X.shape}, expected (n, H, W, 3), (n, H, W) or (n, features).")
-    if len(X) == 0:
-        raise ValueError("Found array with 0 sample(s): expected at least one image.")
-    if 0 in X.shape:
-        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
-    if not np.isfinite(X).all():
-        raise ValueError("X contains NaN or infinity: expected finite numbers.")
-    return X
-
-
-def _labels(y: Any) -> np.ndarray:
-    """y as a 1-D array of labels."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None.")
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        category = _of_scikit_learn("DataConversionWarning", UserWarning)
-        warnings.warn("A column-vector y was passed when a 1d array was expected.", category, stacklevel=3)
-        y = y[:, 0]
-    if y.ndim != 1:
-        raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
-    measures = y if y.dtype.kind == "f" else _fractional(y)
-    if not np.isfinite(measures).all():
-        raise ValueError("Input y contains NaN or infinity: expected labels.")
-    if (measures != np.floor(measures)).any():
-        raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
-    return y
-
-
-def _fractional(y: np.ndarray) -> np.ndarray:
-    """The labels whose type is not one of whole numbers, in an array of objects that are all real numbers."""
-    labels = y.tolist() if y.dtype.kind == "O" else []
-    numbers = all(isinstance(label, Real) for label in labels)
-    return np.array([label for label in labels if numbers and not isinstance(label, Integral)], np.float64)
-
-
-def _of_scikit_learn(name: str, otherwise: type[Exception]) -> Any:
-    """scikit-learn's own class of that name where it is installed, so that its tools recognise it."""
-    try:
-        return getattr(import_module("sklearn.exceptions"), name)
-    except ImportError:
-        return otherwise
-
-
-def _setting_names() -> list[str]:
-    return [name for name in inspect.signature(ViTClassifier.__init__).parameters if name != "self"]
+def _defaults(kind: type) -> dict[str, Any]:
+    """The settings that the constructor of a class names, with their defaults."""
+    _, *settings = inspect.signature(kind.__init__).parameters.values()  # type: ignore[misc]
+    return {each.name: each.default for each in settings if each.kind is not each.VAR_KEYWORD}

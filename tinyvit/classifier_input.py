@@ -1,0 +1,193 @@
+"""What ViTClassifier is given, images, labels and weights: checked, and made into what a model takes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from math import inf, isfinite, isqrt
+from numbers import Integral, Number, Real
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """What training images were like: the shape of one, the range of its pixels (None: bytes), fractions."""
+
+    shape: tuple[int, ...]
+    range: tuple[float, float] | None
+    fractions: bool
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Pixels:
+        """Those of these images."""
+        if X.dtype == np.uint8:
+            return cls(X.shape[1:], None, False)
+        low, high = float(X.min()), float(X.max())
+        if not isfinite(high - low):
+            raise ValueError(
+                f"X holds numbers from {low:g} to {high:g}, which are too far apart to be scaled to 0..255: "
+                "scale X."
+            )
+        return cls(X.shape[1:], (low, high), _has_fractions(X))
+
+    def images(self, X: np.ndarray) -> np.ndarray:
+        """uint8 images (n, H, W, 3) of whatever X is."""
+        if self.range is None and X.dtype != np.uint8:
+            if X.min() < 0 or X.max() > 255 or _has_fractions(X):
+                raise ValueError(
+                    f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
+                    "from 0 to 255."
+                )
+            X = X.astype(np.uint8)
+        if self.range is not None:
+            low, high = self.range
+            self._check_scale(X, low, high)
+            scaled = (X.astype(np.float64).clip(low, high) - low) * (255 / max(high - low, 1e-300))
+            X = scaled.round().astype(np.uint8)
+        if X.ndim == 2:
+            X = _laid_out(X)
+        if X.ndim == 3:
+            X = np.repeat(X[..., None], 3, axis=3)
+        return np.ascontiguousarray(X)
+
+    def _check_scale(self, X: np.ndarray, low: float, high: float) -> None:
+        """Raise ValueError for whole numbers after training on fractions up to 1, and the other way round."""
+        if self.fractions and low >= -1 and high <= 1 < X.max() and not _has_fractions(X):
+            given, learned = "whole numbers", "values"
+        elif not self.fractions and X.min() >= -1 and X.max() <= 1 < high and _has_fractions(X):
+            given, learned = "fractions", "whole numbers"
+        else:
+            return
+        raise ValueError(
+            f"X holds {given} from {X.min():g} to {X.max():g}, but this classifier was fitted on {learned} "
+            f"from {low:g} to {high:g}: scale X as the training images were."
+        )
+
+
+def _has_fractions(X: np.ndarray) -> bool:
+    """Whether some numbers are not whole."""
+    return X.dtype.kind == "f" and bool((X.round() != X).any())
+
+
+def _laid_out(rows: np.ndarray) -> np.ndarray:
+    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as single lines (n, 1, F)."""
+    n, F = rows.shape
+    if isqrt(F) ** 2 == F:
+        return rows.reshape(n, isqrt(F), isqrt(F))
+    if F % 3 == 0 and isqrt(F // 3) ** 2 * 3 == F and F > 3:
+        return rows.reshape(n, isqrt(F // 3), isqrt(F // 3), 3)
+    return rows.reshape(n, 1, F)
+
+
+def checked_images(X: Any) -> np.ndarray:
+    """X as an array of finite real numbers with at least one image."""
+    if hasattr(X, "toarray"):
+        raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
+    try:
+        X = np.asarray(given := X)
+        if X.dtype.kind == "O" and X.ndim:
+            X = X.astype(np.float64)
+    except TypeError as error:  # scikit-learn wants one too
+        raise TypeError(f"X holds an object that is not a number ({error}): expected real numbers.") from None
+    except OverflowError:
+        raise ValueError("X holds a number that is too large: scale X, or correct it.") from None
+    except ValueError:  # as NumPy says of sequences that make no array, and of text
+        raise ValueError(
+            "X makes no array of numbers: expected one, of images that are all of one size. A column of "
+            "arrays becomes one with numpy.stack."
+        ) from None
+    if X.ndim == 0:
+        raise ValueError(
+            f"X is one {type(given).__name__}, expected an array of images or of rows of pixels: numpy.stack "
+            "makes one of several images."
+        )
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
+    if X.dtype.kind not in "uifb":
+        raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
+    if X.ndim == 1:
+        raise ValueError("X has one axis, expected images or rows of pixels. Reshape your data.")
+    if X.ndim not in (2, 3, 4) or (X.ndim == 4 and X.shape[3] != 3):
+        raise ValueError(f"X has shape {X.shape}, expected (n, H, W, 3), (n, H, W) or (n, features).")
+    if len(X) == 0:
+        raise ValueError("Found array with 0 sample(s): expected at least one image.")
+    if 0 in X.shape:
+        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if not np.isfinite(X).all():
+        raise ValueError("X contains NaN or infinity: expected finite numbers.")
+    return X
+
+
+def checked_labels(y: Any) -> np.ndarray:
+    """y as a 1-D array of labels."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    try:
+        y = np.asarray(y)
+    except ValueError:  # as NumPy says of sequences that make no array
+        raise ValueError("y cannot be turned into an array: expected one label for each image.") from None
+    if y.ndim == 2 and y.shape[1] == 1:
+        category = of_scikit_learn("DataConversionWarning", UserWarning)
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", category, stacklevel=3)
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
+    measures = y if y.dtype.kind == "f" else _fractional(y)
+    if not np.isfinite(y if y.dtype.kind in "mM" else measures).all():
+        raise ValueError("Input y contains NaN, NaT or infinity: expected labels.")
+    if (measures != np.floor(measures)).any():
+        raise ValueError("Unknown label type: continuous. Expected labels of classes, not measurements.")
+    return y
+
+
+def _fractional(y: np.ndarray) -> np.ndarray:
+    """The labels whose type is not one of whole numbers, in an array of objects that are all real numbers."""
+    labels = y.tolist() if y.dtype.kind == "O" else []
+    numbers = all(isinstance(label, Real) for label in labels)
+    return np.array([label for label in labels if numbers and not isinstance(label, Integral)], np.float64)
+
+
+def check_same_kind(labels: np.ndarray, classes: np.ndarray) -> None:
+    """Raise ValueError if no label can be equal to any class, as text cannot be to a number."""
+    given, learned = _items(labels), _items(classes)
+    if given and {_kind(label) for label in given}.isdisjoint(map(_kind, learned)):
+        raise ValueError(
+            f"y holds {given[0]!r}, but this classifier was fitted on labels such as {learned[0]!r}: "
+            "expected labels of the same type."
+        )
+
+
+def _items(labels: np.ndarray) -> list[Any]:
+    """Labels as Python's own objects; dates remain NumPy's, since some would become whole numbers."""
+    return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
+
+
+def _kind(label: Any) -> type:
+    """What a label is: only labels of one kind can be equal."""
+    return next((kind for kind in (str, bytes, Number) if isinstance(label, kind)), object)
+
+
+def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """sample_weight as an array (count,), checked."""
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+        fit = weights.shape == (count,) and weights.min() >= 0 and 0 < weights.sum() < inf
+    except (TypeError, ValueError, OverflowError):
+        fit = False
+    if not fit:
+        raise ValueError(
+            f"sample_weight is {sample_weight!r}, expected a number, 0 or more, for each of {count} images, "
+            "and one above 0."
+        )
+    return weights
+
+
+def of_scikit_learn(name: str, otherwise: type[Exception]) -> Any:
+    """scikit-learn's own class of that name where it is installed, so that its tools recognise it."""
+    try:
+        return getattr(import_module("sklearn.exceptions"), name)
+    except ImportError:
+        return otherwise
