@@ -116,6 +116,17 @@ def test_attention_is_that_of_the_operation(any_pieces, size):
     assert distance(attend_backward(do, qkv, o, A), dqkv) < 1e-12
 
 
+@pytest.mark.parametrize("score", [-15.0, 0.0, 15.0])
+def test_attention_in_float16_is_a_number_without_a_warning(score):
+    qkv = np.random.default_rng(0).normal(size=(1, 5, 3, 1, 1)).astype("float16")
+    qkv[:, :, 0], qkv[:, :, 1] = 1, score
+    A = np.empty((1, 1, 5, 5), "float16")
+    with np.errstate(all="raise", under="ignore"):
+        o = attend(qkv, A)
+    np.testing.assert_allclose(A, 0.2, rtol=1e-3)
+    np.testing.assert_allclose(o[0, :, 0, 0], qkv[0, :, 2, 0, 0].mean(), atol=2e-3)
+
+
 def test_a_scale_is_that_of_the_queries(any_pieces):
     qkv = np.random.default_rng(0).normal(size=(3, 5, 3, 2, 4))
     n, weight, bias, _ = arrays_of_last_attention()

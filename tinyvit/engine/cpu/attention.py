@@ -16,7 +16,8 @@ from tinyvit.engine.cpu.pieces import PIECE
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.ops.linear import column_sums
 
-# A row of scores whose exponentials sum to something between these needs no largest entry subtracted.
+# A row of scores whose exponentials sum to something between these needs no largest entry subtracted. float16
+# holds neither of them.
 _LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
 
 
@@ -118,7 +119,7 @@ def softmax_of_product(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
     with np.errstate(over="ignore", invalid="ignore"):  # BLAS may multiply inf by its padding, 0
         np.exp(A, out=A)
         sums = _row_sums(A)
-    if not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):
+    if A.dtype.itemsize < 4 or not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):
         np.matmul(q, keys, out=A)
         A -= A.max(axis=-1, keepdims=True)
         np.exp(A, out=A)
