@@ -121,7 +121,8 @@ def test_labels_may_be_names():
 
 def test_whole_numbers_are_labels_whatever_their_dtype(model, images):
     once = copy.deepcopy(model).fit(images[:2], [0, 1], epochs=1)
-    for labels in (np.array([0, 1], object), np.array([0, 1], np.uint8)):
+    objects = np.array([np.int64(0), np.int16(1)], object)
+    for labels in (np.array([0, 1], object), np.array([0, 1], np.uint8), objects):
         again = copy.deepcopy(model).fit(images[:2], labels, epochs=1)
         np.testing.assert_array_equal(again.params.flat, once.params.flat)
 
@@ -284,6 +285,9 @@ def test_files_may_come_from_a_generator(model, images, tmp_path):
         ([0.0, 1.0], "labels are float64, expected whole numbers from 0, or names"),
         (["dark", "grey"], "there is no class 'grey': the classes are dark, light"),
         ([["dark"], ["dark", "light"]], "the labels are sequences of several lengths, expected one label"),
+        (np.array([True, np.True_], object), "there is no class 'True'"),
+        (np.array([0, 1], "M8[ns]"), "labels are datetime64.*, expected whole numbers from 0, or names"),
+        (np.array([0, 1], "m8[ns]"), "labels are timedelta64.*, expected whole numbers from 0, or names"),
         (np.array([2**63, 0], np.uint64), "a label is 9223372036854775808, expected 0 to 1"),
     ],
 )
@@ -396,6 +400,8 @@ def test_unknown_words_are_refused_clearly(model, tmp_path):
             model.filters(count)
     with pytest.raises(UserError, match="block is 'first', expected a number from 0"):
         model.position_similarity("first")
+    with pytest.raises(UserError, match="with position none, no vector belongs to a patch"):
+        tinyvit.preset("resnet-nano", 32, 2).position_similarity(1)
     with pytest.raises(UserError, match="checkpoint is 'first', expected 'best' or 'last'"):
         tinyvit.load(tmp_path / "m.npz", checkpoint="first")
     with pytest.raises(UserError, match="position_resize is 'cubic', expected one of corners"):

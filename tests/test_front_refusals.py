@@ -1,9 +1,13 @@
 """What a Python user cannot do is refused in words, at once, and not by whatever breaks first."""
 
+import copy
+import os
+
 import numpy as np
 import pytest
 
 import tinyvit
+from tests.test_front import dark_and_light
 from tinyvit.errors import UserError
 
 
@@ -25,6 +29,50 @@ def test_what_is_no_path_is_refused(model):
             save(None)
         with pytest.raises(UserError, match="expected one without a null character"):
             save("a\0.npz")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file may have such a name there")
+def test_a_path_that_no_file_can_have_is_refused(model):
+    for save in (model.save, model.save_page):
+        with pytest.raises(UserError, match=r"the path is '\\ud800.npz', .* no file name can hold: choose"):
+            save("\ud800.npz")
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], None, 5, [b"a", b"b"], np.array(3)], ids=repr)
+def test_names_of_classes_that_cannot_be_are_refused_wherever_they_are_needed(model, tmp_path, names):
+    images, _ = dark_and_light(2, np.random.default_rng(0))
+    model.classes = names
+    for need in (
+        lambda: model.predict(images),
+        lambda: model.save(tmp_path / "a.npz"),
+        lambda: model.save(tmp_path / "a"),
+        lambda: model.save_page(tmp_path / "a.html"),
+    ):
+        with pytest.raises(UserError, match=r"set model\.classes"):
+            need()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_classes_may_be_in_an_array(model, tmp_path):
+    images, labels = dark_and_light(2, np.random.default_rng(0))
+    model.classes = np.array(["dark", "light"])
+    assert model.predict(images)[0] == "dark"
+    model.save(tmp_path / "a.npz")
+    model.save_page(tmp_path / "a.html", images, model.classes[labels])
+    assert tinyvit.load(tmp_path / "a.npz").classes == ("dark", "light")
+
+
+def test_parameters_that_are_read_only_are_not_trained(model):
+    images, labels = dark_and_light(2, np.random.default_rng(0))
+    model.params.flat.flags.writeable = False
+    fixed = copy.copy(model)
+    fixed.params = tinyvit.model.Params(model.params.flat, model.params.rows)  # as NumPy maps a file
+    for change in (lambda: fixed.fit(images, labels), lambda: fixed.whiten(images)):
+        with pytest.raises(
+            UserError, match=r"parameters are read-only: use copy\.deepcopy\(model\), or load"
+        ):
+            change()
+    copy.deepcopy(fixed).fit(images, labels, epochs=1).whiten(images)
 
 
 @pytest.mark.parametrize("layout", [["torch"], np.array(["torch", "onnx"]), 3, ""], ids=repr)

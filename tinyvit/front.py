@@ -30,12 +30,12 @@ from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, why_no_classes
 from tinyvit.pretrained.save import check_new, save_model
 from tinyvit.shell.figures import counted
-from tinyvit.training.fit import check_labels, check_settings, fit
+from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.whitened import whiten_for
 
 Labels = Sequence | np.ndarray
 
-_FIT_SETTINGS = [
+FIT_SETTINGS = [
     name
     for name, parameter in inspect.signature(fit).parameters.items()
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "threads"
@@ -93,8 +93,8 @@ class Model(core.Model, Looking):
         self._check_classifies()
         if "threads" in settings:
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
-        if unknown := sorted(settings.keys() - set(_FIT_SETTINGS)):
-            raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(_FIT_SETTINGS)}.")
+        if unknown := sorted(settings.keys() - set(FIT_SETTINGS)):
+            raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(FIT_SETTINGS)}.")
         data = self._labelled(images, labels)
         fit(self.config, self.params, data, threads=self.threads, **settings)
         return self
@@ -106,6 +106,7 @@ class Model(core.Model, Looking):
         5,000, the seed chooses as many.
         """
         check_settings(seed=seed)
+        check_writable(self.params)
         whiten_for(self.config, self.params, self._pixels(images), seed)
         return self
 
@@ -247,12 +248,12 @@ class Model(core.Model, Looking):
             raise UserError(
                 "the labels are sequences of several lengths, expected one label for each image."
             ) from None
-        if given.ndim == 1 and all(type(label) is int for label in given.tolist()):  # also of dtype object
+        if given.ndim == 1 and given.dtype.kind not in "mM" and all(map(_is_whole, given.tolist())):
             check_labels(given, self.config.classes)
             return given.astype(np.int64)
         if given.ndim != 1:
             raise UserError(f"labels have shape {given.shape}, expected one for each image: (n,).")
-        if given.dtype.kind in "fb":
+        if given.dtype.kind in "fbmM":
             raise UserError(f"labels are {given.dtype}, expected whole numbers from 0, or names of classes.")
         numbers = {name: c for c, name in enumerate(self.names)}
         if unknown := sorted({str(name) for name in given.tolist()} - numbers.keys()):
@@ -343,6 +344,11 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
     return len(names), names
 
 
+def _is_whole(label: Any) -> bool:
+    """Whether a label is a whole number; a boolean is not."""
+    return type(label) is int or isinstance(label, np.integer)
+
+
 def _path(path: str | Path) -> Path:
     """The path; UserError for what cannot be one."""
     try:
@@ -351,6 +357,12 @@ def _path(path: str | Path) -> Path:
         raise UserError(f"the path is {path!r}, expected text or a pathlib.Path.") from None
     if "\0" in str(found):
         raise UserError(f"the path is {str(found)!r}, expected one without a null character.")
+    try:
+        os.fsencode(found)
+    except UnicodeEncodeError:
+        raise UserError(
+            f"the path is {str(found)!r}, with a character that no file name can hold: choose another."
+        ) from None
     return found
 
 

@@ -69,7 +69,8 @@ class Looking:
     def filters(self, count: int = 28) -> np.ndarray:
         """The patterns that the patch embedding responds to most, strongest first: (count, P, P, 3).
 
-        There are as many as a patch has numbers, or as the model is wide, whichever is less.
+        There are at most as many as a patch has numbers, or as the embedding has outputs. With a ResNet, the
+        patch is a window of its root, 7 x 7, and the outputs are those of the root.
         """
         if not isinstance(count, int | np.integer) or count < 1:
             raise UserError(f"count is {count!r}, expected a whole number, 1 or more.")
@@ -80,11 +81,12 @@ class Looking:
 
         block is the one whose positions are meant, if every block has its own.
         """
-        if not isinstance(block, int | np.integer) or not 0 <= block < max(self.config.layers, 1):
-            raise UserError(f"block is {block!r}, expected a number from 0 to {self.config.layers - 1}.")
-        similarity = position_similarity(self.config, self.params, block)
+        there_is = isinstance(block, int | np.integer) and 0 <= block < self.config.layers
+        similarity = position_similarity(self.config, self.params, block if there_is else 0)
         if similarity is None:
             raise UserError(f"with position {self.config.position}, no vector belongs to a patch.")
+        if not there_is:
+            raise UserError(f"block is {block!r}, expected a number from 0 to {self.config.layers - 1}.")
         return similarity
 
     def offset_scores(self) -> np.ndarray:

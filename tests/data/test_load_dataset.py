@@ -74,6 +74,21 @@ def test_another_image_size_than_the_data_have_is_a_users_mistake(name):
         load_dataset(name, image_size=64)
 
 
+@pytest.mark.parametrize("size", [0, -1, 1.5, "64", 10**9])
+def test_an_image_size_that_cannot_be_is_refused(image_folder, size):
+    with pytest.raises(
+        UserError, match=f"the image size is {size!r}, expected a whole number from 1 to 16,384"
+    ):
+        load_dataset("folder", image_folder, size)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, 2**64])
+@pytest.mark.parametrize("name", ["shapes", "folder"])
+def test_a_seed_that_cannot_be_is_refused(image_folder, name, seed):
+    with pytest.raises(UserError, match=f"the seed is {seed}, expected a whole number, 0 or more, and below"):
+        load_dataset(name, image_folder if name == "folder" else None, seed=seed)
+
+
 @pytest.mark.parametrize("name", ["shapes", "folder"])
 def test_an_address_for_what_is_not_downloaded_is_refused(name, image_folder):
     with pytest.raises(UserError, match=f"{name} is not downloaded: omit --data-url"):

@@ -53,6 +53,10 @@ def test_pad_shows_the_whole_photo_on_grey(tmp_path, size, rows, columns):
     np.testing.assert_array_equal(read_photo(tmp_path / "a.png", 20, "pad").view, expected)
 
 
+def test_the_size_may_be_a_number_of_numpy(tmp_path):
+    assert read_photo(striped(9, 9, tmp_path / "a.png"), np.int64(4)).view.shape == (4, 4, 3)
+
+
 def test_a_padded_photo_thinner_than_a_pixel_can_still_be_seen(tmp_path):
     Image.new("RGB", (1, 300), RED).save(tmp_path / "a.png")
     assert (read_photo(tmp_path / "a.png", 20, "pad").view == RED).all(axis=2).sum() == 20

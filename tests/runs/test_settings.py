@@ -93,6 +93,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("augment_magnitude", float("nan"), "a number from 0 to 30"),
         ("lr", 0, "a number above 0"),
         ("lr", float("nan"), "a number above 0"),
+        ("lr", 10**400, "a number above 0"),
+        ("mixup", 10**400, "a number, 0 or more"),
         ("lr", "1e-3", "a number above 0"),
         ("clip", float("inf"), "a number, 0 or more"),
         ("dropout", 1, "a number from 0 to below 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
@@ -23,6 +24,7 @@ from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_bat
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
+from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
 
 __all__ = [
     "DATASETS",
@@ -61,7 +63,10 @@ def image_side(name: str, image_size: int | None = None) -> int:
     Raises UserError if the images of the data set cannot have that size.
     """
     if name == "folder":
-        return 64 if image_size is None else image_size
+        side = 64 if image_size is None else image_size
+        if not isinstance(side, Integral) or not 1 <= side <= MOST_PIXELS:
+            raise UserError(f"the image size is {side!r}, expected a whole number from 1 to {MOST_PIXELS:,}.")
+        return side
     if image_size not in (None, 32):
         raise UserError(f"the images of {name} are 32 pixels wide, not {image_size}: omit --image-size.")
     return 32
@@ -85,8 +90,8 @@ def load_dataset(
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     a folder is read; note(line) receives the number of its images and classes, or that CIFAR's
-    files are not the official ones. Raises UserError for an unknown name, or if anything is wrong with the
-    files.
+    files are not the official ones. Raises UserError for an unknown name, for a size or seed that cannot be,
+    or if anything is wrong with the files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
@@ -99,6 +104,8 @@ def load_dataset(
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
     if data_url is not None and name in ("shapes", "folder"):
         raise UserError(f"{name} is not downloaded: omit --data-url, or name the data with --dataset.")
+    if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
+        raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
     if name == "folder":
         if data_dir is None:

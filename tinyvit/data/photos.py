@@ -80,7 +80,7 @@ def read_photos(
 def _fitting(
     size: tuple[int, int] | int, fit: str, resample: str, crop_share: tuple[float, float]
 ) -> Fitting:
-    height, width = (size, size) if isinstance(size, int) else size
+    height, width = (size, size) if isinstance(size, int | np.integer) else size
     return Fitting(width, height, fit, resample, crop_share)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.layout import layout
 from tinyvit.model.params import Params
@@ -45,8 +46,26 @@ class Model:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the classes: class 0, class 1 and so on if they have none."""
-        return self.classes or tuple(f"class {c}" for c in range(self.config.classes))
+        """The names of the classes: class 0, class 1 and so on if they have none.
+
+        Raises UserError if somebody has set `classes` to what is not one text for each class.
+        """
+        count = self.config.classes
+        try:
+            names = tuple(self.classes)
+        except TypeError:
+            raise UserError(
+                f"model.classes is {self.classes!r}, expected one text for each class: set model.classes "
+                "again, or to () for none."
+            ) from None
+        if names and len(names) != count:
+            raise UserError(
+                f"the number of class names is {len(names)}, expected {count}, one for each class: set "
+                "model.classes again, or to () for none."
+            )
+        if unfit := [name for name in names if not isinstance(name, str)]:
+            raise UserError(f"a class is called {unfit[0]!r}, expected text: set model.classes to texts.")
+        return names or tuple(f"class {c}" for c in range(count))
 
     def with_new_head(self: M, classes: int) -> M:
         """The same model with a new head of zeros for other classes, without pre_logits (paper, section 3.2).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import lru_cache
@@ -209,7 +209,7 @@ def _one_of(names: Collection[str]) -> _Rule:
 _COUNT: _Rule = (lambda value: 1 <= value <= LARGEST, "a whole number, 1 or more, and below 2^31")
 _NATURAL: _Rule = (lambda value: 0 <= value <= LARGEST, "a whole number, 0 or more, and below 2^31")
 _PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from 1 to {MOST_PIXELS:,}")
-_AMOUNT: _Rule = (lambda value: 0 <= value < math.inf, "a number, 0 or more")
+_AMOUNT: _Rule = (lambda value: 0 <= value <= sys.float_info.max, "a number, 0 or more")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
 _COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks")
@@ -226,7 +226,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
-    "lr": (lambda value: 0 < value < math.inf, "a number above 0"),
+    "lr": (lambda value: 0 < value <= sys.float_info.max, "a number above 0"),
     "dataset": _one_of(DATASETS),
     "augment": _one_of(POLICIES),
     "augment_ops": (

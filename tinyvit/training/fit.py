@@ -66,11 +66,11 @@ def fit(
 
     The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
     weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon; warmup_epochs None is 1, but at most a
-    quarter of the epochs. With ema, the parameters end as
-    their running average. All random choices follow from the seed, so a second call makes the same ones. A
-    smaller last batch of an epoch is trained on too. report(epoch, loss) is called after each epoch, counted
-    from 1. Raises UserError if there are no images, a label is out of range, a setting cannot have its value,
-    or training diverges; the parameters are then what they were before.
+    quarter of the epochs. With ema, the parameters end as their running average. All random choices follow
+    from the seed, so a second call makes the same ones. A smaller last batch of an epoch is trained on too.
+    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images, a
+    label is out of range, a setting cannot have its value, the parameters are read-only, or training
+    diverges; the parameters are then what they were before.
     """
     if lr is None:
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
@@ -108,22 +108,14 @@ def fit(
     if warmup_epochs is None:
         warmup_epochs = min(1.0, epochs / 4)
     check_settings(warmup_epochs=warmup_epochs)
-    images, labels = data.images, data.labels
-    count, classes = len(data), config.classes
-    if not count:
-        raise UserError("there are no images to train on: expected at least one.")
-    check_labels(labels, classes)
-    if crop_padding >= min(images.shape[1:3]):
-        H, W = images.shape[1:3]
-        raise UserError(
-            f"crop_padding is {crop_padding}, expected less than the sides of images of {H} x {W}."
-        )
     if repeats > batch_size:
         raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
-    xp = array_module(params.flat)
+    _check_data(data, config.classes, crop_padding)
+    check_writable(params)
+    count, xp = len(data), array_module(params.flat)
     training = Training(
-        xp.asarray(images),
-        xp.asarray(labels),
+        xp.asarray(data.images),
+        xp.asarray(data.labels),
         make_optimizer(optimizer, params, weight_decay),
         clip or math.inf,
         average=Average(params, ema) if ema else None,
@@ -161,6 +153,18 @@ def fit(
     return means
 
 
+def _check_data(data: ImageSet, classes: int, crop_padding: int) -> None:
+    """Raise UserError for images that cannot be trained on, or cropped so far."""
+    if not len(data):
+        raise UserError("there are no images to train on: expected at least one.")
+    check_labels(data.labels, classes)
+    H, W = data.images.shape[1:3]
+    if crop_padding >= min(H, W):
+        raise UserError(
+            f"crop_padding is {crop_padding}, expected less than the sides of images of {H} x {W}."
+        )
+
+
 def check_labels(labels: np.ndarray, classes: int) -> None:
     """Raise UserError for a label that is not the number of a class."""
     if len(labels) and (labels.min() < 0 or labels.max() >= classes):
@@ -168,6 +172,14 @@ def check_labels(labels: np.ndarray, classes: int) -> None:
         raise UserError(
             f"a label is {worst}, expected 0 to {classes - 1} for a model of "
             f"{counted(classes, 'class', 'classes')}."
+        )
+
+
+def check_writable(params: Params) -> None:
+    """Raise UserError for parameters that cannot be changed, such as those of a file that is mapped."""
+    if isinstance(params.flat, np.ndarray) and not params.flat.flags.writeable:
+        raise UserError(
+            "the parameters are read-only: use copy.deepcopy(model), or load the model without mmap_mode."
         )
 
 
