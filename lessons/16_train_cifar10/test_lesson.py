@@ -82,9 +82,7 @@ def test_best_epoch_by_test_accuracy(impl):
 def test_the_test_set_has_no_say_where_there_is_a_validation_set(impl):
     records = run_of([2.0, 1.0, 0.5], [2.0, 1.1, 1.0], [0.3, 0.6, None], [None, None, 0.9])
     found = impl.best_epoch(records)
-    assert found == 2, (
-        f"val_accuracy 0.3, 0.6, None, then test_accuracy 0.9: expected epoch 2, got {found}"
-    )
+    assert found == 2, f"val_accuracy 0.3, 0.6, None, then test_accuracy 0.9: expected epoch 2, got {found}"
     for test in ([None, None, 0.9], [0.8, 0.1, 0.9]):
         records = run_of([2.0, 1.0, 0.5], [2.0, 1.1, 1.0], [0.3, 0.6, 0.55], test)
         found = impl.best_epoch(records)
