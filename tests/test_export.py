@@ -11,7 +11,8 @@ from tinyvit import evaluate, export, predict, train
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 

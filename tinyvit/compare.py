@@ -90,12 +90,6 @@ def read_run(path: Path, name: str) -> Run:
     run = RunFolder.open(path)
     settings = run.settings().as_dict()
     records: list[Record] = [*run.metrics()]  # none if it has not finished its first epoch
-    for number, record in enumerate(records, 1):
-        if not {"epoch", "step"} <= record.keys():
-            raise UserError(
-                f"line {number} of {run.metrics_path} is not the record of an epoch: restore the file, or "
-                "omit this run."
-            )
     return Run(name, settings, records)
 
 

@@ -94,7 +94,7 @@ def main(args: argparse.Namespace) -> None:
 def export_page(args: argparse.Namespace, model: Model) -> None:
     """Write the page of a model, with sample images if there are any, and say where it is."""
     check_page_can_run(model.config)  # before the data are read
-    run = run_at(args.weights)
+    run = RunFolder.at(args.weights)
     subtitle = f"{args.weights}, {model.params.count:,} parameters."
     if run:
         settings = run.settings()
@@ -104,13 +104,6 @@ def export_page(args: argparse.Namespace, model: Model) -> None:
     print(f"wrote {args.out}: {size / 1e6:.1f} MB; open it in a browser")
     if not samples:
         print("it has no sample images, since the data of a run are not at hand: draw, or drop a photo on it")
-
-
-def run_at(weights: str) -> RunFolder | None:
-    """The run in a folder; None if the weights come from elsewhere."""
-    path = Path(weights)
-    has_checkpoint = any((path / name).exists() for name in ("best.npz", "last.npz"))
-    return RunFolder.open(path) if has_checkpoint else None
 
 
 def samples_of_run(run: RunFolder, data_dir: Path | None, config: ViTConfig) -> Samples | None:

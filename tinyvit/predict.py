@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from tinyvit.analysis.attention_map import check_has_attention
-from tinyvit.backend import select_device
 from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.image_files import images_below
 from tinyvit.errors import UserError
@@ -22,7 +21,13 @@ from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import counted
-from tinyvit.shell.flags import add_checkpoint_flag, add_compute_flags, add_json_flag, add_weights_flags
+from tinyvit.shell.flags import (
+    add_checkpoint_flag,
+    add_compute_flags,
+    add_json_flag,
+    add_weights_flags,
+    chosen_device,
+)
 from tinyvit.shell.names import short_names
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
@@ -90,9 +95,7 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
 
 
 def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
-    device = select_device(args.device or "auto")
-    if device.note:
-        print(device.note, file=aside)
+    device = chosen_device(args, file=aside)
     report = Progress(aside).download(source)
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
     if not model.has_head and not args.attention:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.insight.drawing import draw_filled_patches, draw_picture
@@ -27,6 +26,7 @@ from tinyvit.shell.flags import (
     add_data_of_run_flag,
     add_json_flag,
     add_weights_flags,
+    chosen_device,
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
@@ -60,7 +60,7 @@ def main(args: argparse.Namespace) -> None:
     """Load the model, look at images through it, and draw what was seen or print its numbers."""
     pictures = _asked_for(args)
     aside = sys.stderr if args.json else sys.stdout  # for everything that is not a number
-    model, run = _load(args, aside), _run_of(args.model)
+    model, run = _load(args, aside), RunFolder.at(args.model)
     missing = {picture: why for picture in pictures if (why := why_nothing(model.config, picture))}
     looking = [picture for picture in pictures if needs_images(model.config, picture)]
     examples = _examples(args, model, run, looking)
@@ -117,20 +117,11 @@ def _usual_out(picture: str, run: RunFolder | None) -> Path:
 
 
 def _load(args: argparse.Namespace, aside: TextIO) -> Model:
-    device = select_device(args.device or "auto")
-    if device.note:
-        print(device.note, file=aside)
+    device = chosen_device(args, file=aside)
     report = Progress(aside).download(args.model)
     which = {"checkpoint": args.checkpoint, "heads": args.heads, "threads": args.threads}
     model = load(args.model, report=report, **which)
     return model.at_resolution(args.resolution, args.position_resize).to(device)
-
-
-def _run_of(source: str) -> RunFolder | None:
-    """The run, if the source of a model is the folder of one."""
-    path = Path(source)
-    is_run = any((path / name).exists() for name in ("best.npz", "last.npz"))
-    return RunFolder.open(path) if is_run else None
 
 
 def _examples(

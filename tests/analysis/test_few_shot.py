@@ -19,7 +19,7 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model
 from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images
-from tinyvit.pretrained.load import save_official
+from tinyvit.pretrained.save import save_official
 
 # The probe.
 

@@ -8,7 +8,7 @@ from tinyvit.analysis.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import parameter_count
 from tinyvit.pretrained.known import KNOWN
-from tinyvit.pretrained.load import save_official
+from tinyvit.pretrained.save import save_official
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings

@@ -139,10 +139,6 @@ def test_checkpoints_are_a_minute_apart_or_twenty_times_what_writing_takes(monke
         with clock.writing():
             now += took
         assert due_after() == expected
-    with clock.writing():
-        pass
-    now -= 10_000
-    assert clock.is_due(60)
 
 
 # Terminals.

@@ -21,8 +21,8 @@ from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.loading import load_any
+from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings

@@ -35,7 +35,7 @@ def test_every_row_has_a_name_of_its_own_and_first_values_of_its_shape(config):
 def test_what_decays_are_the_matrices_of_linear_layers_and_the_kernels(config):
     matrices = {row.name for row in layout(config) if row.name.endswith(".weight") and len(row.shape) > 1}
     assert {row.name for row in layout(config) if row.decays} == matrices
-    kernels = 1 + 3 * sum(config.resnet) + len(config.resnet) if config.is_hybrid else 0
+    kernels = 1 + 3 * sum(config.resnet) + len(config.resnet) if config.has_resnet else 0
     assert len(matrices) == 4 * config.layers + 2 + bool(config.pre_logits) + kernels
 
 

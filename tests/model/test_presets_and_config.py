@@ -100,14 +100,14 @@ def test_the_root_halves_an_image_twice_and_every_stage_but_the_first_once_more(
     }.items():
         config = ViTConfig((45, 64), 1, 12, 20, 3, 2, 5, resnet=resnet)
         assert config.feature_map == expected
-        assert config.is_hybrid == config.has_resnet == (resnet is not None)
+        assert config.has_transformer and config.has_resnet == (resnet is not None)
 
 
 @pytest.mark.parametrize("name", ["resnet-50", "ResNet-50", "RESNET50", " resnet_50\n"])
 def test_a_resnet_is_found_however_its_name_is_spelled(name):
     config = preset(name, 224, 1000)
     assert (config.resnet, config.feature_map, config.width) == ((3, 4, 6, 3), (7, 7, 2048), 2048)
-    assert not config.has_transformer and not config.is_hybrid and config.has_resnet
+    assert not config.has_transformer and config.has_resnet
     assert (usual_name(name), usual_name("RESNET-nano")) == ("ResNet-50", "resnet-nano")
     assert is_resnet(name) and not is_resnet("R50+B/16") and not is_resnet("resnet-51")
 

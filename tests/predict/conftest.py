@@ -5,7 +5,7 @@ import pytest
 
 from tinyvit import predict
 from tinyvit.model import initialise, preset
-from tinyvit.pretrained.load import save_official
+from tinyvit.pretrained.save import save_official
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tests.tiny_runs import assert_one_line
 from tinyvit import export, predict
 from tinyvit.model import initialise, preset
 from tinyvit.pretrained.imagenet import imagenet_classes
-from tinyvit.pretrained.load import save_official
 from tinyvit.pretrained.official import to_official
+from tinyvit.pretrained.save import save_official
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P", "1", "CMYK", "LA", "I;16"])

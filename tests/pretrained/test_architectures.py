@@ -7,7 +7,8 @@ import pytest
 from tests.pretrained.checkpoints import EXACT, complaint, random_model
 from tinyvit.pretrained.architectures import described_architecture
 from tinyvit.pretrained.description import read_description
-from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.save import save_safetensors
 
 
 @pytest.mark.parametrize(

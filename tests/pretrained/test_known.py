@@ -10,7 +10,8 @@ from tests.pretrained.checkpoints import assert_same, complaint, random_model
 from tinyvit.files.cache import cache_folder
 from tinyvit.pretrained import known
 from tinyvit.pretrained.known import KNOWN, Known, find_weights
-from tinyvit.pretrained.load import load_weights, save_official
+from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.save import save_official
 
 
 class Quiet(SimpleHTTPRequestHandler):

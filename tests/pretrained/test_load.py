@@ -10,9 +10,10 @@ from tests.pretrained.checkpoints import (
     complaint,
     random_model,
 )
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors, usual_position_resize
+from tinyvit.pretrained.load import load_weights, usual_position_resize
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.safetensors import read_safetensors, write_safetensors
+from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 
 

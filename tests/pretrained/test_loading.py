@@ -15,12 +15,11 @@ from tinyvit.files.npz import names_in_npz
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.pretrained import hugging_face
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import save_official, save_safetensors
 from tinyvit.pretrained.loading import at_resolution, check_has_head, class_names, load_any
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.pretrained.safetensors import write_safetensors
-from tinyvit.pretrained.save import save_model
+from tinyvit.pretrained.save import save_model, save_official, save_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder

@@ -14,8 +14,9 @@ from tests.pretrained.checkpoints import (
     official_arrays,
     random_model,
 )
-from tinyvit.pretrained.load import load_weights, save_official
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.official import from_official, to_official
+from tinyvit.pretrained.save import save_official
 
 CONFIGS = {
     "token": tiny_config(),

@@ -8,9 +8,10 @@ import pytest
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import forward
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.pixels import PixelScale, for_colour
 from tinyvit.pretrained.preprocessing import read_pixel_scale
+from tinyvit.pretrained.save import save_safetensors
 
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}

@@ -8,9 +8,9 @@ from tests.pretrained.checkpoints import EXACT, assert_same, complaint, random_m
 from tinyvit.model import Model, forward
 from tinyvit.model.positions import position_table
 from tinyvit.ops.resize import resize_matrix
-from tinyvit.pretrained.load import load_weights, save_official, save_safetensors
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.resize import at_image_size, resize_positions
-from tinyvit.pretrained.save import save_model
+from tinyvit.pretrained.save import save_model, save_official, save_safetensors
 from tinyvit.runs.checkpoint import load_checkpoint
 
 IN_THE_BLOCKS = [

@@ -59,6 +59,14 @@ def test_what_is_written_is_read_back_to_the_bit(folder, shape, dtype, layout, s
         np.testing.assert_array_equal(arrays[name], array, strict=True)
 
 
+@pytest.mark.parametrize(("dtype", "read_as"), [(">f4", "<f4"), (">f8", "<f8"), ("longdouble", "<f8")])
+def test_other_floating_point_numbers_are_written_as_those_of_the_format(folder, dtype, read_as):
+    for array in (np.array([[1.5, -2.25]], dtype), np.array(3.5, dtype)):
+        write_safetensors(folder / "one.safetensors", {"x": array})
+        found = read_safetensors(folder / "one.safetensors")["x"]
+        np.testing.assert_array_equal(found, array.astype(read_as), strict=True)
+
+
 def test_arrays_of_several_dtypes_share_a_file(folder, good):
     arrays = read(folder, good)
     assert list(arrays) == list(NUMBERS)

@@ -2,10 +2,12 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import Model
+from tinyvit.pretrained.loading import load_any
 from tinyvit.pretrained.save import check_new, save_model
 
 
@@ -22,6 +24,7 @@ def test_a_link_that_leads_nowhere_is_not_overwritten(tmp_path):
         (("a",), "the number of class names is 1, expected 5, one for each class: set model.classes"),
         ("abcdef", "the number of class names is 6, expected 5"),
         (range(5), "a class is called 0, expected text"),
+        (None, "model.classes is None, expected one text for each class: set model.classes again, or to ()"),
     ],
 )
 @pytest.mark.parametrize("ending", [".npz", ""])
@@ -30,6 +33,22 @@ def test_names_that_are_not_one_for_each_class_are_not_written(tmp_path, names, 
     model.classes = names
     assert why in complaint(save_model, model, tmp_path / f"a{ending}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex128", "object"])
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ".onnx", ""])
+def test_parameters_that_are_not_floating_point_are_not_written(tmp_path, dtype, ending):
+    config, params = random_model(**HUGGING_FACE)
+    message = complaint(save_model, Model(config, params.astype(dtype)), tmp_path / f"a{ending}")
+    assert f"the parameters are {dtype}, expected floating-point numbers: params.astype" in message
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])
+@pytest.mark.parametrize("dtype", [">f4", "longdouble"])
+def test_numbers_of_every_width_and_byte_order_are_written(tmp_path, dtype, ending):
+    config, params = random_model(**HUGGING_FACE)
+    save_model(Model(config, params.astype(dtype)), path := tmp_path / f"a{ending}")
+    np.testing.assert_array_equal(load_any(str(path)).params.flat, params.flat)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])

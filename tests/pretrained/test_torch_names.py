@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.pretrained.load import load_weights, save_safetensors
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.pixels import PixelScale, adapt_to_pixel_scale
 from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.save import save_safetensors
 from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
 
 KNOWN = {"heads": 3}

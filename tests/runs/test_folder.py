@@ -128,7 +128,10 @@ def create(path):
 def test_metrics_are_read_as_they_were_written(tmp_path):
     run = create(tmp_path / "run")
     assert run.metrics() == []
-    records = [{"epoch": 1, "train_loss": 0.5}, {"epoch": 2, "train_loss": 0.25, "test_accuracy": None}]
+    records = [
+        {"epoch": 1, "step": 4, "train_loss": 0.5},
+        {"epoch": 2, "step": 8, "train_loss": 0.25, "test_accuracy": None},
+    ]
     for count in (1, 2):
         run.write_metrics(records[:count])
         assert run.metrics() == records[:count]
@@ -144,14 +147,17 @@ def test_metrics_are_read_as_they_were_written(tmp_path):
         "\x00",
         "7",
         "[" * 5000,
-        '{"epoch": "2"}',
-        '{"test_loss": "low"}',
-        '{"lr": []}',
+        "{}",
+        '{"epoch": 2}',
+        '{"epoch": "2", "step": 8}',
+        '{"epoch": 2, "step": 0}',
+        '{"epoch": 2, "step": 8, "test_loss": "low"}',
+        '{"epoch": 2, "step": 8, "lr": []}',
     ],
 )
 def test_a_damaged_line_of_the_metrics_is_named(tmp_path, line):
     run = create(tmp_path / "run")
-    run.metrics_path.write_text(f'{{"epoch": 1}}\n{line}\n{{"epoch": 3}}\n')
+    run.metrics_path.write_text(f'{{"epoch": 1, "step": 4}}\n{line}\n{{"epoch": 3, "step": 12}}\n')
     with pytest.raises(UserError, match=r"metrics\.jsonl is damaged: line 2 is not a JSON object"):
         run.metrics()
 

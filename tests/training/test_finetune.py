@@ -13,9 +13,10 @@ from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupte
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.pretrained.load import load_weights, save_official
+from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.resize import resize_positions
 from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.save import save_official
 from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes

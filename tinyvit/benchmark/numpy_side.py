@@ -24,8 +24,8 @@ def make_step(case: Case, variant: str, ranks: Ranks = ALONE) -> Callable[[], No
     if variant not in ENGINES:
         raise ValueError(f"there is no engine {variant!r}: expected one of {', '.join(ENGINES)}")
     config = case.config
+    images, labels = case.data()  # first: too large a batch is refused before a large model is drawn
     params = initialise(config)
-    images, labels = case.data()
     training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0, ranks=ranks)
     threads = {"threads": case.threads} if variant == "cpu" else {}
     engine = ENGINES[variant](config, params, training=training, **threads)

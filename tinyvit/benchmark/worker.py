@@ -4,8 +4,8 @@
 
 reads a number of steps per line from standard input, and answers each with one line of JSON: how long every
 step took in seconds, and the peak memory of the process in bytes; or, if there was not enough memory, what it
-lacks, after which it ends. Both sides of a comparison are separate
-processes, so that neither is affected by the other's threads, memory or settings.
+lacks, after which it ends. Both sides of a comparison are separate processes, so that neither is affected by
+the other's threads, memory or settings.
 
 SIDE is a module SIDE_side.py of this package with a function make_step. A side on a GPU also has its own
 time_steps and peak_bytes, since what counts there are the card's clock and the card's memory.

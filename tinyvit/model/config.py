@@ -252,11 +252,6 @@ class ViTConfig:
         return self.layers > 0
 
     @property
-    def is_hybrid(self) -> bool:
-        """Whether a ResNet reads the image before the Transformer does."""
-        return self.has_resnet and self.has_transformer
-
-    @property
     def feature_map(self) -> tuple[int, int, int]:
         """Height, width and channels of what is cut into patches: the image, or the result of the ResNet.
 

@@ -146,6 +146,14 @@ def _is_square(number: int) -> bool:
     return number > 0 and isqrt(number) ** 2 == number
 
 
+def unknown_resnet(source: str, width: int, units: tuple[int, ...]) -> UserError:
+    """What to raise for a ResNet of another make."""
+    return UserError(
+        f"{source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
+        f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
+    )
+
+
 def take_positions(table: NamedArrays, name: str, config: ViTConfig) -> np.ndarray:
     """The position embedding (N, D); zeros are added for the class token in big_vision and DeiT-III models.
 

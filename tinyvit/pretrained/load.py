@@ -1,4 +1,4 @@
-"""Loading published weights of every kind, and saving weights in their formats."""
+"""Reading published weights of every kind from their files."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.description import is_described_by_timm, read_description
 from tinyvit.pretrained.naming import TIMM
-from tinyvit.pretrained.official import from_official, is_official, to_official
+from tinyvit.pretrained.official import from_official, is_official
 from tinyvit.pretrained.pixels import adapt_to_pixel_scale
 from tinyvit.pretrained.preprocessing import read_pixel_scale
 from tinyvit.pretrained.safetensors import (
     names_in_safetensors,
     read_metadata,
     read_safetensors,
-    write_safetensors,
 )
 from tinyvit.pretrained.shards import ENDING as INDEX
 from tinyvit.pretrained.shards import read_index, read_shards
-from tinyvit.pretrained.torch_names import from_torch_names, naming_of, to_torch_names
+from tinyvit.pretrained.torch_names import from_torch_names, naming_of
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
 _NAMES = {".npz": names_in_npz, ".safetensors": names_in_safetensors, INDEX: read_index}
@@ -85,25 +81,6 @@ def usual_position_resize(path: Path) -> str:
     if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
         return "bilinear"
     return library.resize if library else "corners"
-
-
-def save_official(path: Path, config: ViTConfig, params: Params) -> None:
-    """Write parameters in the layout of the official .npz files, which other programs can read.
-
-    Raises UserError if the model's arithmetic differs from that of the official code.
-    """
-    arrays = to_official(config, params)
-    write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
-
-
-def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
-    """Write parameters as safetensors, with timm's names, or Hugging Face's if the model has their epsilon.
-
-    Raises UserError if the model's arithmetic matches neither library.
-    """
-    height, width = config.image_size
-    metadata = {"format": "pt", "heads": str(config.heads), "image_size": f"{height}x{width}"}
-    write_safetensors(path, to_torch_names(config, params), metadata)
 
 
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tinyvit.pretrained.pixels import for_colour
 from tinyvit.pretrained.preprocessing import read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
-from tinyvit.runs.folder import RunFolder
+from tinyvit.runs.folder import RunFolder, has_checkpoint
 
 
 @dataclass(eq=False)
@@ -113,7 +113,7 @@ def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
 def _weights_within(source: str) -> str:
     """The path of the weights in a Hugging Face folder; any other source unchanged."""
     folder = Path(source)
-    if any(os.path.exists(folder / name) for name in ("best.npz", "last.npz")):
+    if has_checkpoint(folder):
         return source  # a run, perhaps with an export
     return str(weights_in(folder) or source)
 

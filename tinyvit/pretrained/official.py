@@ -30,6 +30,7 @@ from tinyvit.pretrained.arrays import (
     renamed,
     square_image_size,
     take_positions,
+    unknown_resnet,
 )
 from tinyvit.pretrained.fitting import GROUPS, check_others_have_it, fits_official, write_instead
 from tinyvit.pretrained.one_table import with_one_table
@@ -133,10 +134,7 @@ def _resnet(table: NamedArrays) -> dict[str, Any]:
     units = tuple(table.count(rf"block{i + 1}/unit(\d+)/") for i in range(stages))
     width = table.shape("conv_root/kernel", 4)[3]
     if not all(units) or width % GROUPS:
-        raise UserError(
-            f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
-            f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
-        )
+        raise unknown_resnet(table.source, width, units)
     return {"resnet": units, "resnet_width": width, "resnet_groups": GROUPS}
 
 

@@ -79,7 +79,8 @@ def read_metadata(path: Path) -> dict[str, str]:
 def write_safetensors(
     path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write float64, float32 or float16 arrays; the same arrays give the same bytes."""
+    """Write arrays of floating-point numbers, wider ones as float64; the same arrays give the same bytes."""
+    arrays = {name: _little_endian(array) for name, array in arrays.items()}
     header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
     names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}  # BF16 has no dtype
     offset = 0
@@ -100,6 +101,12 @@ def write_safetensors(
             file.write(np.ascontiguousarray(array).tobytes())
 
     write_atomically(path, write)
+
+
+def _little_endian(array: np.ndarray) -> np.ndarray:
+    """The array in a dtype of the format."""
+    dtype = np.dtype("<f8") if array.dtype.itemsize > 8 else array.dtype.newbyteorder("<")
+    return array.astype(dtype, copy=False)
 
 
 def _mapped(path: Path) -> np.ndarray:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
+
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
-from tinyvit.model import Model
+from tinyvit.files.atomic import write_atomically
+from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.pretrained.fitting import has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import save_official, save_safetensors
+from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.onnx_file import save_onnx
+from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
 LAYOUTS = {  # and their endings
@@ -30,7 +35,8 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     classes, and fit, which describes how photos become images for the model. For images that are not square,
     Hugging Face's processors cannot cut out the same part of a photo: they cut out a smaller one. Raises
     UserError if path exists or does not have the ending of the layout, if the layout cannot represent the
-    model, or if the model does not have as many names as classes.
+    model, if the model does not have as many names as classes, or if its parameters are not floating-point
+    numbers.
     """
     check_free(path)
     layout = _BY_ENDING[path.suffix.lower()] if layout is None else layout
@@ -40,7 +46,12 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         kind = f"a file that ends in {LAYOUTS[layout]}" if LAYOUTS[layout] else "a folder, without an ending"
         raise UserError(f"{path} does not suit the layout {layout}, which is {kind}: change one of them.")
     config, params = model.config, model.params
-    _check_names(model)
+    names = model.names
+    if params.flat.dtype.kind != "f":
+        raise UserError(
+            f"the parameters are {params.flat.dtype}, expected floating-point numbers: "
+            "params.astype('float32') makes them such."
+        )
     if config.predicts_patches and layout != "tinyvit":
         raise UserError(
             f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
@@ -48,7 +59,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         )
     if layout == "tinyvit":
         whole = Checkpoint(
-            config, params, classes=model.classes, position_resize=model.position_resize, photo_fit=fit
+            config, params, classes=tuple(model.classes), position_resize=model.position_resize, photo_fit=fit
         )
         save_checkpoint(path, whole)
     elif layout == "official":
@@ -62,21 +73,28 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     elif layout == "torch":
         save_safetensors(path, config, params)
     elif layout == "onnx":
-        save_onnx(path, config, params, model.names, fit)
+        save_onnx(path, config, params, names, fit)
     else:
-        save_hugging_face(path, config, params, model.names, fit)
+        save_hugging_face(path, config, params, names, fit)
 
 
-def _check_names(model: Model) -> None:
-    """Raise UserError if somebody has given a model names that are not one text for each class."""
-    names, count = list(model.classes or ()), model.config.classes
-    if names and len(names) != count:
-        raise UserError(
-            f"the number of class names is {len(names)}, expected {count}, one for each class: set "
-            "model.classes again, or to () for none."
-        )
-    if unfit := [name for name in names if not isinstance(name, str)]:
-        raise UserError(f"a class is called {unfit[0]!r}, expected text: set model.classes to texts.")
+def save_official(path: Path, config: ViTConfig, params: Params) -> None:
+    """Write parameters in the layout of the official .npz files, which other programs can read.
+
+    Raises UserError if the model's arithmetic differs from that of the official code.
+    """
+    arrays = to_official(config, params)
+    write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+
+
+def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
+    """Write parameters as safetensors, with timm's names, or Hugging Face's if the model has their epsilon.
+
+    Raises UserError if the model's arithmetic matches neither library.
+    """
+    height, width = config.image_size
+    metadata = {"format": "pt", "heads": str(config.heads), "image_size": f"{height}x{width}"}
+    write_safetensors(path, to_torch_names(config, params), metadata)
 
 
 def check_free(path: Path, more: str = "") -> None:

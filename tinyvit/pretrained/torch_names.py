@@ -31,6 +31,7 @@ from tinyvit.pretrained.arrays import (
     renamed,
     square_image_size,
     take_positions,
+    unknown_resnet,
 )
 from tinyvit.pretrained.fitting import (
     TIMM_HYBRID,
@@ -268,10 +269,7 @@ def _resnet(table: NamedArrays) -> dict[str, Any]:
     width = table.shape(stem, 4)[0]
     has_stages = stem == _STEMS[0]
     if not all(units) or has_stages != bool(units) or width % TIMM_RESNET["resnet_groups"]:
-        raise UserError(
-            f"{table.source} has a ResNet that tinyvit does not know: a root of {width} channels, and "
-            f"{', '.join(map(str, units)) or 'no'} units in its stages. Choose another checkpoint."
-        )
+        raise unknown_resnet(table.source, width, units)
     return TIMM_RESNET | {"resnet": units, "resnet_width": width}
 
 

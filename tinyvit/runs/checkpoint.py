@@ -35,6 +35,9 @@ from tinyvit.files.seal import SEALED, add_seal
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.ops.resize import METHODS
 
+# The numbers in a record of an epoch, if it has them.
+_FIGURES = {"lr", "grad_norm", "images_per_second", "seconds", "train_loss"}
+_FIGURES |= {"val_loss", "val_accuracy", "test_loss", "test_accuracy"}
 _REMEDY = "It is damaged or not a checkpoint: use the other one of last.npz and best.npz, or train again."
 
 
@@ -156,13 +159,22 @@ def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
 def _checked_progress(progress: Any) -> dict[str, Any]:
     """The progress; ValueError if its records are not those of epochs."""
     records = progress.get("records", []) if isinstance(progress, dict) else None
-    if not isinstance(records, list) or not all(_is_record(record) for record in records):
+    if not isinstance(records, list) or not all(is_record(record) for record in records):
         raise ValueError("its progress is not that of a run")
     return progress
 
 
-def _is_record(record: Any) -> bool:
-    return isinstance(record, dict) and all(type(record.get(name)) is int for name in ("epoch", "step"))
+def is_record(record: Any) -> bool:
+    """Whether this can be the record of an epoch: its number and step, and other numbers that it may have."""
+    if not isinstance(record, dict) or not {"epoch", "step"} <= record.keys():
+        return False
+    return all(_fits(name, value) for name, value in record.items())
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in ("epoch", "step"):
+        return type(value) is int and value > 0
+    return name not in _FIGURES or value is None or type(value) in (int, float)
 
 
 def _check_finite(path: Path, arrays: Mapping[str, Array]) -> None:

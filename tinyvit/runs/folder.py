@@ -29,14 +29,10 @@ from tinyvit.files.atomic import write_atomically
 from tinyvit.files.locks import Taken
 from tinyvit.files.reading import parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
 from tinyvit.version import __version__
-
-# The numbers in a record of an epoch, if it has them.
-_FIGURES = {"lr", "grad_norm", "images_per_second", "seconds", "train_loss"}
-_FIGURES |= {"val_loss", "val_accuracy", "test_loss", "test_accuracy"}
 
 
 class RunFolder:
@@ -162,19 +158,24 @@ class RunFolder:
             raise UserError(
                 f"{path} is not a run folder (it has no config.json): expected one made by tinyvit.train."
             )
-        has_checkpoint = run.best_path.exists() or run.last_path.exists()
-        if (run.path / "model.safetensors").is_file() and not has_checkpoint:
+        is_trained = has_checkpoint(path)
+        if (run.path / "model.safetensors").is_file() and not is_trained:
             raise UserError(
                 f"{path} is not a run folder but a Hugging Face model: use it with predict --weights, "
                 "finetune, fewshot, info or export."
             )
         stated = _stated(run.config_path)
-        if not has_checkpoint and stated is not None and "settings" not in stated:
+        if not is_trained and stated is not None and "settings" not in stated:
             raise UserError(
                 f"{path} is not a run folder (its config.json has no settings) and has no model.safetensors: "
                 "if it is a Hugging Face model, download that file too."
             )
         return run
+
+    @classmethod
+    def at(cls, source: str) -> RunFolder | None:
+        """The run, if the source of a model is the folder of one that has a checkpoint; else None."""
+        return cls.open(Path(source)) if has_checkpoint(Path(source)) else None
 
     def settings(self) -> Settings:
         """The settings the run was started with."""
@@ -314,15 +315,9 @@ class RunFolder:
                 )
 
 
-def is_record(record: Any) -> bool:
-    """Whether this can be the record of an epoch: an object with the right kind of number under each name."""
-    return isinstance(record, dict) and all(_fits(name, value) for name, value in record.items())
-
-
-def _fits(name: str, value: Any) -> bool:
-    if name in ("epoch", "step"):
-        return type(value) is int and value > 0
-    return name not in _FIGURES or value is None or type(value) in (int, float)
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a checkpoint in a folder, if it is one."""
+    return any(os.path.exists(folder / name) for name in ("best.npz", "last.npz"))  # even of a name too long
 
 
 def latest_run(root: Path = Path("runs")) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TextIO
 
 from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
@@ -43,11 +44,11 @@ def add_precision_flag(parser: argparse._ActionsContainer, default: str) -> None
     )
 
 
-def chosen_device(args: argparse.Namespace, default: str = "auto") -> Device:
+def chosen_device(args: argparse.Namespace, default: str = "auto", file: TextIO | None = None) -> Device:
     """The device requested with --device; if it is not available, one printed line says why."""
     device = select_device(args.device or default)
     if device.note:
-        print(device.note)
+        print(device.note, file=file)
     return device
 
 

@@ -15,8 +15,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.model import Params
 from tinyvit.optim.sharded import Sharded, whole_state
-from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import is_record
+from tinyvit.runs.checkpoint import Checkpoint, is_record
 from tinyvit.training.evaluation import rank
 
 
