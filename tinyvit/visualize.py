@@ -16,7 +16,7 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.insight.drawing import draw_filled_patches, draw_picture
 from tinyvit.insight.examples import Examples, examples_in, examples_of
-from tinyvit.insight.look import PICTURES, Insight, look_inside, needs_images, why_nothing
+from tinyvit.insight.look import PICTURES, WITHOUT_IMAGES, Insight, look_inside, needs_images, why_nothing
 from tinyvit.insight.numbers import numbers_of
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
@@ -99,7 +99,7 @@ def _asked_for(args: argparse.Namespace) -> list[str]:
     pictures = args.only or (list(PICTURES) if args.json else ["inside"])
     if args.out and args.json:
         raise UserError("with --json nothing is drawn: omit --out.")
-    if args.images and set(pictures) <= {"filters", "positions"}:
+    if args.images and set(pictures) <= set(WITHOUT_IMAGES):
         raise UserError(f"{' and '.join(pictures)} show no images: omit --images.")
     if args.out and len(pictures) > 1:
         raise UserError(

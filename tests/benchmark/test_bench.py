@@ -30,7 +30,7 @@ SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "
 
 @pytest.fixture(autouse=True)
 def in_a_hurry(monkeypatch):
-    """The rate of products, which takes seconds to find out well, is no matter here."""
+    """The rate of products, which takes seconds to measure well, does not matter here."""
     monkeypatch.setattr("tinyvit.benchmark.on_cpu.matmul_rate", partial(matmul_rate, seconds=0.01))
 
 

@@ -12,6 +12,7 @@ from tinyvit.insight.examples import Example
 from tinyvit.model import ViTConfig
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")
+WITHOUT_IMAGES = ("filters", "positions")  # they show what the model is like whatever it sees
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Insight:
 
 def needs_images(config: ViTConfig, picture: str) -> bool:
     """Whether a picture, one of PICTURES or 'inside', shows how images are seen."""
-    return config.has_transformer and picture not in ("filters", "positions")
+    return config.has_transformer and picture not in WITHOUT_IMAGES
 
 
 def why_nothing(config: ViTConfig, picture: str) -> str | None:

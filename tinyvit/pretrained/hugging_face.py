@@ -42,13 +42,12 @@ def save_hugging_face(
         if folder.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
-            descriptions = {
-                "config.json": _description(config, classes),
-                "preprocessor_config.json": _preprocessing(config, fit),
-            }
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
-                for name, content in descriptions.items():
+                for name, content in (
+                    ("config.json", _description(config, classes)),
+                    ("preprocessor_config.json", _preprocessing(config, fit)),
+                ):
                     text = json.dumps(content, indent=2) + "\n"
                     write_atomically(beside / name, partial(_write_text, text=text))
             except UserError as error:  # which knows the folder only by its temporary name

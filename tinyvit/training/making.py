@@ -96,9 +96,7 @@ def resumed_trainer(
         progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, around)
-    kept = {
-        name: getattr(before, name) for name in FREE_ON_RESUME
-    }  # what is chosen anew is for this time only
+    kept = {name: getattr(before, name) for name in FREE_ON_RESUME}  # the user's choice is for this time only
     trainer.saver.recorded |= kept
     if checkpoint:
         trainer.restore(checkpoint)
