@@ -149,6 +149,18 @@ def test_gradients_are_added_where_only_some_are_there():
     np.testing.assert_allclose(engine.grads["head.bias"], 1 + from_zero, rtol=1e-13)
 
 
+@pytest.mark.parametrize("make", [ReferenceEngine, partial(CpuEngine, threads=2, micro_batch=1)])
+def test_fresh_gradients_replace_whatever_is_there(make):
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float64")
+    engine = make(config, params)
+    engine.loss_and_grads(images, labels)
+    from_zero = engine.grads.flat.copy()
+    engine.grads.flat.fill(np.nan)
+    engine.loss_and_grads(images, labels, fresh=True)
+    np.testing.assert_array_equal(engine.grads.flat, from_zero)
+
+
 def test_nothing_is_left_over_where_blocks_are_summed_over_ranks_before_all_threads_have_begun(monkeypatch):
     """A thread that has no images, and begins last, may not be one whose gradients are added."""
     monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 0)

@@ -38,6 +38,22 @@ def test_a_small_gradient_is_unchanged(seed, dtype, norm):
     np.testing.assert_array_equal(grads.flat, before)
 
 
+@pytest.mark.parametrize(("norm", "passes"), [(30.0, 2), (0.5, 1)])
+def test_a_long_gradient_is_clipped_in_pieces_that_someone_else_may_carry_out(norm, passes):
+    rows = rows_of({"a.weight": (300, 1000), "a.bias": (7,)})
+    flat = np.random.default_rng(1).standard_normal(300_007)
+    flat *= norm / np.linalg.norm(flat)
+    grads, carried_out = Params(flat.copy(), rows), []
+
+    def last_first(work, pieces):
+        carried_out.append(pieces)
+        return [work(piece) for piece in reversed(pieces)]
+
+    assert math.isclose(clip_norm(grads, 3.0, spread=last_first), norm, rel_tol=1e-12)
+    np.testing.assert_allclose(grads.flat, flat * min(1, 3 / norm), rtol=1e-6)
+    assert len(carried_out) == passes and all(len(pieces) > 2 for pieces in carried_out)
+
+
 LAST = {"cosine": 3 * (1 - math.cos(math.pi / 90)) / 2, "linear": 3 / 90, "constant": 3.0}
 
 

@@ -22,6 +22,7 @@ from tinyvit.model import Params
 from tinyvit.model.params import places
 from tinyvit.optim import clip_norm
 from tinyvit.optim.sharded import Sharded
+from tinyvit.optim.spread import Spread, one_after_another
 
 if TYPE_CHECKING:
     from tinyvit.engine.reference import Training
@@ -37,12 +38,12 @@ def own_parts(plan: BatchPlan, training: Training) -> list[BatchPlan]:
 class Exchange:
     """The sum of one step's gradients over ranks, in place. Its methods are collectives.
 
-    On GPUs everything is summed at the end. So it is for a sharded optimiser, which needs, on this rank, only
-    its own part of the sum.
+    spread carries out passes over the gradients. On GPUs everything is summed at the end. So it is for a
+    sharded optimiser, which needs, on this rank, only its own part of the sum.
     """
 
-    def __init__(self, grads: Params, training: Training):
-        self._grads, self._training = grads, training
+    def __init__(self, grads: Params, training: Training, spread: Spread = one_after_another):
+        self._grads, self._training, self._spread = grads, training, spread
         whole_at_end = isinstance(training.optimizer, Sharded) or array_module(grads.flat) is not np
         alone = training.ranks.size == 1
         self._pieces = [(-1, slice(None))] if alone or whole_at_end else _pieces(grads)
@@ -62,9 +63,9 @@ class Exchange:
         ranks, optimizer, clip = self._training.ranks, self._training.optimizer, self._training.clip
         if isinstance(optimizer, Sharded):
             ranks.reduce_scatter(self._grads.flat)
-            return clip_norm(optimizer.piece(self._grads), clip, ranks.sum)
+            return clip_norm(optimizer.piece(self._grads), clip, ranks.sum, self._spread)
         self.ready(-1)
-        return clip_norm(self._grads, clip)
+        return clip_norm(self._grads, clip, spread=self._spread)
 
 
 def _pieces(grads: Params) -> list[tuple[int, slice]]:

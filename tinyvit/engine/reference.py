@@ -14,6 +14,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import Average, Optimizer
+from tinyvit.optim.spread import Spread, one_after_another
 from tinyvit.parallel import ALONE, Ranks
 
 
@@ -60,6 +61,7 @@ class ReferenceEngine:
         self.config, self.params = config, params
         self.objective, self._training = objective, training
         self._grads: Params | None = None
+        self._spread: Spread = one_after_another
 
     @property
     def trains(self) -> bool:
@@ -96,15 +98,15 @@ class ReferenceEngine:
         part of the batch, and all return the same.
         """
         t = self.training
-        self.grads.flat.fill(0)
         loss: Array = 0.0
-        parts, exchange = own_parts(plan, t), Exchange(self.grads, t)
+        parts, exchange = own_parts(plan, t), Exchange(self.grads, t, self._spread)
         for part in parts:
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
             ready = exchange.ready if part is parts[-1] and exchange.begins_early else None
-            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, ready)
+            fresh = part is parts[0]
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, ready, fresh)
         norm = exchange.finish()
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:
@@ -118,12 +120,17 @@ class ReferenceEngine:
         noise: Noise | None = None,
         share: float = 1.0,
         ready: Callable[[int], None] | None = None,
+        fresh: bool = False,
     ) -> Array:
         """The objective's loss for images (B, H, W, 3), times share; adds the gradients to grads.
+
+        If fresh, grads become these gradients, whatever was in them before.
 
         If ready is given, an engine may call ready(i), from the last block to the first, as soon as nothing
         more will be added to the gradients of block i. This one does not.
         """
+        if fresh:
+            self.grads.flat.fill(0)
         return self.objective(self.config, self.params, images, targets, self.grads, noise=noise, share=share)
 
     def logits(self, images: Array) -> Array:

@@ -19,15 +19,10 @@ Both apply decay only to matrices, which are at the start of the buffer.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-
-import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
-from tinyvit.optim.spread import Spread, one_after_another
-
-_CHUNK = 1 << 16  # numbers: few enough for the caches, and enough that threads seldom wait for each other
+from tinyvit.optim.spread import Spread, chunks, one_after_another
 
 
 class Adam:
@@ -98,14 +93,3 @@ def corrections(betas: tuple[float, float], lr: float, step: int) -> tuple[float
     """
     b1, b2 = betas
     return lr / (1 - b1**step), 1 / math.sqrt(1 - b2**step)
-
-
-def chunks(params: Params) -> list[slice]:
-    """The buffer in pieces, each with or without weight decay; on a CPU, short enough to stay in the cache.
-
-    Ten operations on a long buffer take ten trips to memory; on a short piece they take one. A GPU does not
-    benefit from this, so there are only two pieces.
-    """
-    size = _CHUNK if array_module(params.flat) is np else params.count
-    cuts = [*range(0, params.decayed, size), *range(params.decayed, params.count, size), params.count]
-    return [slice(start, stop) for start, stop in pairwise(cuts)]

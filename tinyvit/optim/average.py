@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tinyvit.model.params import Params
+from tinyvit.optim.spread import chunks
 
 
 class Average:
@@ -32,8 +33,9 @@ class Average:
     def update(self, step: int) -> None:
         """Let the parameters after update number `step`, counted from 1, into the average."""
         decay = min(self.decay, (1 + step) / (10 + step))  #                                 eq. 1
-        self.flat *= decay
-        self.flat += (1 - decay) * self.params.flat  #                                       eq. 2
+        for part in chunks(self.params):
+            self.flat[part] *= decay
+            self.flat[part] += (1 - decay) * self.params.flat[part]  #                       eq. 2
 
 
 @contextmanager

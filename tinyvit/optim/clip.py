@@ -10,21 +10,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 from tinyvit.optim.sharded import Piece
+from tinyvit.optim.spread import Spread, chunks, one_after_another
 
 
 def clip_norm(
-    grads: Params | Piece, largest: float, total: Callable[[Array], Array] = lambda part: part
+    grads: Params | Piece,
+    largest: float,
+    total: Callable[[Array], Array] = lambda part: part,
+    spread: Spread = one_after_another,
 ) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
-    If grads are a part of all gradients, total(squares of the part) are the squares of all. Returns the norm
-    before scaling, an array without axes, so that nothing has to wait for a GPU.
+    If grads are a part of all gradients, total(squares of the part) are the squares of all. spread carries
+    out the passes over the gradients, as an optimiser's. Returns the norm before scaling, an array without
+    axes, so that nothing has to wait for a GPU.
     """
-    xp = array_module(grads.flat)
-    norm = xp.sqrt(total(grads.flat @ grads.flat))
-    if largest < math.inf:
-        grads.flat *= xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #         eq. 1
+    xp, parts = array_module(grads.flat), chunks(grads)
+    squares = spread(lambda part: grads.flat[part] @ grads.flat[part], parts)
+    norm = xp.sqrt(total(sum(squares, start=xp.zeros((), dtype=grads.flat.dtype))))
+    if largest == math.inf:
+        return norm
+    factor = xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #              eq. 1
+
+    def scale(part: slice) -> None:
+        grads.flat[part] *= factor
+
+    if xp is not np or factor != 1:  # on a GPU, to ask would be to wait for it
+        spread(scale, parts)
     return norm

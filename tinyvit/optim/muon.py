@@ -34,9 +34,9 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import Row
 from tinyvit.model.params import Params, places
-from tinyvit.optim.adam import AdamW, chunks
+from tinyvit.optim.adam import AdamW
 from tinyvit.optim.orthogonal import orthogonalise
-from tinyvit.optim.spread import Spread, one_after_another
+from tinyvit.optim.spread import Spread, chunks, one_after_another
 
 _PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of them stay in a core's cache
 _RMS = 0.2  # of an update of AdamW, in learning rates

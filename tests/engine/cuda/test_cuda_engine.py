@@ -170,7 +170,7 @@ def buffers_of(step):
     return (*step.reads, *step.writes) if isinstance(step, Launch) else (step.a, step.b, step.c)
 
 
-def test_gradients_are_added_to_what_is_there(any_cuda):
+def test_gradients_are_added_to_what_is_there_or_replace_it(any_cuda):
     config = CASES["everything"]
     params, images, labels, _ = draw(config)
     engine = CudaEngine(config, params.to(any_cuda.xp))
@@ -180,6 +180,9 @@ def test_gradients_are_added_to_what_is_there(any_cuda):
     losses += [float(engine.loss_and_grads(x, targets)) for _ in range(3)]
     np.testing.assert_allclose(engine.grads.flat.get(), 4 * once, rtol=1e-5, atol=1e-7)
     assert losses == losses[:1] * 4
+    engine.grads.flat.fill(np.nan)
+    engine.loss_and_grads(x, targets, fresh=True)
+    np.testing.assert_allclose(engine.grads.flat.get(), once, rtol=1e-5, atol=1e-7)
 
 
 @precisions

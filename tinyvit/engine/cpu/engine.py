@@ -21,9 +21,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from tinyvit import model
-from tinyvit.backend import Array
-from tinyvit.data import BatchPlan
-from tinyvit.engine.blas import blas_threads, keep_freed_memory, one_blas_thread
+from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
@@ -72,17 +70,13 @@ class CpuEngine(ReferenceEngine):
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._threads = Threads(self.threads)
+        self._spread = self._threads.do
         self._other_grads: list[Params] = []
         optimizer = training.optimizer if training else None
         own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
         if isinstance(own, (Adam, Muon)):
-            own.spread_with(self._threads.do)
+            own.spread_with(self._spread)
         keep_freed_memory()
-
-    def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
-        """See ReferenceEngine.step. The last bits of a gradient's norm depend on BLAS's number of threads."""
-        with one_blas_thread():
-            return super().step(plan, lr)
 
     def loss_and_grads(
         self,
@@ -91,6 +85,7 @@ class CpuEngine(ReferenceEngine):
         noise: Noise | None = None,
         share: float = 1.0,
         ready: Callable[[int], None] | None = None,
+        fresh: bool = False,
     ) -> np.ndarray:
         """See ReferenceEngine.loss_and_grads; ready is called on the calling thread.
 
@@ -104,7 +99,7 @@ class CpuEngine(ReferenceEngine):
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
-        earlier = grads.astype(grads.flat.dtype) if grads.flat.any() else None
+        earlier = None if fresh or not grads.flat.any() else grads.astype(grads.flat.dtype)
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
         workers = min(self.workers, len(pieces))
         passed: SimpleQueue[int | None] = SimpleQueue()
@@ -155,11 +150,11 @@ class CpuEngine(ReferenceEngine):
 
     def logits(self, images: np.ndarray) -> np.ndarray:
         """See ReferenceEngine.logits."""
-        return self._spread(model.infer, images)
+        return self._compute(model.infer, images)
 
     def features(self, images: np.ndarray) -> np.ndarray:
         """See ReferenceEngine.features."""
-        return self._spread(model.features, images)
+        return self._compute(model.features, images)
 
     def _own_blocks(self, images: int, passed: Callable[[int], None]) -> dict[str, Blocks]:
         """The argument `blocks` of the model's functions to train on so many images; they call `passed`.
@@ -183,7 +178,7 @@ class CpuEngine(ReferenceEngine):
             for array, more in zip(total, earlier.group(part), strict=True):
                 array += more
 
-    def _spread(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
+    def _compute(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
         pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)

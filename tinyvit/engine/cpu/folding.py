@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tinyvit.engine.cpu.pieces import pieces
 from tinyvit.engine.cpu.products import add_product
 from tinyvit.model import Params, ViTConfig
 
@@ -56,19 +57,19 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     fc1, fc1_bias, fc2, fc2_bias = params.group(f"blocks.{i}.mlp")
     D, scale = config.width, _scale(config)
 
-    biases = offset1 @ qkv + qkv_bias  # (3D,)                                               eq. 1
-    qkv = _centred(gain1[:, None] * qkv)  #                                                  eq. 1, 2
+    qkv, qkv_bias = _fold_norm(gain1, offset1, qkv, qkv_bias)
     qkv[:, :D] *= scale  #                                                                   eq. 3
-    out_bias = biases[2 * D :] @ out + out_bias  #                                           eq. 5
-    biases[:D] *= scale
-    biases[D:] = 0  #                                                                        eq. 4, 5
+    out_bias = qkv_bias[2 * D :] @ out + out_bias  #                                         eq. 5
+    qkv_bias[:D] *= scale
+    qkv_bias[D:] = 0  #                                                                      eq. 4, 5
+    fc1, fc1_bias = _fold_norm(gain2, offset2, fc1, fc1_bias)
     return Folded(
         qkv=qkv,
-        qkv_bias=biases,
+        qkv_bias=qkv_bias,
         out=out,
         out_bias=out_bias,
-        fc1=_centred(gain2[:, None] * fc1),
-        fc1_bias=offset2 @ fc1 + fc1_bias,
+        fc1=fc1,
+        fc1_bias=fc1_bias,
         fc2=fc2,
         fc2_bias=fc2_bias,
     )
@@ -93,6 +94,18 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
     _unfold_norm(gain, offset, fc1, dfc1, dfc1_bias, *grads.group(f"{p}.norm2"))
 
 
+def _fold_norm(
+    gain: np.ndarray, offset: np.ndarray, weight: np.ndarray, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Equations 1 and 2: W' (D, O) and c' (O,), for W = weight and c = bias."""
+    mean, shift = np.stack([gain / len(gain), offset]) @ weight  # (O,) each: of the columns of W', and b W
+    folded = np.empty_like(weight)
+    for rows in pieces(*weight.shape):
+        np.multiply(gain[rows, None], weight[rows], out=folded[rows])
+        folded[rows] -= mean
+    return folded, shift + bias
+
+
 def _unfold_norm(
     gain: np.ndarray,
     offset: np.ndarray,
@@ -103,16 +116,12 @@ def _unfold_norm(
     doffset: np.ndarray,
 ) -> None:
     """Equation 6, in place; dgain and doffset are results."""
-    np.vecdot(weight, dweight, out=dgain)
-    np.matmul(weight, dbias, out=doffset)
-    dweight *= gain[:, None]
-    _add_outer(dweight, offset, dbias)
-
-
-def _centred(weight: np.ndarray) -> np.ndarray:
-    """weight (D, O) without its mean over the D inputs, in place."""
-    weight -= np.full(len(weight), 1 / len(weight), dtype=weight.dtype) @ weight
-    return weight
+    for rows in pieces(*weight.shape):
+        w, dw = weight[rows], dweight[rows]
+        np.vecdot(w, dw, out=dgain[rows])
+        np.matmul(w, dbias, out=doffset[rows])
+        dw *= gain[rows, None]
+        _add_outer(dw, offset[rows], dbias)
 
 
 def _add_outer(matrix: np.ndarray, column: np.ndarray, row: np.ndarray) -> None:

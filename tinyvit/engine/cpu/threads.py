@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -17,12 +18,31 @@ class Threads:
     """
 
     def __init__(self, number: int):
+        self._number = number
         self._pool = ThreadPoolExecutor(number)
 
     def do(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
-        """work(piece) for all pieces, each on one thread; the results in the order of the pieces."""
-        with blas_threads(1), self.at_work(work, pieces) as working:
-            return [piece.result() for piece in working]
+        """work(piece) for all pieces, each on one thread; the results in the order of the pieces.
+
+        A thread that is done with a piece takes the next one itself. To hand over each piece separately would
+        cost more than the work on a small one.
+        """
+        pieces = list(pieces)
+        results = [None] * len(pieces)
+        left = iter(range(len(pieces)))  # shared: no two threads get the same number
+
+        def take(_: int) -> None:
+            try:
+                for i in left:
+                    results[i] = work(pieces[i])
+            except BaseException:
+                deque(left, maxlen=0)  # the others take no more
+                raise
+
+        with blas_threads(1), self.at_work(take, range(min(self._number, len(pieces)))) as working:
+            for thread in working:
+                thread.result()
+        return results
 
     @contextlib.contextmanager
     def at_work(self, work: Callable[[Any], Any], pieces: Iterable) -> Iterator[list[Future]]:

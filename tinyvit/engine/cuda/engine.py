@@ -123,6 +123,7 @@ class CudaEngine(ReferenceEngine):
         noise: Noise | None = None,
         share: float = 1.0,
         ready: Callable[[int], None] | None = None,
+        fresh: bool = False,
     ) -> Array:
         """See ReferenceEngine.loss_and_grads."""
         check_images(self.config, images)
@@ -132,7 +133,7 @@ class CudaEngine(ReferenceEngine):
         if targets.ndim == 1 and targets.dtype.kind not in "iu":
             raise ValueError(f"labels are {targets.dtype}, expected whole numbers")
         options = self._options(
-            noise=self._draws and noise is not None, soft=targets.ndim == 2, share=share, fresh=False
+            noise=self._draws and noise is not None, soft=targets.ndim == 2, share=share, fresh=fresh
         )
         program = self._program(plan_step, B, options)
         self._give(program.plan, images, targets)
