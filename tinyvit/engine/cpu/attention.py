@@ -101,7 +101,7 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
     B, H, N = shape
-    fitting = max(1, 4 * PIECE // (N * N))  # heads: their scores take half of a cache of 1 MiB
+    fitting = max(1, 4 * PIECE // (N * N))  # heads: their scores take 2 MiB
     images = max(1, fitting // H)
     heads = H if fitting >= H else fitting
     for b in range(0, B, images):

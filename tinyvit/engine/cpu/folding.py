@@ -98,12 +98,11 @@ def _fold_norm(
     gain: np.ndarray, offset: np.ndarray, weight: np.ndarray, bias: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Equations 1 and 2: W' (D, O) and c' (O,), for W = weight and c = bias."""
-    mean, shift = np.stack([gain / len(gain), offset]) @ weight  # (O,) each: of the columns of W', and b W
-    folded = np.empty_like(weight)
+    mean, folded = (gain / len(gain)) @ weight, np.empty_like(weight)
     for rows in pieces(*weight.shape):
         np.multiply(gain[rows, None], weight[rows], out=folded[rows])
         folded[rows] -= mean
-    return folded, shift + bias
+    return folded, offset @ weight + bias
 
 
 def _unfold_norm(
