@@ -1,3 +1,5 @@
+import os
+import signal
 import threading
 import time
 
@@ -34,16 +36,31 @@ def test_a_thread_that_is_done_early_takes_the_pieces_of_one_that_is_not():
     assert sorted(done) == list(range(10)) and done[-1] == 0
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_after_an_error_the_other_pieces_are_left(threads):
+@pytest.mark.parametrize(("threads", "failing"), [(1, 0), (2, 0), (2, 1), (2, 2)])
+def test_after_an_error_the_other_pieces_are_left(threads, failing):
+    done = []
+
+    def work(piece):
+        if piece == failing:
+            raise ValueError("a piece fails")
+        time.sleep(0.001)
+        done.append(piece)
+
+    with pytest.raises(ValueError, match="a piece fails"):
+        Threads(threads).do(work, range(5000))
+    assert len(done) < 1000
+
+
+def test_when_the_user_interrupts_the_other_pieces_are_left():
     done = []
 
     def work(piece):
         if piece == 0:
-            raise ValueError("the first piece fails")
+            time.sleep(0.2)  # until the main thread waits for the results
+            os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.001)
         done.append(piece)
 
-    with pytest.raises(ValueError, match="the first piece fails"):
-        Threads(threads).do(work, range(5000))
+    with pytest.raises(KeyboardInterrupt):
+        Threads(2).do(work, range(5000))
     assert len(done) < 1000

@@ -6,6 +6,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Lock
 from typing import Any
 
 from tinyvit.engine.blas import blas_threads
@@ -29,19 +30,29 @@ class Threads:
         """
         pieces = list(pieces)
         results = [None] * len(pieces)
-        left = iter(range(len(pieces)))  # shared: no two threads get the same number
+        left, lock = iter(range(len(pieces))), Lock()
+
+        def next_number() -> int | None:
+            with lock:
+                return next(left, None)
+
+        def leave_the_others() -> None:
+            with lock:
+                deque(left, maxlen=0)
 
         def take(_: int) -> None:
             try:
-                for i in left:
+                while (i := next_number()) is not None:
                     results[i] = work(pieces[i])
-            except BaseException:
-                deque(left, maxlen=0)  # the others take no more
-                raise
+            finally:
+                leave_the_others()
 
         with blas_threads(1), self.at_work(take, range(min(self._number, len(pieces)))) as working:
-            for thread in working:
-                thread.result()
+            try:
+                for thread in working:
+                    thread.result()
+            finally:  # also when the user interrupts
+                leave_the_others()
         return results
 
     @contextlib.contextmanager
