@@ -180,7 +180,7 @@ def _block(own: Callable, own_backward: Callable, carried: _CarriedNoise) -> tup
 
 
 def _clip_norm(own: Callable) -> Callable:
-    def clip_norm(grads: Params, largest: float) -> float:
+    def clip_norm(grads: Params, largest: float, spread: object = None) -> float:
         if largest == math.inf:
             return np.sqrt(grads.flat @ grads.flat)
         clipped, norm = own(grads.flat, largest)

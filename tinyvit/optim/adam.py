@@ -70,7 +70,7 @@ class Adam:
             change *= rate
             w -= change  #                                                                   eq. 4
 
-        self.spread(update, chunks(self.params))
+        self.spread(update, chunks(self.params.flat, self.params.decayed))
 
     def _decay(self, w: Array, g: Array, lr: float) -> Array:
         """The gradient plus that of the L2 penalty."""

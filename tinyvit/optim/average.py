@@ -33,7 +33,7 @@ class Average:
     def update(self, step: int) -> None:
         """Let the parameters after update number `step`, counted from 1, into the average."""
         decay = min(self.decay, (1 + step) / (10 + step))  #                                 eq. 1
-        for part in chunks(self.params):
+        for part in chunks(self.flat):
             self.flat[part] *= decay
             self.flat[part] += (1 - decay) * self.params.flat[part]  #                       eq. 2
 

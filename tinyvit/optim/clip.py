@@ -30,7 +30,7 @@ def clip_norm(
     out the passes over the gradients, as an optimiser's. Returns the norm before scaling, an array without
     axes, so that nothing has to wait for a GPU.
     """
-    xp, parts = array_module(grads.flat), chunks(grads)
+    xp, parts = array_module(grads.flat), chunks(grads.flat)
     squares = spread(lambda part: grads.flat[part] @ grads.flat[part], parts)
     norm = xp.sqrt(total(sum(squares, start=xp.zeros((), dtype=grads.flat.dtype))))
     if largest == math.inf:

@@ -127,7 +127,7 @@ class _Matrices:
 
     def step(self, grads: Params, lr: float, step: int) -> None:
         """See Muon.step; the number of the step is not used."""
-        for part in chunks(self.params):
+        for part in chunks(self.params.flat):
             w, m, u = self.params.flat[part], self.m[part], self._directions.flat[part]
             g = (1 - self.momentum) * grads.flat[part]
             m *= self.momentum

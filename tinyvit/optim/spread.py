@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tinyvit.backend import array_module
-
-if TYPE_CHECKING:
-    from tinyvit.model.params import Params
-    from tinyvit.optim.sharded import Piece
+from tinyvit.backend import Array, array_module
 
 Work = Callable[[Any], Any]
 Spread = Callable[[Work, Iterable], list]
@@ -26,12 +22,13 @@ def one_after_another(work: Work, pieces: Iterable) -> list:
     return [work(piece) for piece in pieces]
 
 
-def chunks(params: Params | Piece) -> list[slice]:
-    """The buffer in pieces, each with or without weight decay; on a CPU, short enough to stay in the cache.
+def chunks(flat: Array, decayed: int = 0) -> list[slice]:
+    """A flat buffer in pieces; on a CPU, short enough to stay in the cache. None has both weights that decay,
+    which are the first so many, and others.
 
     Ten operations on a long buffer take ten trips to memory; on a short piece they take one. A GPU does not
-    benefit from this, so there are only two pieces.
+    benefit from this, so there are at most two pieces.
     """
-    size = _CHUNK if array_module(params.flat) is np else params.count
-    cuts = [*range(0, params.decayed, size), *range(params.decayed, params.count, size), params.count]
+    size = _CHUNK if array_module(flat) is np else max(flat.size, 1)
+    cuts = [*range(0, decayed, size), *range(decayed, flat.size, size), flat.size]
     return [slice(start, stop) for start, stop in pairwise(cuts)]
