@@ -1,8 +1,8 @@
-"""A few rows at a time, so that they are still in a core's cache when the next pass over them begins.
+"""Some rows at a time, so that they are still in a core's cache when the next pass over them begins.
 
-Smaller pieces would be better for the caches, but not for threads. Between any two passes a thread needs
-Python's global lock for a moment, and when the other threads are between two passes as well it waits for
-them. Shorter passes mean more waiting.
+Smaller pieces would be better for the caches, but not for threads. Between two passes a thread needs Python's
+global lock for a moment. If another thread has it just then, the first one waits, and waking it takes longer
+than a short pass.
 """
 
 from __future__ import annotations

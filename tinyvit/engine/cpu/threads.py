@@ -6,7 +6,6 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Lock
 from typing import Any
 
 from tinyvit.engine.blas import blas_threads
@@ -28,31 +27,27 @@ class Threads:
         A thread that is done with a piece takes the next one itself. To hand over each piece separately would
         cost more than the work on a small one.
         """
-        pieces = list(pieces)
-        results = [None] * len(pieces)
-        left, lock = iter(range(len(pieces))), Lock()
+        left = deque(enumerate(pieces))  # threads can share it: no two get the same piece
+        results = [None] * len(left)
 
-        def next_number() -> int | None:
-            with lock:
-                return next(left, None)
-
-        def leave_the_others() -> None:
-            with lock:
-                deque(left, maxlen=0)
+        def next_piece() -> tuple[int, Any] | None:
+            with contextlib.suppress(IndexError):
+                return left.popleft()
+            return None
 
         def take(_: int) -> None:
             try:
-                while (i := next_number()) is not None:
-                    results[i] = work(pieces[i])
-            finally:
-                leave_the_others()
+                for i, piece in iter(next_piece, None):
+                    results[i] = work(piece)
+            finally:  # after an error the others are left
+                left.clear()
 
-        with blas_threads(1), self.at_work(take, range(min(self._number, len(pieces)))) as working:
+        with blas_threads(1), self.at_work(take, range(min(self._number, len(left)))) as working:
             try:
                 for thread in working:
                     thread.result()
-            finally:  # also when the user interrupts
-                leave_the_others()
+            finally:  # and when the user interrupts
+                left.clear()
         return results
 
     @contextlib.contextmanager
