@@ -11,6 +11,7 @@ def _small_models_are_folded_too():
     """The CPU engine computes the blocks in its own way however few tokens there are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CpuEngine, "least_tokens_to_fold", 0)
+        patch.setattr(CpuEngine, "least_tokens_to_infer_folded", 0)
         yield
 
 

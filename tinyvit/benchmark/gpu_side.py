@@ -47,7 +47,9 @@ def make_engine_and_step(case: Case, variant: str) -> tuple[Any, Callable[[], ob
     xp, config = _gpu(), case.config
     params = initialise(config).to(xp)
     images, labels = map(xp.asarray, case.data())
-    training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0)
+    training = None
+    if case.mode == "train":
+        training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0)
     engine: ReferenceEngine
     if variant == "cuda":
         engine = CudaEngine(config, params, training=training, precision=case.precision)

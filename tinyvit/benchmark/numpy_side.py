@@ -26,7 +26,9 @@ def make_step(case: Case, variant: str, ranks: Ranks = ALONE) -> Callable[[], No
     config = case.config
     images, labels = case.data()  # first: too large a batch is refused before a large model is drawn
     params = initialise(config)
-    training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0, ranks=ranks)
+    training = None
+    if case.mode == "train":
+        training = Training(images, labels, AdamW(params, weight_decay=0.05), clip=1.0, ranks=ranks)
     threads = {"threads": case.threads} if variant == "cpu" else {}
     engine = ENGINES[variant](config, params, training=training, **threads)
     if case.mode == "infer":

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.engine.cpu.pieces import PIECE
+from tinyvit.engine.cpu.pieces import pieces
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.ops.linear import column_sums
+
+_TIMES = 4  # so many scores as numbers in a piece are worked on at once, about: they take 2 MiB
 
 # A row of scores whose exponentials sum to something between these needs no largest entry subtracted. float16
 # holds neither of them.
@@ -101,12 +103,9 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
     B, H, N = shape
-    fitting = max(1, 4 * PIECE // (N * N))  # heads: their scores take 2 MiB
-    images = max(1, fitting // H)
-    heads = H if fitting >= H else fitting
-    for b in range(0, B, images):
-        for h in range(0, H, heads):
-            yield slice(b, b + images), slice(h, h + heads)
+    for images in pieces(B, H * N * N, _TIMES):
+        for heads in pieces(H, (images.stop - images.start) * N * N, _TIMES):
+            yield images, heads
 
 
 def softmax_of_product(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:

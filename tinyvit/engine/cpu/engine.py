@@ -24,7 +24,7 @@ from tinyvit import model
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
-from tinyvit.engine.cpu.folding import fold, unfold_gradients
+from tinyvit.engine.cpu.folding import fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads
 from tinyvit.engine.reference import ReferenceEngine, Training
@@ -39,7 +39,7 @@ from tinyvit.optim.sharded import Sharded
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000
 _LEAST_ROWS = 300  # tokens in a micro-batch
-_LEAST_ROWS_TO_INFER = 1000  # no caches are held, and every matrix is read from memory for each micro-batch
+_LEAST_ROWS_TO_INFER = 2000  # no caches are held, and every matrix is read from memory for each micro-batch
 _BUFFERS_SHARE = 0.25  # the largest share of memory for the gradient buffers of the other workers
 
 
@@ -51,7 +51,9 @@ class CpuEngine(ReferenceEngine):
     threads for its matrix products.
     """
 
-    least_tokens_to_fold = 1000  # fewer would not repay the passes over the matrices that folding takes
+    # Fewer tokens would not repay the passes over the matrices that folding takes.
+    least_tokens_to_fold = 1000
+    least_tokens_to_infer_folded = 20  # for each number of the width
 
     def __init__(
         self,
@@ -182,11 +184,20 @@ class CpuEngine(ReferenceEngine):
         """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
         pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)
-        own = Blocks.can_compute(self.config)
-        more = {"blocks": InferenceBlocks(self.config, self.params)} if own else {}
+        own = self._own_blocks_to_infer(len(images))
         return np.concatenate(
-            self._threads.do(lambda piece: compute(self.config, self.params, images[piece], **more), pieces)
+            self._threads.do(lambda piece: compute(self.config, self.params, images[piece], **own), pieces)
         )
+
+    def _own_blocks_to_infer(self, images: int) -> dict[str, InferenceBlocks]:
+        """The argument `blocks` of the model's functions to infer from so many images, if there is one."""
+        config, params = self.config, self.params
+        if not Blocks.can_compute(config):
+            return {}
+        folded = None
+        if images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
+            folded = self._threads.do(lambda i: fold_to_infer(config, params, i), range(config.layers))
+        return {"blocks": InferenceBlocks(config, params, folded)}
 
     def _checked(self, images: np.ndarray) -> np.ndarray:
         """The images in the dtype of the parameters, once they are known to be images of the model's size."""

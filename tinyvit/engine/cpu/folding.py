@@ -23,6 +23,14 @@ offsets of the values,
     dbo = dbo'      dWo = dWo' + b dbo'^T      db = Wo dbo'                                            (7)
 
 Both are done once a step, whatever the number of images.
+
+For inference of many images more is folded. Whatever is the same for all features of a token is removed by
+the next LayerNorm, so it need not be added to the token in the first place. Wo and bo, and those of the MLP,
+lose their mean over outputs:
+
+    Wo' = Wo (1 - 11^T/D)      bo' = (1 - 11^T/D) bo                                               (8)
+
+Tokens that begin with mean 0 keep it, and LayerNorm only has to scale them.
 """
 
 from __future__ import annotations
@@ -35,6 +43,7 @@ import numpy as np
 from tinyvit.engine.cpu.pieces import pieces
 from tinyvit.engine.cpu.products import add_product
 from tinyvit.model import Params, ViTConfig
+from tinyvit.ops.layer_norm import row_means
 
 
 class Folded(NamedTuple):
@@ -75,6 +84,17 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     )
 
 
+def fold_to_infer(config: ViTConfig, params: Params, i: int) -> Folded:
+    """The folded parameters of block number i, for tokens of mean 0, which they keep."""
+    w = fold(config, params, i)
+    return w._replace(
+        out=_without_means(w.out),
+        out_bias=w.out_bias - w.out_bias.mean(),
+        fc2=_without_means(w.fc2),
+        fc2_bias=w.fc2_bias - w.fc2_bias.mean(),
+    )  #                                                                                         eq. 8
+
+
 def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -> None:
     """Turn the gradients of block i's folded parameters, in grads in the places of the parameters themselves,
     into those of the parameters. Those for keys' and values' offsets, and for the norms, are still 0."""
@@ -103,6 +123,13 @@ def _fold_norm(
         np.multiply(gain[rows, None], weight[rows], out=folded[rows])
         folded[rows] -= mean
     return folded, offset @ weight + bias
+
+
+def _without_means(weight: np.ndarray) -> np.ndarray:
+    centred = np.empty_like(weight)
+    for rows in pieces(*weight.shape):
+        np.subtract(weight[rows], row_means(weight[rows]), out=centred[rows])
+    return centred
 
 
 def _unfold_norm(

@@ -1,7 +1,7 @@
 """The blocks of a model for inference, where nothing is kept for a backward pass.
 
-A block is that of engine.cpu.blocks, but its parameters are taken as they are. Folding them would need a copy
-of more than half of a model's weights, to save two passes over rows that are in the cache.
+A block is that of engine.cpu.blocks. Its parameters can be taken as they are, or folded once for all images.
+That takes a copy of all matrices, and repays the passes over them only if there are many images.
 """
 
 from __future__ import annotations
@@ -11,53 +11,67 @@ import math
 import numpy as np
 
 from tinyvit.engine.cpu.attention import attend
+from tinyvit.engine.cpu.folding import Folded
 from tinyvit.engine.cpu.gelu import gelu_alone
 from tinyvit.engine.cpu.last_attention import last_attention
-from tinyvit.engine.cpu.normalise import layer_norm
+from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.ops.layer_norm import row_means
 
 
 class InferenceBlocks:
-    """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own."""
+    """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own.
 
-    def __init__(self, config: ViTConfig, params: Params):
-        self.config, self.params = config, params
+    folded are the parameters of each block from fold_to_infer, or None to take those of params.
+    """
+
+    def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):
+        self.config, self.params, self.folded = config, params, folded
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
+        if self.folded:
+            rows = x.reshape(-1, x.shape[2])  # a view
+            rows -= row_means(rows)
         for i in range(self.config.layers):
             x = self._block(i, x)
         return x
 
     def _block(self, i: int, x: np.ndarray) -> np.ndarray:
-        config, params, D = self.config, self.params, x.shape[2]
-        _, _, out, out_bias = params.group(f"blocks.{i}.attn")
-        gain, offset = params.group(f"blocks.{i}.norm2")
-        fc1, fc1_bias, fc2, fc2_bias = params.group(f"blocks.{i}.mlp")
-
-        o = self._attention(i, x)  # (B Q, D)
-        x = np.ascontiguousarray(x[:, : config.rows_after(i)])
+        w, D = self._weights(i), x.shape[2]
+        o = self._attention(i, x, w)  # (B Q, D)
+        x = np.ascontiguousarray(x[:, : self.config.rows_after(i)])
         rows = x.reshape(-1, D)  # (B Q, D), a view
-        add_product(rows, o, out)  #                                                         eq. 1
+        add_product(rows, o, w.out)  #                                                       eq. 1
         del o  # its memory is used again for the MLP
-        n = layer_norm(rows, gain, offset, config.eps, out_bias)
-        h = product_plus_bias(n, fc1, fc1_bias)  # (B Q, M)
-        add_product(rows, gelu_alone(h, config.gelu), fc2)
-        rows += fc2_bias  #                                                                  eq. 2
+        n = self._layer_norm(f"blocks.{i}.norm2", rows, w.out_bias)
+        h = product_plus_bias(n, w.fc1, w.fc1_bias)  # (B Q, M)
+        add_product(rows, gelu_alone(h, self.config.gelu), w.fc2)
+        rows += w.fc2_bias  #                                                                eq. 2
         return x
 
-    def _attention(self, i: int, x: np.ndarray) -> np.ndarray:
+    def _attention(self, i: int, x: np.ndarray, w: Folded) -> np.ndarray:
         """Outputs of attention (B Q, D) for tokens (B, N, D)."""
-        config, (B, N, D), H = self.config, x.shape, self.config.heads
-        gain, offset = self.params.group(f"blocks.{i}.norm1")
-        weight, bias, *_ = self.params.group(f"blocks.{i}.attn")
-        scale = 1 / math.sqrt(D // H)
+        (B, N, D), H = x.shape, self.config.heads
+        scale = 1.0 if self.folded else 1 / math.sqrt(D // H)
 
-        n = layer_norm(x.reshape(-1, D), gain, offset, config.eps)  # (B N, D)
-        if config.rows_after(i):
-            o, _ = last_attention(n.reshape(x.shape), weight, bias, H, scale)
-            return o + bias[2 * D :]
-        qkv = product_plus_bias(n, weight, bias)  # (B N, 3D)
+        n = self._layer_norm(f"blocks.{i}.norm1", x.reshape(-1, D))  # (B N, D)
+        if self.config.rows_after(i):
+            o, _ = last_attention(n.reshape(x.shape), w.qkv, w.qkv_bias, H, scale)
+            return o + w.qkv_bias[2 * D :]
+        qkv = product_plus_bias(n, w.qkv, w.qkv_bias)  # (B N, 3D)
         del n
         return attend(qkv.reshape(B, N, 3, H, D // H), scale=scale).reshape(-1, D)
+
+    def _weights(self, i: int) -> Folded:
+        if self.folded:
+            return self.folded[i]
+        return Folded(*self.params.group(f"blocks.{i}.attn"), *self.params.group(f"blocks.{i}.mlp"))
+
+    def _layer_norm(self, name: str, rows: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+        """LayerNorm of rows (R, D) + bias (D,), without what is folded. The bias is added in place."""
+        if self.folded:
+            return normalise_centred(rows, self.config.eps, bias)
+        gain, offset = self.params.group(name)
+        return layer_norm(rows, gain, offset, self.config.eps, bias)

@@ -36,15 +36,31 @@ def layer_norm(
     return y
 
 
+def normalise_centred(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> np.ndarray:
+    """The rows of x (R, D) + bias (D,), whose mean is 0, with variance 1. The bias is added in place."""
+    n, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
+    for rows in pieces(*x.shape):
+        x_, r_ = x[rows], r[rows]
+        if bias is not None:
+            x_ += bias
+        _reciprocal_deviations(x_, eps, r_)
+        np.multiply(x_, r_, out=n[rows])
+    return n
+
+
 def _normalise_piece(x: np.ndarray, eps: float, n: np.ndarray, r: np.ndarray) -> None:
-    D = x.shape[1]
     np.subtract(x, row_means(x), out=n)
-    np.vecdot(n, n, out=r[:, 0])
-    r *= 1 / D
+    _reciprocal_deviations(n, eps, r)
+    n *= r
+
+
+def _reciprocal_deviations(centred: np.ndarray, eps: float, r: np.ndarray) -> None:
+    """Write 1 / sqrt(variance + eps) of rows (R, D) with mean 0 to r (R, 1)."""
+    np.vecdot(centred, centred, out=r[:, 0])
+    r *= 1 / centred.shape[1]
     r += eps
     np.sqrt(r, out=r)
     np.reciprocal(r, out=r)
-    n *= r
 
 
 def add_normalise_backward(dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray) -> None:
