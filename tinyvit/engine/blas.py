@@ -72,7 +72,7 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
         trim_threshold, top_pad, mmap_threshold = -1, -2, -3  # M_TRIM_THRESHOLD and so on, of malloc.h
         mallopt(mmap_threshold, 32 * 1024 * 1024)  # the maximum that glibc accepts
-        mallopt(trim_threshold, 1024 * 1024 * 1024)
+        mallopt(trim_threshold, 2**31 - 1)  # the largest int; a whole batch can take more than 1 GiB
         mallopt(top_pad, 64 * 1024 * 1024)  # as large as a heap of a thread, which is then never unmapped
 
 
