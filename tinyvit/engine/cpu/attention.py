@@ -16,7 +16,7 @@ from tinyvit.engine.cpu.pieces import pieces
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.ops.linear import column_sums
 
-_TIMES = 4  # so many scores as numbers in a piece are worked on at once, about: they take 2 MiB
+_PIECES_AT_ONCE = 4  # the scores that are worked on at once fill about so many pieces: 2 MiB
 
 # A row of scores whose exponentials sum to something between these needs no largest entry subtracted. float16
 # holds neither of them.
@@ -103,8 +103,8 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
 def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
     B, H, N = shape
-    for images in pieces(B, H * N * N, _TIMES):
-        for heads in pieces(H, (images.stop - images.start) * N * N, _TIMES):
+    for images in pieces(B, H * N * N, _PIECES_AT_ONCE):
+        for heads in pieces(H, (images.stop - images.start) * N * N, _PIECES_AT_ONCE):
             yield images, heads
 
 

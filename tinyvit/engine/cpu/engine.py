@@ -53,7 +53,7 @@ class CpuEngine(ReferenceEngine):
 
     # Fewer tokens would not repay the passes over the matrices that folding takes.
     least_tokens_to_fold = 1000
-    least_tokens_to_infer_folded = 20  # for each number of the width
+    least_tokens_to_infer_folded = 20  # times the width: inference saves less
 
     def __init__(
         self,

@@ -32,8 +32,7 @@ class InferenceBlocks:
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
         if self.folded:
-            rows = x.reshape(-1, x.shape[2])  # a view
-            rows -= row_means(rows)
+            x -= row_means(x)
         for i in range(self.config.layers):
             x = self._block(i, x)
         return x
