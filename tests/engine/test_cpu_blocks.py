@@ -322,6 +322,16 @@ def test_what_inference_adds_to_the_tokens_has_mean_0_and_is_otherwise_the_same(
         assert np.array_equal(getattr(plain, name), getattr(centred, name))
 
 
+@pytest.mark.parametrize("pool", ["token", "mean"])
+@pytest.mark.parametrize("least", [0, 10**6], ids=["folded", "not folded"])
+def test_inference_gives_what_the_reference_gives(pool, least):
+    config, rng = tiny_config(pool=pool), np.random.default_rng(0)
+    params, (images, _) = random_params(config, rng), random_batch(config, 7, rng)
+    engine = CpuEngine(config, params, threads=2)
+    engine.least_tokens_to_infer_folded = least
+    assert distance(engine.logits(images), ReferenceEngine(config, params).logits(images)) < 1e-12
+
+
 def test_unfolded_gradients_are_those_of_the_parameters():
     """Equations 6 and 7, for any loss that is linear in the folded parameters."""
     config, rng = tiny_config(), np.random.default_rng(0)
