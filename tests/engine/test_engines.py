@@ -82,7 +82,7 @@ def test_the_cpu_engine_gives_the_loss_and_every_gradient_of_the_reference(
     assert loss.dtype == dtype and loss.shape == ()
 
 
-@settings(max_examples=15)
+@settings(max_examples=60)
 @given(
     config=configs(),
     count=st.integers(1, 13),
