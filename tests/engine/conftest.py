@@ -7,11 +7,12 @@ from tinyvit.engine import CpuEngine
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_models_are_folded_too():
-    """The CPU engine computes the blocks in its own way however few tokens there are."""
+def _small_models_are_computed_as_large_ones():
+    """The CPU engine folds the blocks however few tokens there are, and has all threads take part in it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CpuEngine, "least_tokens_to_fold", 0)
         patch.setattr(CpuEngine, "least_tokens_to_infer_folded", 0)
+        patch.setattr(CpuEngine, "least_bytes_to_spread", 0)
         yield
 
 

@@ -14,7 +14,7 @@ from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
-from tinyvit.engine.cpu.gelu import gelu_alone, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place, twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -42,7 +42,7 @@ def test_gelu_and_its_slope_are_those_of_the_operation(any_pieces, form):
     y, cache = ops.gelu(h, form)
     g, slope = gelu_and_slope(h.copy(), form)
     assert distance(g, y) < 1e-14
-    assert distance(gelu_alone(h.copy(), form), y) < 1e-14
+    assert distance(twice_gelu(h.copy(), form), 2 * y) < 1e-14
     sums = np.ones(12)
     expected = ops.gelu_backward(dg, cache)
     gelu_backward_in_place(dg, slope, sums)
@@ -200,10 +200,11 @@ def test_every_head_of_every_image_is_computed_once(B, H, N, piece):
 @given(
     shape=st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)),
     views=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    scale=st.sampled_from([1.0, 0.5]),
     dtype=st.sampled_from(["float32", "float64", "float16"]),
     seed=seeds(),
 )
-def test_a_product_is_added_whatever_the_strides(shape, views, dtype, seed):
+def test_a_product_is_added_whatever_the_strides(shape, views, scale, dtype, seed):
     (I, K, J), rng = shape, np.random.default_rng(seed)
 
     def array(rows, columns, transposed):
@@ -212,9 +213,10 @@ def test_a_product_is_added_whatever_the_strides(shape, views, dtype, seed):
 
     a, b = array(I, K, views[0]), array(K, J, views[1])
     c = np.ones((J, I), dtype=dtype).T if views[2] else np.ones((I, J), dtype=dtype)
-    add_product(c, a, b)
-    assert np.array_equal(c, 1 + a.astype("float64") @ b.astype("float64"))  # whole numbers: exact
-    assert np.array_equal(product_plus_bias(a, b, np.arange(J, dtype=dtype)), np.arange(J) + c - 1)
+    add_product(c, a, b, scale)
+    product = a.astype("float64") @ b.astype("float64")
+    assert np.array_equal(c, 1 + scale * product)  # whole numbers and halves: exact
+    assert np.array_equal(product_plus_bias(a, b, np.arange(J, dtype=dtype)), np.arange(J) + product)
 
 
 @pytest.mark.parametrize(
@@ -252,8 +254,8 @@ def test_an_array_that_blas_cannot_read_is_multiplied_too(view):
 def test_without_the_function_of_blas_the_sum_is_the_same(monkeypatch):
     monkeypatch.setattr(products, "_gemm", lambda dtype: None)
     a, b, c = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(3, 2), np.ones((2, 2))
-    add_product(c, a, b)
-    assert np.array_equal(c, 1 + a @ b)
+    add_product(c, a, b, 0.5)
+    assert np.array_equal(c, 1 + 0.5 * (a @ b))
 
 
 @pytest.mark.parametrize(

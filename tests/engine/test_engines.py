@@ -20,7 +20,10 @@ from tinyvit.data import plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, available_cores, make_engine
 from tinyvit.engine import blas as blas_module
 from tinyvit.engine.blas import one_blas_thread
+from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
+from tinyvit.engine.cpu.folding import fold
+from tinyvit.engine.cpu.threads import on_this_thread
 from tinyvit.model import Params, initialise, layout, preset
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
@@ -127,6 +130,25 @@ def test_the_same_batch_gives_the_same_bits_every_time(monkeypatch, threads, dro
         loss = engine.loss_and_grads(images, labels, Noise(1, 2))
         results.append((loss.tobytes(), engine.grads.flat.tobytes(), engine.logits(images).tobytes()))
     assert results[0] == results[1] == results[2]
+
+
+def test_the_parameters_of_a_small_model_are_left_to_the_calling_thread_with_the_same_bits(monkeypatch):
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float32")
+    folding, results = [], []
+
+    def watched(*args):
+        folding.append(threading.current_thread() is threading.main_thread())
+        return fold(*args)
+
+    monkeypatch.setattr(engine_module, "fold", watched)
+    for least in (0, 10**9):
+        monkeypatch.setattr(CpuEngine, "least_bytes_to_spread", least)
+        engine = CpuEngine(config, params, threads=2, micro_batch=1)
+        loss = engine.loss_and_grads(images, labels)
+        results.append((loss.tobytes(), engine.grads.flat.tobytes(), engine.logits(images).tobytes()))
+    assert folding == [False] * config.layers + [True] * config.layers
+    assert results[0] == results[1]
 
 
 def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_last_batch():
@@ -255,6 +277,13 @@ def blas():
     before = get()
     yield functions
     set_(before)
+
+
+def test_work_on_the_calling_thread_wakes_no_threads_of_blas(blas):
+    get, set_ = blas
+    set_(2)
+    assert on_this_thread(lambda piece: (piece, get()), iter("abc")) == [("a", 1), ("b", 1), ("c", 1)]
+    assert get() == 2
 
 
 def test_blas_has_one_thread_within_and_its_own_number_afterwards(blas):

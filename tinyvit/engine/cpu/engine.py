@@ -26,7 +26,7 @@ from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
-from tinyvit.engine.cpu.threads import Threads
+from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine, Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
@@ -54,6 +54,9 @@ class CpuEngine(ReferenceEngine):
     # Fewer tokens would not repay the passes over the matrices that folding takes.
     least_tokens_to_fold = 1000
     least_tokens_to_infer_folded = 20  # times the width: inference saves less
+    # A smaller model is folded and updated, and its gradients are summed, by the calling thread alone,
+    # which has finished before another one would have woken up.
+    least_bytes_to_spread = 4_000_000  # of the gradients of all workers
 
     def __init__(
         self,
@@ -72,7 +75,8 @@ class CpuEngine(ReferenceEngine):
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         self._threads = Threads(self.threads)
-        self._spread = self._threads.do
+        small = self.workers * params.flat.nbytes < self.least_bytes_to_spread
+        self._spread = on_this_thread if small else self._threads.do
         self._other_grads: list[Params] = []
         optimizer = training.optimizer if training else None
         own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
@@ -147,7 +151,7 @@ class CpuEngine(ReferenceEngine):
                     del unfinished[f"blocks.{i}"]
                     ready(i)
             losses = [worker.result() for worker in working]
-        self._threads.do(finish, unfinished)
+        self._spread(finish, unfinished)
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray) -> np.ndarray:
@@ -165,7 +169,7 @@ class CpuEngine(ReferenceEngine):
         """
         if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
             return {}
-        folded = self._threads.do(lambda i: fold(self.config, self.params, i), range(self.config.layers))
+        folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
         return {"blocks": Blocks(self.config, folded, passed)}
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
@@ -196,7 +200,7 @@ class CpuEngine(ReferenceEngine):
             return {}
         folded = None
         if images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
-            folded = self._threads.do(lambda i: fold_to_infer(config, params, i), range(config.layers))
+            folded = self._spread(lambda i: fold_to_infer(config, params, i), range(config.layers))
         return {"blocks": InferenceBlocks(config, params, folded)}
 
     def _checked(self, images: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyvit.engine.cpu.attention import attend
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import gelu_alone
+from tinyvit.engine.cpu.gelu import twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -46,7 +46,7 @@ class InferenceBlocks:
         del o  # its memory is used again for the MLP
         n = self._layer_norm(f"blocks.{i}.norm2", rows, w.out_bias)
         h = product_plus_bias(n, w.fc1, w.fc1_bias)  # (B Q, M)
-        add_product(rows, gelu_alone(h, self.config.gelu), w.fc2)
+        add_product(rows, twice_gelu(h, self.config.gelu), w.fc2, 0.5)
         rows += w.fc2_bias  #                                                                eq. 2
         return x
 

@@ -18,22 +18,19 @@ from tinyvit.engine.blas import blas_function
 _ROW_MAJOR, _AS_IS, _TRANSPOSED = 101, 111, 112  # of cblas.h
 
 
-def add_product(c: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
-    """c (I, J) += a (I, K) @ b (K, J), all of one dtype. a and b may be transposed views."""
+def add_product(c: np.ndarray, a: np.ndarray, b: np.ndarray, scale: float = 1.0) -> None:
+    """c (I, J) += scale a (I, K) @ b (K, J), all of one dtype. a and b may be transposed views."""
     if (len(a), *b.shape) != (len(c), a.shape[1], c.shape[1]) or not a.dtype == b.dtype == c.dtype:
         raise ValueError(f"{a.dtype} {a.shape} @ {b.dtype} {b.shape} cannot be added to {c.dtype} {c.shape}")
     gemm = _gemm(c.dtype.char)
-    if gemm is None or not c.flags.c_contiguous:
-        c += a @ b
-        return
     how_a, step_a = _layout(a)
     how_b, step_b = _layout(b)
-    if not step_a or not step_b:
-        c += a @ b
+    if gemm is None or not c.flags.c_contiguous or not step_a or not step_b:
+        c += scale * (a @ b)
         return
     gemm(
         _ROW_MAJOR, how_a, how_b, *c.shape, a.shape[1],
-        1.0, _address(a), step_a, _address(b), step_b, 1.0, _address(c), c.shape[1],
+        scale, _address(a), step_a, _address(b), step_b, 1.0, _address(c), c.shape[1],
     )  # fmt: skip
 
 

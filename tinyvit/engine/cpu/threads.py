@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from tinyvit.engine.blas import blas_threads
+from tinyvit.engine.blas import blas_threads, one_blas_thread
+from tinyvit.optim.spread import one_after_another
 
 
 class Threads:
@@ -64,3 +65,9 @@ class Threads:
             for future in futures:
                 future.cancel()
             wait(futures)
+
+
+def on_this_thread(work: Callable[[Any], Any], pieces: Iterable) -> list:
+    """What Threads.do returns, by the calling thread alone: for work that is done before others wake up."""
+    with one_blas_thread():
+        return one_after_another(work, pieces)
