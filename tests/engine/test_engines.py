@@ -151,6 +151,21 @@ def test_the_parameters_of_a_small_model_are_left_to_the_calling_thread_with_the
     assert results[0] == results[1]
 
 
+def test_no_parameters_of_a_small_model_are_handed_to_other_threads(monkeypatch):
+    def refuse(*args):
+        raise AssertionError("handed over")
+
+    config = tiny_config()
+    params, images, labels = draw(config, 1, 6, "float32")
+    monkeypatch.setattr(CpuEngine, "least_bytes_to_spread", 2 * params.flat.nbytes + 1)
+    monkeypatch.setattr(engine_module.Threads, "do", refuse)
+    engine = CpuEngine(config, params, threads=2, micro_batch=1)
+    engine.loss_and_grads(images, labels)
+    assert engine._own_blocks_to_infer(len(images))["blocks"].folded
+    with pytest.raises(AssertionError, match="handed over"):  # three workers have more to sum
+        CpuEngine(config, params, threads=3, micro_batch=1).loss_and_grads(images, labels)
+
+
 def test_gradients_are_added_to_what_is_there_and_nothing_is_left_over_from_the_last_batch():
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float64")

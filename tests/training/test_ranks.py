@@ -15,7 +15,7 @@ from tests.helpers import distance
 from tests.parallel.fake_mpi import errors_of, together
 from tests.tiny_runs import arrays, metrics, numbers
 from tinyvit.backend import select_device
-from tinyvit.engine import CpuEngine, ReferenceEngine
+from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cpu.threads import Threads
 from tinyvit.errors import UserError
 from tinyvit.optim.sharded import Sharded
@@ -110,7 +110,6 @@ def test_a_sharded_optimiser_keeps_its_part_only_and_the_checkpoint_all(
         kept.append(sum(array.size for array in self.state.values()))
 
     monkeypatch.setattr(Sharded, "step", watched)
-    monkeypatch.setattr(CpuEngine, "least_bytes_to_spread", 0)  # not even for so small a model
     decay = 0.0 if optimizer == "sgd" else 0.1
     settings = chosen(photos, optimizer=optimizer, epochs=1, weight_decay=decay, lr=0.01)
     assert trained(1, tmp_path / "alone", settings) == [0]

@@ -54,8 +54,8 @@ class CpuEngine(ReferenceEngine):
     # Fewer tokens would not repay the passes over the matrices that folding takes.
     least_tokens_to_fold = 1000
     least_tokens_to_infer_folded = 20  # times the width: inference saves less
-    # A smaller model is folded and updated, and its gradients are summed, by the calling thread alone,
-    # which has finished before another one would have woken up.
+    # The calling thread alone folds a smaller model, and sums and clips its gradients: it has finished before
+    # another thread would have woken up. An optimiser has more to do.
     least_bytes_to_spread = 4_000_000  # of the gradients of all workers
 
     def __init__(
@@ -81,7 +81,7 @@ class CpuEngine(ReferenceEngine):
         optimizer = training.optimizer if training else None
         own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
         if isinstance(own, (Adam, Muon)):
-            own.spread_with(self._spread)
+            own.spread_with(self._threads.do)
         keep_freed_memory()
 
     def loss_and_grads(

@@ -41,7 +41,10 @@ def gelu_backward_in_place(dg: np.ndarray, slope: np.ndarray, sums: np.ndarray) 
 
 
 def twice_gelu(h: np.ndarray, form: str) -> np.ndarray:
-    """2 GELU(h) of h (R, M), for inference: the next product can halve it. h is overwritten, and returned."""
+    """2 GELU(h) of h (R, M), for inference: the next product can halve it. h is overwritten, and returned.
+
+    It overflows above half of the largest number of its dtype.
+    """
     twice_gate = _TWICE_GATES[form]
     for rows in pieces(*h.shape):
         piece = h[rows]
