@@ -36,6 +36,26 @@ def test_it_is_restored_too_if_the_first_to_enter_is_the_first_to_leave(library)
     assert library[-1] == 8
 
 
+@pytest.mark.parametrize("number", [8, 1], ids=["as it asks for the number", "as it has set it"])
+def test_ctrl_c_on_the_way_in_leaves_the_number_as_it_was(library, monkeypatch, number):
+    get, set_ = blas._thread_functions()
+    waiting = [number]
+
+    def interrupt():
+        if waiting and library[-1] == waiting[0]:
+            waiting.clear()
+            raise KeyboardInterrupt
+
+    functions = (lambda: (interrupt(), get())[1], lambda count: (set_(count), interrupt()))
+    monkeypatch.setattr(blas, "_thread_functions", lambda: functions)
+    with pytest.raises(KeyboardInterrupt), blas.blas_threads(1):
+        pytest.fail("it was not interrupted")
+    assert library[-1] == 8
+    with blas.blas_threads(4):
+        assert library[-1] == 4
+    assert library[-1] == 8
+
+
 def test_openblas_and_mkl_are_found_wherever_numpy_has_them_from():
     """Without them the engine works too, but slowly, and no other test would notice."""
     built_with = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"].lower()

@@ -40,23 +40,25 @@ def blas_threads(count: int) -> Iterator[None]:
         yield
         return
     get_threads, set_threads = functions
-    with _lock:
-        if not _chosen:
-            _chosen.append(get_threads())
-        _chosen.append(count)
-        set_threads(count)
-    try:
+    entry = object()
+    try:  # from here on, since Ctrl-C can come at any moment
+        with _lock:
+            if not _chosen:
+                _chosen[None] = get_threads()
+            _chosen[entry] = count
+            set_threads(count)
         yield
     finally:
         with _lock:
-            del _chosen[len(_chosen) - 1 - _chosen[::-1].index(count)]
-            set_threads(_chosen[-1])
+            _chosen.pop(entry, None)
+            if _chosen:
+                set_threads(list(_chosen.values())[-1])
             if len(_chosen) == 1:
                 _chosen.clear()
 
 
 _lock = threading.Lock()
-_chosen: list[int] = []  # what was there before, then what each who is within asked for
+_chosen: dict[object, int] = {}  # None: what was there before; then what each who is within asked for
 
 
 def keep_freed_memory() -> None:
