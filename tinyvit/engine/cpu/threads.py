@@ -68,6 +68,6 @@ class Threads:
 
 
 def on_this_thread(work: Callable[[Any], Any], pieces: Iterable) -> list:
-    """What Threads.do returns, by the calling thread alone: for work that is done before others wake up."""
+    """As Threads.do, but on the calling thread alone: for work that is done before another would wake up."""
     with one_blas_thread():
         return one_after_another(work, pieces)
