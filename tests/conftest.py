@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from lessons.cuda_on_cpu import NoCompiler
+from lessons.cuda_on_cpu.compiler import compiler
 from tests.beside import Beside
 from tests.stand_in import StandIn
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tests.tiny_runs import enter, make_photos, spawn, tiny
 from tinyvit.backend import select_device
-from tinyvit.cuda_on_cpu import NoCompiler
-from tinyvit.cuda_on_cpu.compiler import compiler
 from tinyvit.engine.cuda import cublas
 
 ROOT = Path(__file__).parents[1]

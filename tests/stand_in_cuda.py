@@ -1,6 +1,6 @@
 """The stand-in for CuPy with what a CUDA engine needs: kernels, streams, graphs, and a cuBLAS of NumPy's.
 
-Kernels are run by tinyvit.cuda_on_cpu. While a stream is captured, what is sent to it is not carried out: the
+Kernels are run by lessons.cuda_on_cpu. While a stream is captured, what is sent to it is not carried out: the
 graph does that, each time that it is launched, with the addresses and numbers of the capture, as on a GPU. A
 graph does not keep its memory alive, as on a GPU; here it says so when it is launched. Otherwise work is done
 when it is sent: what happens side by side on a GPU is not shown.
@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from lessons import cuda_on_cpu
 from tests.stand_in import DeviceArray, StandIn, refuse_while_capturing
 from tests.stand_in_cublas import FakeCublas
-from tinyvit import cuda_on_cpu
 
 __all__ = ["CudaStandIn", "FakeCublas", "Queue"]
 

@@ -5,11 +5,11 @@ import ctypes
 import numpy as np
 import pytest
 
+from lessons.cuda_on_cpu import NoCompiler
+from lessons.cuda_on_cpu.compiler import compiler
 from tests.bfloat16 import from_bf16, to_bf16
 from tests.stand_in import DeviceArray
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
-from tinyvit.cuda_on_cpu import NoCompiler
-from tinyvit.cuda_on_cpu.compiler import compiler
 
 CODE = """
 extern "C" __global__ void add(float* x, const float* y, int count) {

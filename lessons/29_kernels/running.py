@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lessons.cuda_on_cpu import CompileError, LaunchError, NoCompiler, RawModule, checking
 from lessons.referee import Fault, calls
-from tinyvit.cuda_on_cpu import CompileError, LaunchError, NoCompiler, RawModule, checking
 
 SEEDS = 0, 1, 2  # of the order in which blocks and threads run
 

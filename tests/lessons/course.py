@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.cuda_on_cpu import NoCompiler
-from tinyvit.cuda_on_cpu.compiler import compiler
+from lessons.cuda_on_cpu import NoCompiler
+from lessons.cuda_on_cpu.compiler import compiler
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("[0-9]*/README.md"))

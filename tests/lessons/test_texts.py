@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from lessons.cuda_on_cpu import NoCompiler
 from tests.lessons.course import (
     LESSONS,
     every_guided_lesson,
@@ -14,7 +15,6 @@ from tests.lessons.course import (
     sections_of,
     text_of,
 )
-from tinyvit.cuda_on_cpu import NoCompiler
 
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tinyvit.engine.cuda
+from lessons.cuda_on_cpu import Kernel, NoCompiler, RawModule
 from tests.bfloat16 import from_bf16, to_bf16
-from tinyvit.cuda_on_cpu import Kernel, NoCompiler, RawModule
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 KERNELS = Path(tinyvit.engine.cuda.__file__).parent / "kernels"

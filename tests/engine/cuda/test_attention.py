@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.cuda_on_cpu import checking, thread_order
 from tests.engine.cuda.run import assert_agrees, rounded, run
 from tinyvit import ops
-from tinyvit.cuda_on_cpu import checking, thread_order
 from tinyvit.engine.cuda.calls import attention as calls
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.launch import Buffer

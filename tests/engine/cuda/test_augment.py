@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.cuda_on_cpu import checking
 from tests.engine.cuda.run import run
 from tests.helpers import seeds, some_images
-from tinyvit.cuda_on_cpu import checking
 from tinyvit.data import crop_and_flip, make_policy, plan_batch
 from tinyvit.data.augmentation import apply_operations
 from tinyvit.data.augmentation.operations import NAMES, operations_of

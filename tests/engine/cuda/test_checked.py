@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from lessons.cuda_on_cpu import checking, thread_order
 from tests.engine.cuda import test_gelu, test_layer_norm
 from tests.engine.cuda.examples import EXAMPLES
 from tests.engine.cuda.masks import make_mask
 from tests.engine.cuda.run import run
-from tinyvit.cuda_on_cpu import checking, thread_order
 from tinyvit.engine.cuda.calls.sums import ColumnSum, add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.cuda_on_cpu import checking
 from tests.engine.cuda.cases import C_TYPES, normal, storage
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
-from tinyvit.cuda_on_cpu import checking
 from tinyvit.engine.cuda.calls import muon
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.optim.orthogonal import POLYNOMIAL

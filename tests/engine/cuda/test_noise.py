@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.cuda_on_cpu import NoCompiler, RawModule
 from tests.engine.cuda.run import KERNELS
 from tests.helpers import seeds
-from tinyvit.cuda_on_cpu import NoCompiler, RawModule
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, noise_keys
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.ops import Noise, drop_path, dropout

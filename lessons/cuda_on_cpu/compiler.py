@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tinyvit.cuda_on_cpu.source import gather
+from lessons.cuda_on_cpu.source import gather
 from tinyvit.files import cache
 
 HERE = Path(__file__).parent

@@ -44,9 +44,9 @@ wrote because an atomic counter told it that they are done. Endless loops and bl
 never end. There are no headers for float16 and for cooperative groups.
 """
 
-from tinyvit.cuda_on_cpu.checking import Checking, Traffic, checking, thread_order
-from tinyvit.cuda_on_cpu.compiler import CompileError, NoCompiler
-from tinyvit.cuda_on_cpu.module import Kernel, LaunchError, RawModule
+from lessons.cuda_on_cpu.checking import Checking, Traffic, checking, thread_order
+from lessons.cuda_on_cpu.compiler import CompileError, NoCompiler
+from lessons.cuda_on_cpu.module import Kernel, LaunchError, RawModule
 
 __all__ = [
     "Checking",

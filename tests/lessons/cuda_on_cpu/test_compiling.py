@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from tinyvit.cuda_on_cpu import CompileError, LaunchError, NoCompiler, RawModule, compiler, source
+from lessons.cuda_on_cpu import CompileError, LaunchError, NoCompiler, RawModule, compiler, source
 
 CODE = 'extern "C" __global__ void fill(int* x) {\n    x[threadIdx.x] = 7;\n}\n'
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.cuda_on_cpu import compiler
-from tinyvit.cuda_on_cpu.arguments import Parameter, pack
-from tinyvit.cuda_on_cpu.checking import Guarded, current
-from tinyvit.cuda_on_cpu.source import bare_kernels
+from lessons.cuda_on_cpu import compiler
+from lessons.cuda_on_cpu.arguments import Parameter, pack
+from lessons.cuda_on_cpu.checking import Guarded, current
+from lessons.cuda_on_cpu.source import bare_kernels
 
 STACK_BYTES = 128 * 1024  # for one thread; the system gives memory only where it is touched
 MOST_THREADS = 1024

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.cuda_on_cpu.kernels import SMALL
-from tinyvit.cuda_on_cpu import LaunchError, RawModule, checking
+from lessons.cuda_on_cpu import LaunchError, RawModule, checking
+from tests.lessons.cuda_on_cpu.kernels import SMALL
 
 floats, halves = np.ones(64, np.float32), np.ones(64, np.uint16)
 count = np.int32(64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinyvit.cuda_on_cpu.arguments import Array
+from lessons.cuda_on_cpu.arguments import Array
 
 GUARD = 4096  # bytes before and after each array that belong to nobody
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from tests.cuda_on_cpu.faulty import FAULTY, line_of
-from tinyvit.cuda_on_cpu import LaunchError, RawModule, checking, thread_order
+from lessons.cuda_on_cpu import LaunchError, RawModule, checking, thread_order
+from tests.lessons.cuda_on_cpu.faulty import FAULTY, line_of
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from lessons.cuda_on_cpu import RawModule
 from tests.bfloat16 import from_bf16, to_bf16
-from tests.cuda_on_cpu.kernels import LAYER_NORM, SMALL
-from tinyvit.cuda_on_cpu import RawModule
+from tests.lessons.cuda_on_cpu.kernels import LAYER_NORM, SMALL
 from tinyvit.ops.layer_norm import layer_norm
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tinyvit.cuda_on_cpu import NoCompiler
-from tinyvit.cuda_on_cpu.compiler import compiler
+from lessons.cuda_on_cpu import NoCompiler
+from lessons.cuda_on_cpu.compiler import compiler
 
 
 @pytest.fixture(scope="session", autouse=True)
