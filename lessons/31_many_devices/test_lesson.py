@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_same, assert_trust
-from tinyvit.benchmark.rings import Network, without_stragglers
 from tinyvit.parallel.ranks import parts
 
 RING = importlib.import_module("lessons.31_many_devices.ring")
 SUSPECTS = importlib.import_module("lessons.31_many_devices.suspects")
+
+_network = importlib.import_module("lessons.31_many_devices.network")
+Network, without_stragglers = _network.Network, _network.without_stragglers
 LINE = Network(latency=3.0, bandwidth=16.0)  # seconds, and bytes a second: slow enough to count by hand
 
 

@@ -5,8 +5,6 @@ import importlib
 import numpy as np
 import pytest
 
-from tinyvit.benchmark.rings import Network
-
 ring = importlib.import_module("lessons.31_many_devices.ring")
 solution = importlib.import_module("lessons.31_many_devices.solution")
 
@@ -70,7 +68,7 @@ def test_clocks_two_messages_share_a_cable_and_a_late_rank_delays_the_next():
             port.receive()
 
     clocks = []
-    ports = ring.run(work, 2, Network(latency=3.0, bandwidth=4.0))
+    ports = ring.run(work, 2, ring.Network(latency=3.0, bandwidth=4.0))
     assert clocks == [17.0] and [port.seconds for port in ports] == [10.0, 19.0]
     assert (ports[0].messages, ports[0].bytes) == (2, 24)
 
@@ -95,6 +93,6 @@ def test_an_all_reduce_of_many_ranks_takes_what_its_equation_says():
         solution.reduce_scatter(flats[port.rank], port)
         solution.all_gather(flats[port.rank], port)
 
-    ports = ring.run(work, 24, Network(latency=2.0, bandwidth=8.0))
+    ports = ring.run(work, 24, ring.Network(latency=2.0, bandwidth=8.0))
     assert (flats == expected).all()
     assert {port.seconds for port in ports} == {2 * 23 * (2.0 + 2.0)}

@@ -1,4 +1,4 @@
-"""The benchmark on a GPU: tinyvit beside its prediction, kernel by kernel, and beside PyTorch at its best."""
+"""The benchmark on a GPU: tinyvit kernel by kernel, beside its roofline, and beside PyTorch at its best."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 from tinyvit.backend import Device, select_device
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
-from tinyvit.benchmark.speed.cards import Card, card_in
-from tinyvit.benchmark.speed.prediction import Prediction, kind_of, plan_of, predict
-from tinyvit.engine.cuda.support import supports
+from tinyvit.benchmark.roofline import Card, by_kind, card_in, card_named, kind_of, least_seconds, plan_of
+from tinyvit.engine.cuda.support import supports, unsupported
 from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
 
@@ -60,8 +59,7 @@ def measure(
         if ran := {name: seconds for name, seconds in found.items() if seconds is not None}:
             sides.append(("torch_gpu", min(ran, key=ran.get)))
     timings = time_sides(case, sides, rounds, steps, WARM_UP)
-    card = card_in(device.label)
-    prediction = _prediction(case, card) if card and engine == "cuda" else None
+    card = card_in(device.label) if engine == "cuda" else None
     result: dict[str, Any] = {
         "case": case.as_dict(),
         "device": device.label,
@@ -69,12 +67,11 @@ def measure(
         "ratios": {other.name: ratios(timings[0], other).tolist() for other in timings[1:]},
         "pytorch_trials_ms": {name: seconds and 1e3 * seconds for name, seconds in trials.items()},
     }
-    if prediction:
-        result["predicted_ms_per_step"] = 1e3 * prediction.total.seconds
-        result["share_of_roofline"] = prediction.total.roofline / timings[0].median
-        result["workspace_bytes"] = prediction.workspace
+    if card:
+        plan = plan_of(case.config, case.batch, case.precision, case.mode)
+        result["share_of_roofline"] = least_seconds(plan.steps, card, case.precision) / timings[0].median
     if by_kernel and engine == "cuda":
-        result["kernels"] = kernels(case, _kernel_seconds(case, rounds), prediction)
+        result["kernels"] = kernels(case, _kernel_seconds(case, rounds), card)
     return result
 
 
@@ -89,31 +86,46 @@ def trial(case: Case, variants: Sequence[str], steps: int) -> dict[str, float | 
     return found
 
 
-def kernels(case: Case, seconds: Sequence[float], prediction: Prediction | None) -> list[dict]:
-    """What each kind of kernel and product took, from the seconds of every step, the slowest first."""
+def kernels(case: Case, seconds: Sequence[float] | None, card: Card | None) -> list[dict]:
+    """Each kind of kernel and product, the slowest first: launches, bytes, and the least seconds on the card.
+
+    seconds, if given, are those that every step of the plan took.
+    """
     plan = plan_of(case.config, case.batch, case.precision, case.mode)
-    kinds: dict[str, dict] = {}
-    for step, spent in zip(plan.steps, seconds, strict=True):
-        row = kinds.setdefault(
-            kind_of(step), {"name": kind_of(step), "launches": 0, "bytes_moved": 0, "seconds": 0.0}
-        )
-        row["launches"] += 1
-        row["bytes_moved"] += step.bytes_moved
-        row["seconds"] += spent
-    for predicted in prediction.kinds if prediction else ():
-        row = kinds[predicted.name]
-        row["predicted_seconds"] = predicted.seconds
-        row["share_of_roofline"] = predicted.roofline / row["seconds"]
-    return sorted(kinds.values(), key=lambda row: -row["seconds"])
+    rows = []
+    for name, steps in by_kind(plan).items():
+        row = {"name": name, "launches": len(steps), "bytes_moved": sum(step.bytes_moved for step in steps)}
+        if card:
+            row["least_seconds"] = least_seconds(steps, card, case.precision)
+        if seconds is not None:
+            pairs = zip(plan.steps, seconds, strict=True)
+            row["seconds"] = sum(spent for step, spent in pairs if kind_of(step) == name)
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row.get("seconds", row.get("least_seconds", 0.0)))
+
+
+def predict(case: Case, card_name: str) -> dict:
+    """The roofline of a case on a card, as a dictionary for JSON. Needs no GPU.
+
+    Raises UserError if the card is unknown or cannot do this, or the CUDA engine has no kernels for it.
+    """
+    card = card_named(card_name)
+    if reason := unsupported(case.config):
+        raise UserError(f"there is no prediction for this model, which runs on plain CuPy: {reason}.")
+    rows = kernels(case, None, card)
+    least = sum(row["least_seconds"] for row in rows)
+    return {
+        "case": case.as_dict(),
+        "card": card.name,
+        "least_ms_per_step": 1e3 * least,
+        "images_per_second": case.batch / least,
+        "kernels": rows,
+    }
 
 
 def _variants(case: Case, kind: str) -> list[str]:
     modes = ("eager",) if kind == "eager" else _MODES
     return [f"{mode} {numbers}" for mode in modes for numbers in _NUMBERS[case.precision]]
-
-
-def _prediction(case: Case, card: Card) -> Prediction:
-    return predict(case.config, case.batch, case.precision, case.mode, card)
 
 
 def _side(case: Case, timing: Timing) -> dict:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from lessons.drawing import AXIS, BLUE, GREEN, INK, ORANGE, QUIET, Axes, Sheet
-from tinyvit.benchmark.rings import ETHERNET, Network, without_stragglers
 from tinyvit.model import preset
 from tinyvit.model.cost import parameter_count
 from tinyvit.model.layout import layout
 from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
+rings = import_module("lessons.31_many_devices.network")
 solution = import_module("lessons.31_many_devices.solution")
 
 
@@ -61,7 +61,7 @@ def draw_pays():
     size, images, each = 4 * parameter_count(preset("Ti/4", 32, 10)), 512, 1 / 94
     ranks = 2 ** np.arange(0, 10)
     compute = np.array([math.ceil(images / r) * each for r in ranks])
-    ring = np.array([without_stragglers(int(r), size, 0.0, ETHERNET) for r in ranks])
+    ring = np.array([rings.without_stragglers(int(r), size, 0.0, rings.ETHERNET) for r in ranks])
     axes = Axes(sheet, (70, 44, 590, 268), (1, 512), (0.01, 8), "xy")
     axes.y_name("seconds a step")
     axes.y_ticks((0.01, 0.1, 1), ("0.01", "0.1", "1"))
@@ -87,7 +87,7 @@ def draw_buckets():
     """A step of B/16 on 64 ranks with three limits: what the backward does, and what the network does."""
     sizes = [4 * math.prod(row.shape) for row in layout(preset("B/16", 224, 1000))]
     layers = [(0.12 * size / sum(sizes), size) for size in sizes]
-    network = Network(50e-6, 12.5e9)
+    network = rings.Network(50e-6, 12.5e9)
     cases = (("one bucket", math.inf), ("50 MB", 50e6), ("10 MB", 10e6))
     sheet, left, scale = Sheet(780, 290), 176, 2480
     for row, (name, limit) in enumerate(cases):

@@ -7,9 +7,8 @@ import pytest
 from tests.engine.cuda import on_gpu, run
 from tests.engine.cuda.engine_cases import instances
 from tinyvit.backend import select_device
-from tinyvit.benchmark.parts import ON_GPU
 
-RUNS_ON_GPU = os.environ.get(ON_GPU) == "gpu"
+RUNS_ON_GPU = os.environ.get("TINYVIT_KERNEL_TESTS") == "gpu"
 collect_ignore = []
 if RUNS_ON_GPU:
     if note := select_device("gpu").note:

@@ -1,7 +1,13 @@
-"""The benchmark of several ranks: measured under mpiexec, or predicted from one process and a network."""
+"""How fast several ranks train: predicted from one process and a network or, under mpiexec, measured.
+
+python -m lessons.31_many_devices.speed --model Ti/4 --batch-size 64
+mpiexec -n 2 python -m lessons.31_many_devices.speed --model Ti/4 --batch-size 64
+"""
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +18,13 @@ import numpy as np
 
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.numpy_side import make_step
-from tinyvit.benchmark.rings import Network, sent_bytes, simulate, without_stragglers
+from tinyvit.engine.cores import cores_of_one
 from tinyvit.model.cost import parameter_count
-from tinyvit.parallel import ALONE, Ranks
+from tinyvit.parallel import ALONE, Ranks, start
+from tinyvit.shell.command import natural_float, positive_float, positive_int, run_command
+
+model = importlib.import_module("lessons.31_many_devices.network")
+Network, ETHERNET = model.Network, model.ETHERNET
 
 _MESSAGES = 50  # all-reduces of one number
 
@@ -36,11 +46,11 @@ def predict(case: Case, sizes: Sequence[int], network: Network, steps: int) -> d
     }
 
 
-def measure(case: Case, ranks: Ranks, network: Network | None, steps: int) -> dict[str, Any]:
+def measure(case: Case, ranks: Ranks, steps: int) -> dict[str, Any]:
     """Steps on these ranks, each with case.batch images, beside what the simulation says. A collective.
 
-    The network is measured too, unless it is given: latency by sums of one number, bandwidth by sums of all
-    gradients, the spread by the computations. Figures are those of rank 0, or over all ranks.
+    The network is measured too: latency by sums of one number, bandwidth by sums of all gradients, the spread
+    by the computations. Figures are those of rank 0, or over all ranks.
     """
     size = 4 * parameter_count(case.config)
     alone = _timed(make_step(case, "cpu"), steps, ranks)  # all at once, since they share cores
@@ -48,9 +58,8 @@ def measure(case: Case, ranks: Ranks, network: Network | None, steps: int) -> di
     flat, number = np.zeros(size // 4, dtype="float32"), np.zeros(1, dtype="float32")
     all_times = ranks.gather_rows(np.array(alone))
     exchange = statistics.median(_timed(lambda: ranks.all_reduce(flat), steps, ranks))
-    if network is None:
-        short = statistics.median(_timed(lambda: ranks.all_reduce(number), _MESSAGES, ranks))
-        network = _fitted(ranks.size, size, short, exchange, float(all_times.std() / all_times.mean()))
+    short = statistics.median(_timed(lambda: ranks.all_reduce(number), _MESSAGES, ranks))
+    network = _fitted(ranks.size, size, short, exchange, float(all_times.std() / all_times.mean()))
     compute = float(all_times.mean())
     row = _row(case, ranks.size, size, compute, network)
     return {
@@ -86,13 +95,13 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _row(case: Case, ranks: int, size: int, compute: float, network: Network) -> dict[str, Any]:
-    step, batch = simulate(ranks, size, compute, network), case.batch * ranks
+    step, batch = model.simulate(ranks, size, compute, network), case.batch * ranks
     return {
         "ranks": ranks,
         "batch": batch,
-        "sent_bytes": sent_bytes(ranks, size),
+        "sent_bytes": model.sent_bytes(ranks, size),
         "step_ms": 1e3 * step,
-        "even_ms": 1e3 * without_stragglers(ranks, size, compute, network),
+        "even_ms": 1e3 * model.without_stragglers(ranks, size, compute, network),
         "images_per_second": batch / step,
         "efficiency": compute / step,
     }
@@ -111,7 +120,62 @@ def _timed(step: Callable[[], Any], count: int, ranks: Ranks = ALONE) -> list[fl
 
 
 def _fitted(ranks: int, size: int, short: float, long: float, spread: float) -> Network:
-    """The network on which sums of one number and of `size` bytes take these times by equation 1 of rings."""
+    """The network on which sums of one number and of `size` bytes take these times by equation 1."""
     rounds = 2 * (ranks - 1)
     seconds = max(long - short, 1e-9)
     return replace(Network(short / rounds, rounds * size / ranks / seconds), spread=spread)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure or predict, and print the table."""
+    ranks = start()
+    threads = cores_of_one(ranks.neighbours, ranks.local_rank)
+    case = Case(args.model, args.image_size, args.batch_size, "train", threads)
+    network = Network(1e-6 * args.latency, 1e9 * args.bandwidth, args.spread)
+    if ranks.size > 1:
+        result = measure(case, ranks, args.steps)
+    else:
+        result = predict(case, args.ranks, network, args.steps)
+    if ranks.is_first:
+        print(table(result))
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = argparse.ArgumentParser(
+        prog="lessons.31_many_devices.speed", description="How fast several ranks train, by a simulation."
+    )
+    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="default: Ti/4")
+    p.add_argument("--image-size", type=positive_int, default=32, metavar="N", help="default: 32 pixels")
+    p.add_argument(
+        "--batch-size", type=positive_int, default=128, metavar="N", help="of each rank (default: 128)"
+    )
+    p.add_argument("--ranks", type=positive_int, nargs="+", default=model.RANKS, metavar="R")
+    p.add_argument("--steps", type=positive_int, default=10, metavar="N", help="steps to time (default: 10)")
+    p.add_argument(
+        "--latency",
+        type=natural_float,
+        default=1e6 * ETHERNET.latency,
+        metavar="US",
+        help=f"of a message, in microseconds (default: {1e6 * ETHERNET.latency:g})",
+    )
+    p.add_argument(
+        "--bandwidth",
+        type=positive_float,
+        default=ETHERNET.bandwidth / 1e9,
+        metavar="X",
+        help=f"GB/s from one rank to the next (default: {ETHERNET.bandwidth / 1e9:g})",
+    )
+    p.add_argument(
+        "--spread",
+        type=natural_float,
+        default=ETHERNET.spread,
+        metavar="R",
+        help=f"standard deviation of all times, as a part of their mean (default: {ETHERNET.spread:g})",
+    )
+    return p
+
+
+if __name__ == "__main__":
+    run_command(parser(), main)

@@ -1,4 +1,6 @@
-"""Each trick of the CPU engine beside the plain way to the same result, on the arrays of one micro-batch.
+"""Each trick of the CPU engine beside the plain way to the same result, timed on one micro-batch.
+
+    python -m lessons.32_fast_cpu.tricks --model Ti/4
 
 Both ways are given the same inputs, and compute forward and backward where there is a backward. What folding
 itself costs, once a step, is not part of them, but timed apart.
@@ -6,7 +8,9 @@ itself costs, once a step, is not part of them, but timed apart.
 
 from __future__ import annotations
 
+import argparse
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,7 +18,9 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array
+from tinyvit.benchmark.case import Case
 from tinyvit.engine import CpuEngine
+from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
@@ -26,6 +32,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, initialise
 from tinyvit.model.block import block, block_backward
 from tinyvit.ops.linear import column_sums
+from tinyvit.shell.command import pixel_count, positive_int, run_command
 
 Results = tuple[Array, ...]
 
@@ -75,8 +82,8 @@ def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
     """
     if not Blocks.can_compute(config):
         raise UserError(
-            "the CPU engine computes this model with the plain operations: "
-            "--tricks needs a model with Transformer blocks."
+            "the CPU engine computes this model with the plain operations: expected one with Transformer "
+            "blocks, such as Ti/4."
         )
     config = replace(config, layers=2)  # the first of two, since the last may compute the class token only
     rng = np.random.default_rng(0)
@@ -267,3 +274,97 @@ def _block(arrays: Arrays) -> Trick:
         return y, dx, flat
 
     return Trick("the whole block", (arrays.normal(*shape), arrays.normal(*shape)), plain, engine, as_plain)
+
+
+def measure(model: str, image_size: int, pairs: int) -> dict:
+    """All tricks on one thread, as a dictionary for JSON. Both ways take turns, `pairs` times."""
+    config = Case(model, image_size, 1, "train", 1).config
+    found, images = tricks(config)
+    with one_blas_thread():
+        rows = [_measured(trick, pairs) for trick in found]
+        fold = folding(config)
+        seconds = [_seconds(fold) for _ in range(pairs)]
+    return {
+        "model": model,
+        "image_size": image_size,
+        "images": images,
+        "pairs": pairs,
+        "tricks": rows,
+        "folding_ms": 1e3 * float(np.median(seconds)),
+    }
+
+
+def table(result: dict) -> str:
+    """The table for what measure gives."""
+    width = max(len(row["shapes"]) for row in result["tricks"])
+    lines = [
+        f"{result['model']} at {result['image_size']} px: the tricks of the CPU engine one by one, on one "
+        f"thread, {result['images']} images; medians of {result['pairs']} pairs",
+        "",
+        f"{'':33}{'inputs':{width}}{'plain ms':>10}{'engine ms':>11}{'times':>8}{'difference':>12}",
+    ]
+    lines += [
+        f"{row['name']:33}{row['shapes']:{width}}{row['plain_ms']:10.3f}{row['engine_ms']:11.3f}"
+        f"{row['times_as_fast']:8.2f}{row['difference']:12.1e}"
+        for row in result["tricks"]
+    ]
+    fold = f"{result['folding_ms']:.3f} ms"
+    return "\n".join([*lines, "", f"Folding a block and unfolding its gradients, once a step: {fold}."])
+
+
+def _measured(trick: Trick, pairs: int) -> dict:
+    """The row of one trick. The first run of each way is the warm-up, and its results are compared."""
+    expected = trick.plain(*_copies(trick))
+    difference = _difference(trick.as_plain(*trick.engine(*_copies(trick))), expected)
+    ways = trick.plain, trick.engine
+    seconds = np.array([[_seconds(way, *_copies(trick)) for way in ways] for _ in range(pairs)])
+    plain, engine = np.median(seconds, axis=0)
+    return {
+        "name": trick.name,
+        "shapes": trick.shapes,
+        "plain_ms": 1e3 * float(plain),
+        "engine_ms": 1e3 * float(engine),
+        "times_as_fast": float(np.median(seconds[:, 0] / seconds[:, 1])),
+        "difference": difference,
+    }
+
+
+def _copies(trick: Trick) -> Results:
+    return tuple(each.copy() for each in trick.inputs)
+
+
+def _seconds(way: Callable, *inputs: np.ndarray) -> float:
+    start = time.perf_counter()
+    way(*inputs)
+    return time.perf_counter() - start
+
+
+def _difference(got: Results, expected: Results) -> float:
+    """The largest difference of any result, relative to the largest number of that result."""
+    pairs = zip(got, expected, strict=True)
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure, and print the table."""
+    print(table(measure(args.model, args.image_size, args.pairs)))
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = argparse.ArgumentParser(prog="lessons.32_fast_cpu.tricks", description=__doc__.splitlines()[0])
+    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="default: Ti/4")
+    p.add_argument("--image-size", type=pixel_count, default=32, metavar="N", help="in pixels (default: 32)")
+    p.add_argument(
+        "--pairs",
+        type=positive_int,
+        default=41,  # short ones: on a busy machine, the median of many is worth more than a few long ones
+        metavar="N",
+        help="how often each way is timed (default: 41)",
+    )
+    return p
+
+
+if __name__ == "__main__":
+    run_command(parser(), main)

@@ -1,20 +1,22 @@
 """Steps of many ranks, simulated: what can be known by counting, and what the command makes of it."""
 
-import json
+import importlib
 
 import numpy as np
 import pytest
 
 from tests.parallel.fake_mpi import together
-from tests.tiny_runs import assert_one_line
-from tinyvit import bench
-from tinyvit.benchmark import on_ranks
+from tests.tiny_runs import enter
 from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.rings import Network, sent_bytes, simulate, without_stragglers
+
+network = importlib.import_module("lessons.31_many_devices.network")
+speed = importlib.import_module("lessons.31_many_devices.speed")
+Network, sent_bytes, simulate = network.Network, network.sent_bytes, network.simulate
+without_stragglers = network.without_stragglers
 
 MB = 1_000_000
 CASE = Case("nano/8", 16, 4, "train", 1)
-SMALL = ("--model", "nano/8", "--image-size", "16", "--batch-size", "4", "--steps", "1", "--threads", "1")
+SMALL = ("--model", "nano/8", "--image-size", "16", "--batch-size", "4", "--steps", "1")
 
 
 def test_two_ranks_exchange_half_of_the_gradient_twice():
@@ -47,50 +49,25 @@ def test_a_ring_is_as_fast_as_its_slowest_rank():
     assert simulate(1, MB, 1.0, Network(0, 1e30, 0.1), steps=1000) == pytest.approx(1, rel=0.02)
 
 
-def test_the_table_and_the_json_say_the_same(go, monkeypatch):
-    network = ("--latency", "10", "--bandwidth", "2", "--spread", "0")
-    status, out, err = go(bench, *SMALL, "--ranks", "2", "8", *network, "--json")
-    assert (status, err) == (0, "")
-    result = json.loads(out)
-    assert result["network"] == pytest.approx({"latency": 10e-6, "bandwidth": 2e9, "spread": 0})
-    for row in result["ranks"]:
-        seconds = without_stragglers(
-            row["ranks"], result["gradient_bytes"], result["compute_ms"] / 1e3, Network(10e-6, 2e9)
-        )
-        assert row["step_ms"] == pytest.approx(1e3 * seconds) == pytest.approx(row["even_ms"])
-        assert row["images_per_second"] == pytest.approx(4 * row["ranks"] / seconds)
-    lines = on_ranks.table(result).splitlines()
-    assert [line.split()[0] for line in lines[-2:]] == ["2", "8"] and "latency 10.0 us" in lines[1]
-    monkeypatch.setattr(bench, "RANKS", (2, 3))
-    assert go(bench, *SMALL, "--ranks")[1].splitlines()[-1].split()[0] == "3"
-
-
 def test_under_mpiexec_it_measures(monkeypatch):
-    results = together(2, lambda ranks: on_ranks.measure(CASE, ranks, None, 2))
+    results = together(2, lambda ranks: speed.measure(CASE, ranks, 2))
     for result in results:
         (row,) = result["ranks"]
         assert row["measured_ms"] > 0 and row["ranks"] == 2 and row["batch"] == 8
         assert Network(**result["network"]).bandwidth > 0
-    assert "measured ms/step" in on_ranks.table(results[0])
-    given = together(2, lambda ranks: on_ranks.measure(CASE, ranks, Network(1e-3, 1e9), 1))
-    assert given[0]["network"]["latency"] == 1e-3
+    assert "measured ms/step" in speed.table(results[0])
 
 
 def test_the_network_is_found_from_two_sums():
     network = Network(20e-6, 3e9)
     short, long = (without_stragglers(4, size, 0, network) for size in (0, MB))
-    found = on_ranks._fitted(4, MB, short, long, 0.07)
+    found = speed._fitted(4, MB, short, long, 0.07)
     assert (found.latency, found.bandwidth, found.spread) == pytest.approx((20e-6, 3e9, 0.07))
 
 
-@pytest.mark.parametrize(
-    ("flags", "parts"),
-    [
-        (("--latency", "3"), ("--latency goes with --ranks",)),
-        (("--ranks", "2", "--mode", "infer"), ("--ranks times training steps",)),
-        (("--ranks", "2", "--predict", "H200"), ("--ranks times training steps",)),
-        (("--ranks", "0"), ("--ranks", "at least 1")),
-    ],
-)
-def test_flags_that_do_not_go_together(go, flags, parts):
-    assert_one_line(go(bench, *SMALL[:4], *flags), *parts)
+def test_the_command_prints_a_line_for_each_number_of_ranks(capsys, monkeypatch):
+    words = ("--latency", "10", "--bandwidth", "2", "--spread", "0")
+    status, out, err = enter(speed, capsys, monkeypatch, *SMALL, "--ranks", "2", "8", *words)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ["2", "8"] and "latency 10.0 us" in lines[1]
