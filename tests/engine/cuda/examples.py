@@ -5,7 +5,7 @@ import numpy as np
 from tests.engine.cuda.masks import make_mask
 from tinyvit.data.augmentation.operations import NAMES, operations_of
 from tinyvit.engine.cuda.calls import augment as augmentation
-from tinyvit.engine.cuda.calls import cross_entropy, logits, muon, optimizer, patches, pooling, tanh, tokens
+from tinyvit.engine.cuda.calls import cross_entropy, muon, optimizer, readout, stem
 from tinyvit.engine.cuda.launch import Buffer
 
 B, N, D, C = 3, 5, 40, 10
@@ -40,7 +40,7 @@ def make_patches():
     plan = np.zeros((4, B), int)
     plan[0], plan[3] = [2, 0, 1], [0, 1, 1]
     images = Buffer("images", (B, 8, 12, 3), "uint8")
-    launch = patches.make_patches(
+    launch = stem.make_patches(
         images, Buffer("plan", plan.shape, "int32"), None, None, Buffer("patches", (B * 6, 48), BF16), 4
     )
     return launch, {"images": generator().integers(0, 256, images.shape), "plan": plan}
@@ -54,48 +54,48 @@ def make_mixed_patches():
     images = Buffer("images", (B + 1, 8, 12, 3), "uint8")
     values = {"plan": plan, "erasing": erasing, "mixing": mixing}
     tables = (Buffer(name, table.shape, "int32") for name, table in values.items())
-    launch = patches.make_patches(images, *tables, Buffer("patches", (B * 6, 48), BF16), 4)
+    launch = stem.make_patches(images, *tables, Buffer("patches", (B * 6, 48), BF16), 4)
     return launch, values | {"images": generator().integers(0, 256, images.shape)}
 
 
 def patchify():
     images = Buffer("images", (B, 8, 12, 3))
-    return patches.patchify(images, Buffer("patches", (B * 6, 48)), 4), values_of(images)
+    return stem.patchify(images, Buffer("patches", (B * 6, 48)), 4), values_of(images)
 
 
 def add_tokens():
     mask, keys, _ = make_mask(B, N, D, 0.2, 0.0)
     product, x = Buffer("product", (B * (N - 1), D), BF16), Buffer("x", (B, N, D), BF16)
     given = [product, *(Buffer(*each) for each in (("bias", (D,)), ("token", (D,)), ("position", (N, D))))]
-    return tokens.add_tokens(*given, mask, x), values_of(*given) | {"keys": keys}
+    return stem.add_tokens(*given, mask, x), values_of(*given) | {"keys": keys}
 
 
 def add_tokens_backward():
     mask, keys, _ = make_mask(B, N, D, 0.2, 0.0)
     dx, dproduct = Buffer("dx", (B, N, D), BF16), Buffer("dproduct", (B * (N - 1), D), BF16)
-    partials = Buffer("partials", (tokens.token_partials(B), N * D))
-    return tokens.add_tokens_backward(dx, mask, dproduct, partials), values_of(dx) | {"keys": keys}
+    partials = Buffer("partials", (stem.token_partials(B), N * D))
+    return stem.add_tokens_backward(dx, mask, dproduct, partials), values_of(dx) | {"keys": keys}
 
 
 def mean_pool():
     y = Buffer("y", (B, 20, 264), BF16)
-    return pooling.mean_pool(y, Buffer("pooled", (B, 264), BF16)), values_of(y)
+    return readout.mean_pool(y, Buffer("pooled", (B, 264), BF16)), values_of(y)
 
 
 def mean_pool_backward():
     dpooled = Buffer("dpooled", (B, D))
-    return pooling.mean_pool_backward(dpooled, Buffer("dy", (B, N, D))), values_of(dpooled)
+    return readout.mean_pool_backward(dpooled, Buffer("dy", (B, N, D))), values_of(dpooled)
 
 
 def bias_tanh():
     h, bias = Buffer("h", (9, D), BF16), Buffer("bias", (D,))
-    return tanh.bias_tanh(h, bias, Buffer("y", (9, D), BF16)), values_of(h, bias)
+    return readout.bias_tanh(h, bias, Buffer("y", (9, D), BF16)), values_of(h, bias)
 
 
 def bias_tanh_backward():
     dy, h, bias = Buffer("dy", (300, 35)), Buffer("h", (300, 35)), Buffer("bias", (35,))
-    partials = Buffer("partials", (tanh.tanh_partials(300), 35))
-    return tanh.bias_tanh_backward(dy, h, bias, Buffer("dh", dy.shape), partials), values_of(dy, h, bias)
+    partials = Buffer("partials", (readout.tanh_partials(300), 35))
+    return readout.bias_tanh_backward(dy, h, bias, Buffer("dh", dy.shape), partials), values_of(dy, h, bias)
 
 
 def loss():
@@ -115,7 +115,7 @@ def add_losses():
 
 def add_bias():
     z, bias = Buffer("logits", (B, C), BF16), Buffer("bias", (C,))
-    return logits.add_bias(z, bias, Buffer("out", (B, C))), values_of(z, bias)
+    return cross_entropy.add_bias(z, bias, Buffer("out", (B, C))), values_of(z, bias)
 
 
 def flat(count, *names):

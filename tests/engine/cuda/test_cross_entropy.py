@@ -9,8 +9,12 @@ from tests.engine.cuda.cases import C_TYPES, normal, storage
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.cross_entropy import add_losses, cross_entropy, cross_entropy_partials
-from tinyvit.engine.cuda.calls.logits import add_bias
+from tinyvit.engine.cuda.calls.cross_entropy import (
+    add_bias,
+    add_losses,
+    cross_entropy,
+    cross_entropy_partials,
+)
 from tinyvit.engine.cuda.launch import Buffer
 
 KERNELS = (*(f"cross_entropy<{kind}>" for kind in C_TYPES.values()), "add_losses")

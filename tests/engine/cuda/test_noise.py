@@ -74,15 +74,21 @@ def test_a_mask_is_that_of_dropout_and_then_stochastic_depth(kernel, step, shape
 
     mask = Mask(dropout_rate, 0, path_rate, path_site, tokens, Buffer("keys", keys.shape, "uint32"))
     out = np.empty(shape, np.float32)
-    arguments = (keys, *mask_arguments(mask)[1:], out, np.int32(width))
+    arguments = (keys, *typed(mask), out, np.int32(width))
     kernel("masks")((images * tokens,), (64,), arguments)
     np.testing.assert_array_equal(out == 0, expected == 0)
     np.testing.assert_allclose(out, expected, rtol=3e-7)
 
 
+def typed(mask):
+    """The arguments of a mask after its keys, as the kernel's parameters."""
+    types = (np.float32, np.int32, np.float32, np.int32, np.int32)
+    return [type_(number) for type_, number in zip(types, mask_arguments(mask)[1:], strict=True)]
+
+
 def test_without_a_mask_everything_is_kept(kernel):
     out = np.zeros((4, 50), np.float32)
-    kernel("masks")((4,), (64,), (*mask_arguments(None), out, np.int32(50)))
+    kernel("masks")((4,), (64,), (None, *typed(None), out, np.int32(50)))
     assert (out == 1).all()
 
 

@@ -8,7 +8,7 @@ from tests.engine.cuda.cases import instances, storage
 from tests.engine.cuda.run import assert_agrees, rounded, run
 from tests.helpers import seeds
 from tinyvit.data import crop_and_flip, make_batch, normalise, plan_batch
-from tinyvit.engine.cuda.calls.patches import make_patches, patchify
+from tinyvit.engine.cuda.calls.stem import make_patches, patchify
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.uploads import plan_tables
 from tinyvit.ops import patchify as cut

@@ -8,7 +8,7 @@ from tests.engine.cuda.cases import instances, normal, storage, widths
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.pooling import mean_pool, mean_pool_backward
+from tinyvit.engine.cuda.calls.readout import mean_pool, mean_pool_backward
 from tinyvit.engine.cuda.launch import Buffer
 
 KERNELS = instances("mean_pool", "mean_pool_backward")

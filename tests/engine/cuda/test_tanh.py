@@ -8,7 +8,7 @@ from tests.engine.cuda.cases import instances, normal, storage, widths
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.tanh import bias_tanh, bias_tanh_backward, tanh_partials
+from tinyvit.engine.cuda.calls.readout import bias_tanh, bias_tanh_backward, tanh_partials
 from tinyvit.engine.cuda.launch import Buffer
 
 KERNELS = instances("bias_tanh", "bias_tanh_backward")

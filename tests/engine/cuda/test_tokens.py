@@ -9,7 +9,7 @@ from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
 from tinyvit.engine.cuda.calls.noise import Mask, noise_keys
-from tinyvit.engine.cuda.calls.tokens import add_tokens, add_tokens_backward, token_jobs, token_partials
+from tinyvit.engine.cuda.calls.stem import add_tokens, add_tokens_backward, token_jobs, token_partials
 from tinyvit.engine.cuda.launch import Buffer
 
 KERNELS = instances("add_tokens", "add_tokens_backward")

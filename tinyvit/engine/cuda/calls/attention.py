@@ -8,8 +8,7 @@ tensor cores for it, of compute capability 8.0 or more.
 
 from __future__ import annotations
 
-import numpy as np
-
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 TILE = 16  # rows and columns of a tile, as in kernels/tiles.cuh
@@ -112,17 +111,16 @@ def _launch(
     Its arguments are what it reads, what it writes, sizes and noise. Of q, it reads the queries' rows only.
     """
     (B, N, width), K = qkv.shape, qkv.shape[2] // 3 // heads
+    mask_rate, site, keys = noise
     keys_read = _keys_read(*noise)
     others = sum(buffer.nbytes for buffer in (*reads, *keys_read, *writes) if buffer != qkv)
-    mask_rate, site, keys = noise
-    return Launch(
-        file=kernel,
-        function=f"{kernel}<{qkv.c_type}, {K}>",
-        grid=(heads, B),
-        block=(32 * _warps(N),),
-        args=(*reads, *writes, np.int32(N), np.int32(queries), np.float32(mask_rate), np.int32(site), keys),
-        reads=(*reads, *keys_read),
-        writes=writes,
+    return launch(
+        kernel,
+        f"{kernel}<{qkv.c_type}, {K}>",
+        (heads, B),
+        (32 * _warps(N),),
+        (*reads, *writes, N, queries, mask_rate, site, keys),
+        parts={keys.name: keys_read} if keys else None,
         shared_bytes=shared_bytes,
         moved=B * (queries + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,
         multiply_adds=B * heads * products * _padded(queries) * _padded(N) * _padded(K),

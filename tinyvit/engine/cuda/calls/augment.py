@@ -7,6 +7,7 @@ import numpy as np
 from tinyvit.data.augmentation.geometry import KINDS as MOVES
 from tinyvit.data.augmentation.geometry import whole_numbers
 from tinyvit.data.augmentation.operations import NAMES
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 ROWS = 7  # of the table of operations: OPERATION_ROWS of the kernel
@@ -32,14 +33,12 @@ def augment(images: Buffer, plan: Buffer, operations: Buffer, augmented: Buffer)
     """
     _, H, W, _ = images.shape
     S = plan.shape[1]
-    return Launch(
-        file="augment",
-        function="augment",
-        grid=(S,),
-        block=(_THREADS,),
-        args=(images, plan, operations, augmented, *map(np.int32, (operations.shape[0], H, W))),
-        reads=(images, plan, operations),
-        writes=(augmented,),
+    return launch(
+        "augment",
+        "augment",
+        (S,),
+        (_THREADS,),
+        (images, plan, operations, augmented, operations.shape[0], H, W),
         shared_bytes=shared_bytes(H, W),
         moved=2 * augmented.nbytes + plan.nbytes + operations.nbytes,  # not the whole data set
     )

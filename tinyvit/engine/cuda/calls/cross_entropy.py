@@ -1,10 +1,9 @@
-"""The launches of kernels/cross_entropy.cu: the loss and its gradient."""
+"""The launches of kernels/cross_entropy.cu and logits.cu: the loss with its gradient, and logits."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _ROWS = 8  # of a block: ROWS of the kernel
@@ -35,30 +34,17 @@ def cross_entropy(
         raise ValueError("a plan chooses labels: it cannot choose rows of probabilities")
     chosen = () if plan is None else (plan.view(0, B if mixing is None else B + 1),)
     shares = () if mixing is None else (mixing.view(5 * B, B),)
-    labels_read = B * 4 + sum(table.nbytes for table in (*chosen, *shares))
-    return Launch(
-        file="cross_entropy",
-        function=f"cross_entropy<{logits.c_type}>",
-        grid=(blocks(B, _ROWS),),
-        block=(_ROWS * 32,),
-        args=(
-            logits,
-            bias,
-            None if soft else targets,
-            targets if soft else None,
-            plan,
-            mixing,
-            *map(np.float32, (1 - smoothing, smoothing / C, share / B)),
-            losses,
-            dlogits,
-            partials,
-            np.int32(B),
-            np.int32(C),
+    read = targets.nbytes if soft else B * 4 + sum(table.nbytes for table in (*chosen, *shares))
+    return launch(
+        "cross_entropy",
+        f"cross_entropy<{logits.c_type}>",
+        (blocks(B, _ROWS),),
+        (_ROWS * 32,),
+        (
+            *(logits, bias, None if soft else targets, targets if soft else None, plan, mixing),
+            *(1 - smoothing, smoothing / C, share / B, losses, dlogits, partials, B, C),
         ),
-        reads=(logits, bias, targets, *chosen, *shares),
-        writes=(losses, dlogits, partials),
-        moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials))
-        + (targets.nbytes if soft else labels_read),
+        moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials)) + read,
     )
 
 
@@ -69,12 +55,11 @@ def cross_entropy_partials(images: int) -> int:
 
 def add_losses(losses: Buffer, loss: Buffer, accumulate: bool) -> Launch:
     """loss (1,) becomes the sum of losses (B,); with accumulate, that is added to it."""
-    return Launch(
-        file="cross_entropy",
-        function="add_losses",
-        grid=(1,),
-        block=(THREADS,),
-        args=(losses, loss, np.int32(losses.size), np.int32(accumulate)),
-        reads=(losses, loss) if accumulate else (losses,),
-        writes=(loss,),
-    )
+    args, in_place = (losses, loss, losses.size, accumulate), (loss,) if accumulate else ()
+    return launch("cross_entropy", "add_losses", (1,), (THREADS,), args, in_place)
+
+
+def add_bias(logits: Buffer, bias: Buffer, out: Buffer) -> Launch:
+    """Logits for predictions, out = logits + bias: logits (B, C), bias (C,), out float32 (B, C)."""
+    grid, args = (blocks(logits.size),), (logits, bias, out, *logits.shape)
+    return launch("logits", f"add_bias<{logits.c_type}>", grid, (THREADS,), args)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from math import ceil
 
-import numpy as np
-
-from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments
+from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
 from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 _HEIGHT = 8  # rows that a block has in hand at a time
@@ -38,14 +37,13 @@ def bias_gelu(
     """
     rows, M = h.shape
     vector = vector_widths(M, _longest_vector(h.dtype), h, g)[-1]
-    return Launch(
-        file="gelu",
-        function=f"bias_gelu<{h.c_type}, {_FORMS[form]}, {vector}>",
-        grid=(ceil(M / (WARP * vector)), partial_rows(rows, M, h.dtype, multiprocessors)),
-        block=(WARP, _HEIGHT),
-        args=(h, bias, *mask_arguments(mask), g, np.int32(rows), np.int32(M)),
-        reads=(h, bias, *(mask.reads if mask else ())),
-        writes=(g,),
+    return launch(
+        "gelu",
+        f"bias_gelu<{h.c_type}, {_FORMS[form]}, {vector}>",
+        (ceil(M / (WARP * vector)), partial_rows(rows, M, h.dtype, multiprocessors)),
+        (WARP, _HEIGHT),
+        (h, bias, *mask_arguments(mask), g, rows, M),
+        parts=mask_parts(mask),
     )
 
 
@@ -61,14 +59,13 @@ def bias_gelu_backward(
     if partials.shape[1:] != (M,):
         raise ValueError(f"partials {partials.shape}, expected (P, {M})")
     vector = vector_widths(M, _longest_vector(h.dtype), dg, h, dh)[-1]
-    return Launch(
-        file="gelu",
-        function=f"bias_gelu_backward<{h.c_type}, {_FORMS[form]}, {vector}>",
-        grid=(ceil(M / (WARP * vector)), partials.shape[0]),
-        block=(WARP, _HEIGHT),
-        args=(dg, h, bias, *mask_arguments(mask), dh, partials, np.int32(rows), np.int32(M)),
-        reads=(dg, h, bias, *(mask.reads if mask else ())),
-        writes=(dh, partials),
+    return launch(
+        "gelu",
+        f"bias_gelu_backward<{h.c_type}, {_FORMS[form]}, {vector}>",
+        (ceil(M / (WARP * vector)), partials.shape[0]),
+        (WARP, _HEIGHT),
+        (dg, h, bias, *mask_arguments(mask), dh, partials, rows, M),
+        parts=mask_parts(mask),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
-import numpy as np
-
-from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments
+from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
 from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 MAX_WIDTH = 3072
@@ -48,21 +48,15 @@ def residual_layer_norm(
     D = x.shape[-1]
     rows = y.size // D
     threads, loads, vector = _row_shape(D, x, branch, branch_bias, total, weight, bias, y)
-    inputs = [b for b in (branch, branch_bias, weight, bias, *(mask.reads if mask else ())) if b is not None]
-    writes = [b for b in (total, y, mean, r) if b is not None]
-    return Launch(
-        file="layer_norm",
-        function=f"residual_layer_norm<{x.c_type}, {threads}, {loads}, {vector}>",
-        grid=(ceil(rows / (_BLOCK // threads)),),
-        block=(_BLOCK,),
-        args=(
-            *(x, branch, branch_bias, *mask_arguments(mask), total, weight, bias, y, mean, r),
-            *(np.int32(rows), np.int32(D), np.int32(every), np.float32(eps)),
-        ),
-        reads=(x, *inputs),
-        writes=tuple(writes),
-        moved=y.nbytes + sum(b.nbytes for b in (*inputs, *writes)),  # of x, as many rows as y has
+    found = launch(
+        "layer_norm",
+        f"residual_layer_norm<{x.c_type}, {threads}, {loads}, {vector}>",
+        (ceil(rows / (_BLOCK // threads)),),
+        (_BLOCK,),
+        (x, branch, branch_bias, *mask_arguments(mask), total, weight, bias, y, mean, r, rows, D, every, eps),
+        parts=mask_parts(mask),
     )
+    return replace(found, moved=found.bytes_moved - x.nbytes + y.nbytes)  # of x, as many rows as y has
 
 
 def layer_norm_backward(
@@ -89,19 +83,14 @@ def layer_norm_backward(
     if partials.shape[1:] != (3, D):
         raise ValueError(f"partials {partials.shape}, expected (P, 3, {D})")
     threads, loads, vector = _row_shape(D, dy, x, weight, skip, dx, dbranch)
-    inputs = [b for b in (dy, x, mean, r, weight, skip, *(mask.reads if mask else ())) if b is not None]
-    writes = [b for b in (dx, dbranch, partials) if b is not None]
-    return Launch(
-        file="layer_norm_backward",
-        function=f"layer_norm_backward<{x.c_type}, {threads}, {loads}, {vector}, {_block(loads * vector)}>",
-        grid=(partials.shape[0],),
-        block=(_block(loads * vector),),
-        args=(
-            *(dy, x, mean, r, weight, skip, dx, *mask_arguments(mask), dbranch, partials),
-            *(np.int32(rows), np.int32(D), np.int32(skip_every)),
-        ),
-        reads=tuple(inputs),
-        writes=tuple(writes),
+    threads_of_block = _block(loads * vector)
+    return launch(
+        "layer_norm_backward",
+        f"layer_norm_backward<{x.c_type}, {threads}, {loads}, {vector}, {threads_of_block}>",
+        (partials.shape[0],),
+        (threads_of_block,),
+        (dy, x, mean, r, weight, skip, dx, *mask_arguments(mask), dbranch, partials, rows, D, skip_every),
+        parts=mask_parts(mask),
     )
 
 

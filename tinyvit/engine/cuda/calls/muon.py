@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 from tinyvit.optim.orthogonal import LEAST_NORM, POLYNOMIAL
 
@@ -65,8 +64,7 @@ def momentum(
         matrices,
         (params, grads, m, directions, controls, matrices.places, partials),
         (mu, 1 - mu, weight_decay),
-        reads=(params, grads, m, controls),
-        writes=(params, m, directions, partials),
+        in_place=(params, m),
         moved=6 * matrices.nbytes + 8 + partials.nbytes,
     )
 
@@ -78,22 +76,19 @@ def normalise(matrices: Matrices, directions: Buffer, partials: Buffer, x: Buffe
         matrices,
         (directions, matrices.places, partials, x),
         (LEAST_NORM,),
-        reads=(directions, partials),
-        writes=(x,),
         moved=matrices.nbytes + partials.nbytes + x.nbytes,
     )
 
 
 def polynomial(gram: Buffer, factor: Buffer) -> Launch:
     """a I + b X X^T + c (X X^T)^2, of gram and its square (n, A, A), in place of the square."""
-    return Launch(
-        file="muon",
-        function=f"polynomial<{gram.c_type}>",
-        grid=(blocks(gram.size),),
-        block=(THREADS,),
-        args=(gram, factor, np.int32(gram.shape[1]), np.int32(gram.size), *map(np.float32, POLYNOMIAL)),
-        reads=(gram, factor),
-        writes=(factor,),
+    return launch(
+        "muon",
+        f"polynomial<{gram.c_type}>",
+        (blocks(gram.size),),
+        (THREADS,),
+        (gram, factor, gram.shape[1], gram.size, *POLYNOMIAL),
+        in_place=(factor,),
     )
 
 
@@ -104,8 +99,7 @@ def move(matrices: Matrices, x: Buffer, params: Buffer, controls: Buffer, scale:
         matrices,
         (x, params, controls, matrices.places),
         (scale,),
-        reads=(x, params, controls),
-        writes=(params,),
+        in_place=(params,),
         moved=x.nbytes + 2 * matrices.nbytes + 4,
     )
 
@@ -115,18 +109,16 @@ def _launch(
     matrices: Matrices,
     buffers: tuple[Buffer, ...],
     numbers: tuple[float, ...],
-    reads: tuple[Buffer, ...],
-    writes: tuple[Buffer, ...],
     moved: int,
+    in_place: tuple[Buffer, ...] = (),
 ) -> Launch:
-    """A kernel on all matrices, given buffers, sizes and numbers; reads and moved are without the places."""
-    return Launch(
-        file="muon",
-        function=function,
-        grid=(matrices.chunks, matrices.count),
-        block=(THREADS,),
-        args=(*buffers, *map(np.int32, (matrices.A, matrices.B)), *map(np.float32, numbers)),
-        reads=(*reads, matrices.places),
-        writes=writes,
+    """A kernel on all matrices, given buffers, sizes and numbers; moved is without the places."""
+    return launch(
+        "muon",
+        function,
+        (matrices.chunks, matrices.count),
+        (THREADS,),
+        (*buffers, matrices.A, matrices.B, *numbers),
+        in_place=in_place,
         moved=moved + matrices.places.nbytes,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyvit.engine.cuda.launch import Argument, Buffer
+from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.ops.noise import draw_key
 
 
@@ -37,18 +37,16 @@ class Mask:
         return (self.keys.view(0, 1), *pairs) if pairs else ()
 
 
-def mask_arguments(mask: Mask | None) -> tuple[Argument, ...]:
+def mask_arguments(mask: Mask | None) -> tuple[Buffer | float | None, ...]:
     """The arguments of RowMask, without row and width, in its order; for None, those that mask nothing."""
     if mask is None:
-        return (None, np.float32(0), np.int32(0), np.float32(0), np.int32(0), np.int32(1))
-    return (
-        mask.keys,
-        np.float32(mask.dropout_rate),
-        np.int32(mask.dropout_site),
-        np.float32(mask.path_rate),
-        np.int32(mask.path_site),
-        np.int32(mask.tokens),
-    )
+        return None, 0, 0, 0, 0, 1
+    return mask.keys, mask.dropout_rate, mask.dropout_site, mask.path_rate, mask.path_site, mask.tokens
+
+
+def mask_parts(mask: Mask | None) -> dict[str, tuple[Buffer, ...]]:
+    """Which parts of its keys a mask reads, for signature.launch."""
+    return {mask.keys.name: mask.reads} if mask else {}
 
 
 def noise_keys(seed: int, step: int, first: int, sites: int) -> np.ndarray:

@@ -6,9 +6,8 @@ controls, float32 (8,), holds what changes from step to step. The engine writes 
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _MOST_SUMS = 512  # blocks of squared_sums
@@ -18,14 +17,9 @@ _KINDS = {"adamw": "ADAMW", "adam": "ADAM", "sgd": "SGD"}
 def squared_sums(grads: Buffer, partials: Buffer) -> Launch:
     """Parts (P,) of the sum of squares of grads, a flat buffer, for P = square_partials(its size)."""
     _check_starts(grads)
-    return Launch(
-        file="optimizer",
-        function="squared_sums",
-        grid=(square_partials(grads.size),),
-        block=(THREADS,),
-        args=(grads, partials, np.int32(grads.size)),
-        reads=(grads,),
-        writes=(partials,),
+    count = grads.size
+    return launch(
+        "optimizer", "squared_sums", (square_partials(count),), (THREADS,), (grads, partials, count)
     )
 
 
@@ -39,15 +33,9 @@ def clip(partials: Buffer, controls: Buffer, largest: float) -> Launch:
 
     The gradients stay as they are: update multiplies them by the factor.
     """
-    return Launch(
-        file="optimizer",
-        function="clip",
-        grid=(1,),
-        block=(THREADS,),
-        args=(partials, controls, np.float32(largest), np.int32(partials.size)),
-        reads=(partials,),
-        writes=(controls.view(3, 2),),
-    )
+    parts = {controls.name: (controls.view(3, 2),)}
+    args = (partials, controls, largest, partials.size)
+    return launch("optimizer", "clip", (1,), (THREADS,), args, parts=parts)
 
 
 def update(
@@ -72,38 +60,24 @@ def update(
     if (v is None) != (kind == "sgd"):
         raise ValueError(f"{kind} with{'out' if v is None else ''} v")
     b1, b2 = betas
-    return Launch(
-        file="optimizer",
-        function=f"update<{_KINDS[kind]}>",
-        grid=(blocks(params.size, 4 * THREADS),),
-        block=(THREADS,),
-        args=(
-            params,
-            grads,
-            m,
-            v,
-            controls,
-            np.int32(params.size),
-            np.int32(decayed),
-            *map(np.float32, (b1, 1 - b1, b2, 1 - b2, eps, weight_decay)),
+    return launch(
+        "optimizer",
+        f"update<{_KINDS[kind]}>",
+        (blocks(params.size, 4 * THREADS),),
+        (THREADS,),
+        (
+            *(params, grads, m, v, controls, params.size, decayed),
+            *(b1, 1 - b1, b2, 1 - b2, eps, weight_decay),
         ),
-        reads=(params, grads, *state, controls.view(0, 4)),
-        writes=(params, *state),
+        in_place=(params, *state),
+        parts={controls.name: (controls.view(0, 4),)},
     )
 
 
 def to_bf16(x: Buffer, y: Buffer) -> Launch:
     """y = x in bfloat16."""
     _check_starts(x, y)
-    return Launch(
-        file="optimizer",
-        function="to_bf16",
-        grid=(blocks(x.size, 4 * THREADS),),
-        block=(THREADS,),
-        args=(x, y, np.int32(x.size)),
-        reads=(x,),
-        writes=(y,),
-    )
+    return launch("optimizer", "to_bf16", (blocks(x.size, 4 * THREADS),), (THREADS,), (x, y, x.size))
 
 
 def is_aligned(start: int) -> bool:

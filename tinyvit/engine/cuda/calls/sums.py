@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import FEWER_IMAGES, Buffer, Launch
 from tinyvit.errors import UserError
 
@@ -61,13 +62,12 @@ def add_columns(
     Without accumulate, the gradients are the sums, whatever was there before.
     """
     numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
-    return Launch(
-        file="sums",
-        function="add_columns",
-        grid=(count,),
-        block=(_COLUMNS, _HEIGHT),
-        args=(jobs, partials, grads, np.int32(accumulate)),
-        reads=(jobs, partials, grads) if accumulate else (jobs, partials),
-        writes=(grads,),
+    return launch(
+        "sums",
+        "add_columns",
+        (count,),
+        (_COLUMNS, _HEIGHT),
+        (jobs, partials, grads, accumulate),
+        in_place=(grads,) if accumulate else (),
         moved=20 * count + 4 * numbers if sums else None,
     )

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tinyvit.engine.cuda.calls.pooling import mean_pool, mean_pool_backward
-from tinyvit.engine.cuda.calls.tanh import bias_tanh, bias_tanh_backward, tanh_partials
+from tinyvit.engine.cuda.calls.readout import (
+    bias_tanh,
+    bias_tanh_backward,
+    mean_pool,
+    mean_pool_backward,
+    tanh_partials,
+)
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward

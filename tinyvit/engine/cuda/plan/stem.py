@@ -9,8 +9,14 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.engine.cuda.calls.augment import ROWS, augment
 from tinyvit.engine.cuda.calls.noise import Mask
-from tinyvit.engine.cuda.calls.patches import make_patches, patchify
-from tinyvit.engine.cuda.calls.tokens import add_tokens, add_tokens_backward, token_jobs, token_partials
+from tinyvit.engine.cuda.calls.stem import (
+    add_tokens,
+    add_tokens_backward,
+    make_patches,
+    patchify,
+    token_jobs,
+    token_partials,
+)
 from tinyvit.engine.cuda.launch import Buffer, Launch
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Sum

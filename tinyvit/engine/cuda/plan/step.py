@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tinyvit.engine.cuda.calls.cross_entropy import add_losses, cross_entropy, cross_entropy_partials
-from tinyvit.engine.cuda.calls.logits import add_bias
+from tinyvit.engine.cuda.calls.cross_entropy import (
+    add_bias,
+    add_losses,
+    cross_entropy,
+    cross_entropy_partials,
+)
 from tinyvit.engine.cuda.calls.optimizer import to_bf16
 from tinyvit.engine.cuda.calls.sums import add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer

@@ -1,15 +1,54 @@
-"""The launches of kernels/tokens.cu: class token, position embedding and dropout of the stem."""
+"""The launches of kernels/patches.cu and tokens.cu: from images to patches, and from patches to tokens."""
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
-from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments
+from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks, chunks, vector_width
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.calls.sums import ColumnSum
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _MOST_CHUNKS = 32  # of a batch: many enough for every processor to have work, few enough to be summed quickly
+
+
+def make_patches(
+    images: Buffer,
+    plan: Buffer,
+    erasing: Buffer | None,
+    mixing: Buffer | None,
+    patches: Buffer,
+    patch_size: int,
+) -> Launch:
+    """The patches of the images that a plan chooses, cropped, mirrored, normalised, erased and mixed.
+
+    images uint8 (n, H, W, 3), the data set; plan int32 (4, S): indices, down, right and flip of a BatchPlan;
+    patches (B*T, P*P*3). H and W are multiples of the patch size. S is B or, with mixing, B + 1: see the
+    tables of uploads.py for erasing (5, S) and mixing (6, B), both int32.
+    """
+    _, H, W, _ = images.shape
+    S = plan.shape[1]
+    B = S if mixing is None else S - 1
+    tables = [table for table in (plan, erasing, mixing and mixing.view(0, 5, B)) if table]
+    V = vector_width(patch_size * patch_size * 3, patches)
+    return launch(
+        "patches",
+        f"make_patches<{patches.c_type}, {V}>",
+        (blocks(patches.size // V),),
+        (THREADS,),
+        (images, plan, erasing, mixing, patches, B, S, H, W, patch_size),
+        # not the whole data set; of the next images only what is mixed, which nobody knows here
+        moved=S * H * W * 3 + sum(table.nbytes for table in tables) + patches.nbytes,
+    )
+
+
+def patchify(images: Buffer, patches: Buffer, patch_size: int) -> Launch:
+    """The patches (B*T, P*P*C) of normalised images, float32 (B, H, W, C)."""
+    B, H, W, C = images.shape
+    V = vector_width(patch_size * C, patches, images)
+    grid, args = (blocks(prod(images.shape) // V),), (images, patches, B, H, W, C, patch_size)
+    return launch("patches", f"patchify<{patches.c_type}, {V}>", grid, (THREADS,), args)
 
 
 def add_tokens(
@@ -27,15 +66,13 @@ def add_tokens(
     """
     B, N, D = x.shape
     V = vector_width(D, x, product, patch_bias, class_token, position)
-    inputs = (product, patch_bias, class_token, position)
-    return Launch(
-        file="tokens",
-        function=f"add_tokens<{x.c_type}, {V}>",
-        grid=(blocks(x.size // V),),
-        block=(THREADS,),
-        args=(*inputs, *mask_arguments(mask), x, np.int32(B), np.int32(N), np.int32(D)),
-        reads=(*(buffer for buffer in inputs if buffer is not None), *(mask.reads if mask else ())),
-        writes=(x,),
+    return launch(
+        "tokens",
+        f"add_tokens<{x.c_type}, {V}>",
+        (blocks(x.size // V),),
+        (THREADS,),
+        (product, patch_bias, class_token, position, *mask_arguments(mask), x, B, N, D),
+        parts=mask_parts(mask),
     )
 
 
@@ -48,20 +85,13 @@ def add_tokens_backward(dx: Buffer, mask: Mask | None, dproduct: Buffer, partial
     before = N - dproduct.shape[0] // B  # 1 with a class token, or 0
     P, chunk = chunks(B, _MOST_CHUNKS)
     V = vector_width(D, dx, dproduct, partials)
-    return Launch(
-        file="tokens",
-        function=f"add_tokens_backward<{dx.c_type}, {V}>",
-        grid=(blocks(N * D // V), P),
-        block=(THREADS,),
-        args=(
-            dx,
-            *mask_arguments(mask),
-            dproduct,
-            partials,
-            *map(np.int32, (B, N, D, before, chunk)),
-        ),
-        reads=(dx, *(mask.reads if mask else ())),
-        writes=(dproduct, partials),
+    return launch(
+        "tokens",
+        f"add_tokens_backward<{dx.c_type}, {V}>",
+        (blocks(N * D // V), P),
+        (THREADS,),
+        (dx, *mask_arguments(mask), dproduct, partials, B, N, D, before, chunk),
+        parts=mask_parts(mask),
     )
 
 
