@@ -6,8 +6,8 @@ import numpy as np
 
 from tinyvit import objectives
 from tinyvit.checking import random_params
+from tinyvit.distributed.ranks import parts
 from tinyvit.model import ViTConfig
-from tinyvit.parallel.ranks import parts
 
 __all__ = ["all_gather", "bucket_times", "fastest_ranks", "reduce_scatter", "sharded_step", "trust_step"]
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.numpy_side import make_step
+from tinyvit.distributed import ALONE, Ranks, start
 from tinyvit.engine.cores import cores_of_one
 from tinyvit.model.cost import parameter_count
-from tinyvit.parallel import ALONE, Ranks, start
 from tinyvit.shell.command import natural_float, positive_float, positive_int, run_command
 
 model = importlib.import_module("lessons.31_many_devices.network")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lessons.referee import Fault, assert_same, assert_trust
-from tinyvit.parallel.ranks import parts
+from tinyvit.distributed.ranks import parts
 
 RING = importlib.import_module("lessons.31_many_devices.ring")
 SUSPECTS = importlib.import_module("lessons.31_many_devices.suspects")

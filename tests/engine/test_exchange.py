@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.distributed.fake_mpi import together
 from tests.helpers import distance, small_models, tiny_config
-from tests.parallel.fake_mpi import together
 from tinyvit.checking import random_params
 from tinyvit.data import plan_batch
+from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, exchange
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.model import initialise, preset
@@ -22,7 +23,6 @@ from tinyvit.model.params import Params
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.optim import make_optimizer
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import ALONE, Ranks
 
 NOISY = {"drop_path": 0.3, "layers": 3}
 

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from tests.parallel.fake_mpi import together
+from tests.distributed.fake_mpi import together
 from tests.tiny_runs import enter
 from tinyvit.benchmark.case import Case
 

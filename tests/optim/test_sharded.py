@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from tinyvit.distributed import Ranks
 from tinyvit.model import Params, rows_of
 from tinyvit.optim import AdamW
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import Ranks
 
 ROWS = rows_of({"a.weight": (2, 5), "b.weight": (3, 4), "a.bias": (5,), "b.bias": (4,)})  # 31 numbers
 

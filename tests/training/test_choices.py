@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tinyvit.backend import select_device
+from tinyvit.distributed import Ranks, acting_as
 from tinyvit.errors import UserError
-from tinyvit.parallel import Ranks
 from tinyvit.runs.settings import Settings
 from tinyvit.training.choices import new_settings, on_ranks
 
@@ -166,12 +166,12 @@ def test_the_ranks_of_a_machine_share_its_cores(monkeypatch):
     alone = new_settings({}, None, cpu)
     assert (alone.ranks, alone.threads) == (1, 8)
     for ranks in (two, four):
-        settings = new_settings({}, None, cpu, ranks)
-        assert (settings.ranks, settings.threads) == (ranks.size, 4)
-        assert new_settings({"threads": 3}, None, cpu, ranks).threads == 3
-        again = on_ranks(alone, {}, cpu, ranks)  # a run that one process began
-        assert (again.ranks, again.threads) == (ranks.size, 4)
-    assert on_ranks(settings, {}, cpu, four) == settings
-    assert (
-        on_ranks(replace(settings, threads=3), {}, cpu, four).threads == 3
-    )  # as many as before: the same bits
+        with acting_as(ranks):
+            settings = new_settings({}, None, cpu)
+            assert (settings.ranks, settings.threads) == (ranks.size, 4)
+            assert new_settings({"threads": 3}, None, cpu).threads == 3
+            again = on_ranks(alone, {}, cpu)  # a run that one process began
+            assert (again.ranks, again.threads) == (ranks.size, 4)
+    with acting_as(four):
+        assert on_ranks(settings, {}, cpu) == settings
+        assert on_ranks(replace(settings, threads=3), {}, cpu).threads == 3

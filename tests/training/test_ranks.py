@@ -11,20 +11,20 @@ import time
 import numpy as np
 import pytest
 
+from tests.distributed.fake_mpi import errors_of, together
 from tests.helpers import distance
-from tests.parallel.fake_mpi import errors_of, together
 from tests.tiny_runs import arrays, metrics, numbers
 from tinyvit.backend import select_device
+from tinyvit.distributed import ALONE, Ranks, acting_as, by_first, in_turn
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cpu.threads import Threads
 from tinyvit.errors import UserError
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import ALONE, Ranks
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
-from tinyvit.training import evaluation, loop, making, saving
+from tinyvit.training import build_trainer, evaluation, loop, saving
+from tinyvit.training.build_trainer import RunContext
 from tinyvit.training.choices import new_settings
-from tinyvit.training.making import Surroundings
 from tinyvit.training.session import train
 from tinyvit.training.signals import StopRequest, unwinding_signals
 
@@ -43,7 +43,7 @@ def trained(size, out, settings, printed=None, **more):
 
     def work(ranks):
         stream = io.StringIO()
-        status = train(dict(settings), out, ranks=ranks, progress=Progress(stream), **more)
+        status = train(dict(settings), out, progress=Progress(stream), **more)
         if printed is not None:
             printed.append((ranks.rank, stream.getvalue()))
         return status
@@ -142,9 +142,9 @@ def stop_after(step, monkeypatch, rank):
     requests, take_step = {}, ReferenceEngine.step
 
     class Noted(StopRequest):
-        def __init__(self, deadline, ranks):
-            super().__init__(deadline, ranks)
-            requests[ranks.rank] = self
+        def __init__(self, deadline):
+            super().__init__(deadline)
+            requests[self.ranks.rank] = self
 
     def interrupted(self, plan, lr):
         result = take_step(self, plan, lr)
@@ -158,8 +158,8 @@ def stop_after(step, monkeypatch, rank):
 
 def test_a_signal_to_one_rank_or_the_end_of_its_time_stops_all():
     def look(ranks):
-        stop = StopRequest(time.monotonic() if ranks.rank == 2 else math.inf, ranks)
-        before = StopRequest(ranks=ranks)
+        stop = StopRequest(time.monotonic() if ranks.rank == 2 else math.inf)
+        before = StopRequest()
         reasons = [bool(before), bool(stop), stop.number]
         if ranks.rank == 1:
             stop.arrived = 15
@@ -171,7 +171,7 @@ def test_a_signal_to_one_rank_or_the_end_of_its_time_stops_all():
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no SIGUSR1")
 def test_the_signal_that_mpiexec_passes_on_ends_a_rank_that_still_loads_its_data():
     ranks = type("Two", (Ranks,), {"size": 2})()
-    with pytest.raises(SystemExit) as end, unwinding_signals(ranks):
+    with pytest.raises(SystemExit) as end, acting_as(ranks), unwinding_signals():
         os.kill(os.getpid(), signal.SIGUSR1)
     assert end.value.code == 128 + signal.SIGUSR1
 
@@ -179,7 +179,7 @@ def test_the_signal_that_mpiexec_passes_on_ends_a_rank_that_still_loads_its_data
 def test_a_deadline_that_only_one_clock_has_reached_stops_all(photos, tmp_path):
     def work(ranks):
         deadline = time.monotonic() if ranks.rank == 1 else math.inf
-        return train(chosen(photos), tmp_path / "run", ranks=ranks, deadline=deadline)
+        return train(chosen(photos), tmp_path / "run", deadline=deadline)
 
     assert together(2, work) == [128, 128]
     assert (tmp_path / "run" / "last.npz").exists()
@@ -191,11 +191,11 @@ def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeyp
     saves, save = [], loop.Trainer.save
 
     def impatient(self):
-        if self.ranks.rank == 1 and self.state.step == 6:
+        if self.engine.ranks.rank == 1 and self.state.step == 6:
             self.saver.clock._saved = -1e10
 
     def counted(self):
-        saves.append((self.ranks.rank, self.state.step))
+        saves.append((self.engine.ranks.rank, self.state.step))
         save(self)
 
     monkeypatch.setattr(loop.Trainer, "_say_news", impatient)
@@ -230,7 +230,7 @@ def test_pretraining_and_fine_tuning(photos, tmp_path):
 
 def test_mistakes_are_those_of_all(photos, alone, tmp_path):
     def train_into(out, **more):
-        return errors_of(2, lambda ranks: train(chosen(photos, **more), out, ranks=ranks))
+        return errors_of(2, lambda ranks: train(chosen(photos, **more), out))
 
     taken = train_into(alone)
     assert taken[0] == taken[1] and "already contains a run" in taken[0]
@@ -243,7 +243,7 @@ def test_mistakes_are_those_of_all(photos, alone, tmp_path):
 
 def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
     def work(ranks):
-        train(chosen(photos, fraction=0.5 if ranks.rank else 1.0), tmp_path / "run", ranks=ranks)
+        train(chosen(photos, fraction=0.5 if ranks.rank else 1.0), tmp_path / "run")
 
     found = errors_of(2, work)
     assert found[0] == found[1] and "rank 1 on" in found[0] and "the images and labels are not" in found[0]
@@ -251,7 +251,7 @@ def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_another_pixel_on_one_rank_is_a_mistake(photos, tmp_path, monkeypatch, part):
-    load, lock, loaded = making.load_data, threading.Lock(), []
+    load, lock, loaded = build_trainer.load_data, threading.Lock(), []
 
     def damaged_once(*args):
         dataset = load(*args)
@@ -261,14 +261,14 @@ def test_another_pixel_on_one_rank_is_a_mistake(photos, tmp_path, monkeypatch, p
                 getattr(dataset, part).images[0, 0, 0, 0] ^= 1
         return dataset
 
-    monkeypatch.setattr(making, "load_data", damaged_once)
-    found = errors_of(2, lambda ranks: train(chosen(photos), tmp_path / "run", ranks=ranks))
+    monkeypatch.setattr(build_trainer, "load_data", in_turn(damaged_once))
+    found = errors_of(2, lambda ranks: train(chosen(photos), tmp_path / "run"))
     assert found[0] == found[1] and "the images and labels are not" in found[0]
 
 
 def test_all_start_from_the_numbers_of_the_first_rank(photos, tmp_path, monkeypatch):
     """Whatever each has read: on another machine, a file of weights may be another one."""
-    start, lock, started = making.starting_model, threading.Lock(), []
+    start, lock, started = build_trainer.starting_model, threading.Lock(), []
 
     def another_each_time(*args):
         model = start(*args)
@@ -278,12 +278,12 @@ def test_all_start_from_the_numbers_of_the_first_rank(photos, tmp_path, monkeypa
         return model
 
     def work(ranks):
-        run = ranks.first(RunFolder.claim, tmp_path / "run", "folder")
-        settings = new_settings(chosen(photos), None, select_device("cpu"), ranks)
-        trainer = making.new_trainer(run, settings, {}, select_device("cpu"), Surroundings(ranks, SILENT))
+        run = RunFolder.claim(tmp_path / "run", "folder")
+        settings = new_settings(chosen(photos), None, select_device("cpu"))
+        trainer = build_trainer.new_trainer(run, settings, {}, select_device("cpu"), RunContext(SILENT))
         return trainer.engine.params.flat.copy()
 
-    monkeypatch.setattr(making, "starting_model", another_each_time)
+    monkeypatch.setattr(build_trainer, "starting_model", another_each_time)
     first, second = together(2, work)
     np.testing.assert_array_equal(first, second)
     assert any(np.array_equal(first, model.params.flat) for model in started)
@@ -299,10 +299,10 @@ def test_nobody_leaves_while_the_first_rank_writes(photos, tmp_path, monkeypatch
         events.append(path.name)
 
     def work(ranks):
-        train(chosen(photos, epochs=1), tmp_path / "run", ranks=ranks, progress=Progress(io.StringIO()))
+        train(chosen(photos, epochs=1), tmp_path / "run", progress=Progress(io.StringIO()))
         events.append(ranks.rank)
 
-    monkeypatch.setattr(saving, "save_checkpoint", slowly)
+    monkeypatch.setattr(saving, "save_checkpoint", by_first(slowly))
     together(3, work)
     assert {*events[:-3]} == {"last.npz", "best.npz"} and {*events[-3:]} == {0, 1, 2}
 
@@ -311,8 +311,8 @@ def test_a_full_disk_is_a_mistake_of_all(photos, tmp_path, monkeypatch):
     def full(path, *args):
         raise UserError(f"cannot write {path}: No space left on device.")
 
-    monkeypatch.setattr(saving, "save_checkpoint", full)
-    found = errors_of(3, lambda ranks: train(chosen(photos, epochs=1), tmp_path / "run", ranks=ranks))
+    monkeypatch.setattr(saving, "save_checkpoint", by_first(full))
+    found = errors_of(3, lambda ranks: train(chosen(photos, epochs=1), tmp_path / "run"))
     assert found[0] == found[1] == found[2] and "No space left" in found[0]
 
 
@@ -327,10 +327,10 @@ def test_only_the_first_rank_undoes_a_fine_tuning_that_failed(photos, alone, tmp
     def fails(trainer, deadline):
         raise UserError("training has diverged.")
 
-    monkeypatch.setattr(RunFolder, "mark_start", marked)
+    monkeypatch.setattr(RunFolder, "mark_start", by_first(marked))
     monkeypatch.setattr(loop.Trainer, "fit", fails)
     settings = chosen(photos, weights=str(alone), model="alone")
-    assert errors_of(2, lambda ranks: train(settings, tmp_path / "run", ranks=ranks))[0]
+    assert errors_of(2, lambda ranks: train(settings, tmp_path / "run"))[0]
     assert len(marks) == 1 and not (tmp_path / "run").exists()
 
 
@@ -344,10 +344,10 @@ def test_mixed_images_the_average_of_the_weights_and_muon(photos, tmp_path, opti
 
 def test_muon_is_not_shared_out(photos, tmp_path):
     settings = chosen(photos, shard_optimizer=True, optimizer="muon")
-    found = errors_of(2, lambda ranks: train(settings, tmp_path / "run", ranks=ranks))
+    found = errors_of(2, lambda ranks: train(settings, tmp_path / "run"))
     assert found[0] == found[1] and "omit --shard-optimizer, or give --optimizer adamw" in found[0]
 
 
 def test_divergence_is_noticed_by_all(photos, tmp_path):
-    found = errors_of(2, lambda ranks: train(chosen(photos, lr=1e9), tmp_path / "run", ranks=ranks))
+    found = errors_of(2, lambda ranks: train(chosen(photos, lr=1e9), tmp_path / "run"))
     assert found[0] == found[1] and "training has diverged" in found[0]

@@ -8,10 +8,10 @@ import numpy as np
 
 from tinyvit.benchmark.case import Case
 from tinyvit.data import normalise, plan_batch
+from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.model import initialise
 from tinyvit.optim import AdamW
-from tinyvit.parallel import ALONE, Ranks
 
 ENGINES = {"cpu": CpuEngine, "reference": ReferenceEngine}  # the second: as many threads as BLAS takes
 

@@ -5,7 +5,8 @@ from tinyvit.engine.choose import PRECISIONS, make_engine
 from tinyvit.engine.cores import available_cores
 from tinyvit.engine.cpu import CpuEngine
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.engine.reference import ReferenceEngine
+from tinyvit.engine.training import Training
 
 __all__ = [
     "PRECISIONS",

@@ -10,7 +10,8 @@ from tinyvit.engine.cuda.compiled import KernelError
 from tinyvit.engine.cuda.cublas import CublasError
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, supports
-from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.engine.reference import ReferenceEngine
+from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 

@@ -12,20 +12,17 @@ the same calls, whatever their timing, and the bits do not depend on it.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data import BatchPlan
+from tinyvit.engine.training import Training
 from tinyvit.model import Params
 from tinyvit.model.params import places
 from tinyvit.optim import clip_norm
 from tinyvit.optim.sharded import Sharded
 from tinyvit.optim.spread import Spread, one_after_another
-
-if TYPE_CHECKING:
-    from tinyvit.engine.reference import Training
 
 _PIECE = 1 << 18  # numbers that are worth an exchange of their own: 1 MiB of float32
 

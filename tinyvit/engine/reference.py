@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
+from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine.exchange import Exchange, own_parts
+from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Average, Optimizer
 from tinyvit.optim.spread import Spread, one_after_another
-from tinyvit.parallel import ALONE, Ranks
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What an engine trains with.
-
-    images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
-    the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
-    a batch is split into, computed one after another to save memory. average, if given, is updated too.
-    operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
-    that share the images of each batch.
-    """
-
-    images: Array
-    labels: Array
-    optimizer: Optimizer
-    clip: float = math.inf
-    accumulate: int = 1
-    average: Average | None = None
-    operations: bool = False
-    ranks: Ranks = ALONE
 
 
 class ReferenceEngine:

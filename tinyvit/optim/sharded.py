@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyvit.backend import Array, array_module
+from tinyvit.distributed import Ranks, current
 from tinyvit.model.params import Params
-from tinyvit.parallel import Ranks
 
 
 @dataclass(eq=False)
@@ -45,6 +45,11 @@ class Sharded:
         self.params, self.ranks = params, ranks
         self.own = ranks.part(params.count)
         self.inner = make(self.piece(params))
+
+    @classmethod
+    def of(cls, make: Callable[[Any], Any], params: Params) -> Any:
+        """One for the ranks that train now; for a single process, the optimiser itself."""
+        return make(params) if current().size == 1 else cls(make, params, current())
 
     @property
     def state(self) -> dict[str, Array]:

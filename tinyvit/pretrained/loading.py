@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.distributed import in_turn
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
 from tinyvit.model import Model
@@ -34,6 +35,7 @@ class Found(Model):
     photo_fit: PhotoFit | None = None
 
 
+@in_turn
 def load_any(
     source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
 ) -> Found:

@@ -27,6 +27,7 @@ import numpy as np
 
 from tinyvit.backend import Array, to_numpy
 from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import names_in_npz, read_npz
@@ -60,6 +61,7 @@ class Checkpoint:
     photo_fit: PhotoFit | None = None
 
 
+@by_first
 def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
     """Write a checkpoint atomically; the one that it replaces, if any, is then found at previous.
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.locks import Taken
@@ -55,6 +56,7 @@ class RunFolder:
         return RunFolder, (self.path,)
 
     @classmethod
+    @by_first
     def claim(cls, out: Path | None, dataset: str, root: Path = Path("runs")) -> RunFolder:
         """A folder for a new run, reserved for this process until release.
 
@@ -84,6 +86,7 @@ class RunFolder:
                     return run
         raise AssertionError("numbers do not end")
 
+    @by_first
     def create(
         self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str = ""
     ) -> None:
@@ -96,6 +99,7 @@ class RunFolder:
         self._write_config(settings, model, classes, parameters, data)
         self._claim.add(self.config_path)
 
+    @by_first
     def extend(self, settings: Settings) -> None:
         """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
         parameters = self._config("parameters", int)
@@ -120,6 +124,7 @@ class RunFolder:
         text = json.dumps(record, indent=2) + "\n"
         write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
+    @by_first
     def lock(self) -> None:
         """Keep other processes from training into this folder until release or the end of this process.
 
@@ -139,6 +144,7 @@ class RunFolder:
             self._claim.delete_what_was_made()
         self._claim.unlock()
 
+    @by_first
     def mark_start(self) -> None:
         """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
         self.only_start = True
@@ -177,6 +183,7 @@ class RunFolder:
         """The run, if the source of a model is the folder of one that has a checkpoint; else None."""
         return cls.open(Path(source)) if has_checkpoint(Path(source)) else None
 
+    @by_first
     def settings(self) -> Settings:
         """The settings the run was started with."""
         return Settings.from_dict(self._config("settings", dict), self.config_path)
@@ -216,6 +223,7 @@ class RunFolder:
             )
         return checkpoint
 
+    @by_first
     def recover_last(self) -> None:
         """Use the previous checkpoint if there is no last one: it was deleted, or was just being replaced."""
         if self.previous_path.exists() and not self.last_path.exists():

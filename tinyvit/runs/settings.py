@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from tinyvit.data import DATASETS
 from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
+from tinyvit.distributed import by_first
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
@@ -133,6 +134,7 @@ class Settings:
         return asdict(self)
 
     @classmethod
+    @by_first
     def load(cls, path: Path) -> Settings:
         """The settings in a run's config.json, or in any JSON file that contains an object of settings.
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tinyvit.distributed import one_job
 from tinyvit.errors import UserError
 from tinyvit.files.mark import NOT_FREE, is_free
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
-from tinyvit.parallel import one_job
 from tinyvit.shell.ending import ending, fail
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins

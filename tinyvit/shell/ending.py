@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn, TextIO
 
+from tinyvit.distributed import error_prefix
 from tinyvit.errors import UserError, one_line
 from tinyvit.files.atomic import NO_ROOM
-from tinyvit.parallel import voice
 from tinyvit.shell.moving_line import MovingLine
 from tinyvit.shell.start import catch_ctrl_c
 
@@ -100,7 +100,7 @@ def _complain(name: str, message: str, before: str = "") -> None:
 
     Of several processes that fail in the same way, only one prints it.
     """
-    speaker = voice(name)
+    speaker = error_prefix(name)
     if speaker is None:
         return
     with contextlib.suppress(OSError):

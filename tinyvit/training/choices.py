@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
+from tinyvit.distributed import by_first, current
 from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
-from tinyvit.parallel import ALONE, Ranks
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -38,9 +38,7 @@ _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "
 FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
 
 
-def new_settings(
-    chosen: dict[str, Any], repeated: Settings | None, device: Device, ranks: Ranks = ALONE
-) -> Settings:
+def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
     """The user's choices, completed from the run to be repeated if there is one, or from a recipe.
 
     The recipe is the one that the user names or, by default, that of the data set; with None for its name,
@@ -102,11 +100,12 @@ def new_settings(
             f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
             f"omit --{given[0].replace('_', '-')}, or --config."
         )
-    return on_ranks(settings, chosen, device, ranks)
+    return on_ranks(settings, chosen, device)
 
 
-def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device, ranks: Ranks) -> Settings:
+def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device) -> Settings:
     """Settings for these ranks: unless the user chose them, another number of ranks has other threads."""
+    ranks = current()
     if ranks.size != settings.ranks and "threads" not in chosen:
         settings = replace(settings, threads=None)
     settings = replace(settings, ranks=ranks.size)
@@ -152,7 +151,7 @@ def _not_repeated(
     return {"position_at": None} | dict.fromkeys(SHAPE) | instead
 
 
-def settled(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, Any]:
+def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, Any]:
     """The settings that must not be fitted to the data: the user's choices, and those of a repeated run.
 
     Its warm-up may become shorter only if the user gives that run another length.
@@ -170,12 +169,12 @@ def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     return replace(settings, pool=config.pool, position=config.position, position_at=config.position_at)
 
 
-def fitted_to_data(settings: Settings, images: int, settled: dict[str, Any]) -> Settings:
-    """Settings in which whatever is not settled suits this number of training images."""
+def fitted_to_data(settings: Settings, images: int, fixed: dict[str, Any]) -> Settings:
+    """Settings in which whatever is not fixed suits this number of training images."""
     if settings.weights:
-        settings = replace(settings, **fitted_fine_tuning(images, settled))
+        settings = replace(settings, **fitted_fine_tuning(images, fixed))
     length = _length_in_epochs(settings, images)
-    if "warmup_epochs" not in settled:  # a short run has no time for a long warm-up
+    if "warmup_epochs" not in fixed:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
     return with_whole_epochs(settings, images)
 
@@ -192,6 +191,7 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
     return settings.steps / max(1, images // settings.batch_size)
 
 
+@by_first
 def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
     settings = settings_of_run(run, checkpoint, chosen)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tinyvit.distributed import by_first
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -25,6 +26,7 @@ class EpochFiles:
         self._failed: set[str] = set()
         self._next = -math.inf  # when it is time to draw again
 
+    @by_first
     def write(self, records: list[dict[str, Any]], best_epoch: int, is_last: bool = True) -> None:
         """Write the records of all epochs so far, and draw their curves, in any case if it is the last."""
         self._try("metrics.jsonl", lambda: self.run.write_metrics(records))

@@ -44,7 +44,6 @@ class Trainer:
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
-        self.ranks = engine.ranks
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
         self.saver = Saver(run, engine, self.guard, settings, EpochFiles(run, settings, progress.note))
         self.augmentation = settings.augmentation()
@@ -59,7 +58,7 @@ class Trainer:
 
     def fit(self, deadline: float = math.inf) -> None:
         """Train to the last epoch, or until time.monotonic() reaches the deadline."""
-        with stop_signals(deadline, self.ranks) as stop, without_overflow_warnings():
+        with stop_signals(deadline) as stop, without_overflow_warnings():
             for epoch in range(len(self.state.records), self.settings.epochs):
                 meter = Meter(self.guard)
                 self._train_epoch(epoch, meter, stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tinyvit.analysis.filled_patches import filled_patches
+from tinyvit.distributed import by_first
 from tinyvit.optim import averaged
 from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.shell.figures import duration
@@ -12,9 +13,10 @@ from tinyvit.shell.names import as_argument
 from tinyvit.training.loop import Trainer
 
 
-def outcome(trainer: Trainer) -> Iterator[str]:
+@by_first
+def outcome(trainer: Trainer) -> list[str]:
     """The lines for a run that has come to its end."""
-    return _after_pretraining(trainer) if trainer.settings.target else _after_training(trainer)
+    return list(_after_pretraining(trainer) if trainer.settings.target else _after_training(trainer))
 
 
 def _after_training(trainer: Trainer) -> Iterator[str]:

@@ -10,15 +10,17 @@ from pathlib import Path
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.data.cifar import SOURCES, is_at_hand
 from tinyvit.data.folder import folders_of_classes
+from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
-from tinyvit.parallel import Ranks
+from tinyvit.model import Params, ViTConfig
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
 
 
+@by_first
 def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     """Raise UserError if the folder of a new run would be one of the data's class folders, or in one."""
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
@@ -32,6 +34,7 @@ def check_not_among_classes(out: Path | None, settings: Settings) -> None:
             )
 
 
+@in_turn
 def load_data(
     settings: Settings, data_url: str | None, progress: Progress, in_detail: bool = True
 ) -> Dataset:
@@ -101,6 +104,7 @@ def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
     )
 
 
+@by_first
 def check_classes(run: RunFolder, dataset: Dataset) -> None:
     """Raise UserError if the classes of the data are not those of the run, unless it learns without them."""
     if run.settings().target is None and dataset.classes != run.classes():
@@ -122,6 +126,7 @@ def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> str:
     return f"their order differs: class {place} is {found[place]!r} instead of {expected[place]!r}"
 
 
+@by_first
 def check_files(run: RunFolder, dataset: Dataset) -> None:
     """Raise UserError if the images of a run that is to be resumed are not those that it was started with."""
     if _have_changed(run, dataset):
@@ -136,10 +141,19 @@ def _have_changed(run: RunFolder, dataset: Dataset) -> bool:
     return bool(run.data() and dataset.files) and run.data() != dataset.files
 
 
-def check_same_data(dataset: Dataset, ranks: Ranks) -> None:
-    """Raise UserError on all ranks if one of them has other data than the first. A collective."""
-    if ranks.size > 1:
-        ranks.check_same((_checksums(dataset), dataset.classes), "the images and labels")
+def start_alike(dataset: Dataset, config: ViTConfig, params: Params) -> None:
+    """Have all ranks start from the numbers of rank 0, whatever each machine drew or read. A collective.
+
+    Raises UserError on all ranks if one of them has other data, or another model, than the first.
+    """
+    ranks = current()
+    if ranks.size == 1:
+        return
+    ranks.check_same((_checksums(dataset), dataset.classes), "the images and labels")
+    ranks.check_same(str(config), "the models")
+    if not ranks.is_first:
+        params.flat.fill(0)
+    ranks.all_reduce(params.flat)
 
 
 def _checksums(dataset: Dataset) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tinyvit.distributed import current
 from tinyvit.engine import ReferenceEngine
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -25,11 +26,11 @@ class Saver:
         self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings, files: EpochFiles
     ):
         self.run, self.engine, self.guard, self.files = run, engine, guard, files
-        self.ranks, self.clock, self.recorded = engine.ranks, SaveClock(), settings.as_dict()
+        self.clock, self.recorded = SaveClock(), settings.as_dict()
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that on any rank; see SaveClock."""
-        return bool(self.ranks.max(self.clock.is_due(seconds)))
+        return bool(current().max(self.clock.is_due(seconds)))
 
     def check_finite(self, step: int) -> None:
         """Raise UserError if the current numbers must not be saved."""
@@ -42,7 +43,7 @@ class Saver:
         The checkpoint before it is kept too. is_last says that the run has come to its end.
         """
         self._write(state, self.run.last_path, self.run.previous_path)
-        if state.records and self.ranks.is_first:
+        if state.records:
             self.files.write(state.records, state.best_epoch, is_last)
 
     def write_best(self, state: State) -> None:
@@ -54,5 +55,5 @@ class Saver:
         checkpoint.settings = self.recorded
         with self.clock.writing():
             # The others wait: a second signal would kill one that has left, and that would end rank 0 too.
-            self.ranks.first(save_checkpoint, path, checkpoint, previous)
+            save_checkpoint(path, checkpoint, previous)
         self.run.only_start = False

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device, select_device
+from tinyvit.distributed import by_first, current, for_all_ranks
 from tinyvit.errors import UserError
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import Ranks, start
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
@@ -19,16 +19,17 @@ from tinyvit.shell.names import as_argument
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
 from tinyvit.training.augmentation_sheet import draw_augmentation_of
-from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, settled
+from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
+from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
-from tinyvit.training.making import Surroundings, new_trainer, prepared, resumed_trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_not_among_classes
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.wording import all_done, command, model_name, where
 
 
+@for_all_ranks
 def train(
     chosen: dict[str, Any],
     out: Path | None = None,
@@ -38,14 +39,13 @@ def train(
     show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
-    ranks: Ranks | None = None,
 ) -> int:
     """Start or resume a run; returns the exit status: 0, or 128 plus the signal's number if interrupted.
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
     nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
-    progress shows what is done, on standard output if it is not given. ranks are the processes that train
-    together, those of this job if they are not given; only the first of them prints and writes files.
+    progress shows what is done, on standard output if it is not given. Of several ranks (distributed.current)
+    only the first prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from
     the recipe that it names or the one for the data set, or from the run that is resumed. resume is a run
@@ -54,26 +54,25 @@ def train(
     With show_augmentation, a path for a PNG, there is no run: some training images are drawn as the model
     would be shown them.
     """
-    ranks = start() if ranks is None else ranks
-    progress = (progress or Progress()) if ranks.is_first else Progress.silent()
-    around = Surroundings(ranks, progress, data_url)
+    progress = (progress or Progress()) if current().is_first else Progress.silent()
+    context = RunContext(progress, data_url)
     if resume and show_augmentation:
         raise UserError("--show-augmentation starts no run, and --resume continues one: omit one of them.")
     if resume:
         if config:
             raise UserError("--resume continues a run with that run's settings: omit --config.")
-        return _resume(ranks.first(_run_to_resume, out, resume), chosen, deadline, around)
-    repeated = ranks.first(Settings.load, config) if config else None
-    device = _device(chosen.get("device") or (repeated.device if repeated else "auto"), ranks)
-    settings = new_settings(chosen, repeated, device, ranks)
+        return _resume(_run_to_resume(out, resume), chosen, deadline, context)
+    repeated = Settings.load(config) if config else None
+    device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
+    settings = new_settings(chosen, repeated, device)
     if show_augmentation:
-        settings, dataset, _ = prepared(settings, settled(chosen, repeated), around)
-        ranks.first(draw_augmentation_of, settings, dataset, show_augmentation)
+        settings, dataset, _ = prepared(settings, user_fixed(chosen, repeated), context)
+        draw_augmentation_of(settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")
         return 0
-    ranks.first(check_not_among_classes, out, settings)
-    with unwinding_signals(ranks), _released(ranks.first(RunFolder.claim, out, settings.dataset)) as run:
-        trainer = new_trainer(run, settings, settled(chosen, repeated), device, around)
+    check_not_among_classes(out, settings)
+    with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
+        trainer = new_trainer(run, settings, user_fixed(chosen, repeated), device, context)
         return _fit(trainer, device, deadline, progress)
 
 
@@ -86,35 +85,37 @@ def _released(run: RunFolder) -> Iterator[RunFolder]:
         run.release()
 
 
-def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, around: Surroundings) -> int:
+def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, context: RunContext) -> int:
     """Continue a run, perhaps for longer than originally planned."""
-    ranks, progress = around.ranks, around.progress
-    ranks.first(run.lock)
-    with unwinding_signals(ranks), _released(run):
-        ranks.first(run.recover_last)
-        checkpoint = ranks.first(_last_checkpoint, run)
-        settings = ranks.first(resumed_settings, run, checkpoint, chosen)
+    progress = context.progress
+    run.lock()
+    with unwinding_signals(), _released(run):
+        run.recover_last()
+        checkpoint = _last_checkpoint(run)
+        settings = resumed_settings(run, checkpoint, chosen)
         if checkpoint and _is_finished(checkpoint, settings):
-            if not ranks.is_first:
-                return 0
-            records, changed = checkpoint.progress["records"], "nothing was changed"
-            if lacking := run.lacking(len(records)):  # it was stopped after its last checkpoint
-                EpochFiles(run, settings, progress.note).write(
-                    records, checkpoint.progress.get("best_epoch", 0)
-                )
-                changed = f"{lacking}, which lacked the last, is complete now"
-            progress.outcome(
-                f"{run.path} is finished: {all_done(settings)}, and {changed}.",
-                f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
-                f"{as_argument(run.path)} --{'steps' if settings.steps else 'epochs'} N",
-            )
+            _complete(run, checkpoint, settings, progress)
             return 0
-        device = _device(settings.device, ranks)
+        device = _device(settings.device)
         if device.note:
             progress.note(device.note)
-        settings = on_ranks(settings, chosen, device, ranks)
-        trainer = resumed_trainer(run, settings, checkpoint, device, around)
+        settings = on_ranks(settings, chosen, device)
+        trainer = resumed_trainer(run, settings, checkpoint, device, context)
         return _fit(trainer, device, deadline, progress)
+
+
+@by_first
+def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, progress: Progress) -> None:
+    """Write what a finished run lacks if it was stopped after its last checkpoint, and say what is next."""
+    records, changed = checkpoint.progress["records"], "nothing was changed"
+    if lacking := run.lacking(len(records)):
+        EpochFiles(run, settings, progress.note).write(records, checkpoint.progress.get("best_epoch", 0))
+        changed = f"{lacking}, which lacked the last, is complete now"
+    progress.outcome(
+        f"{run.path} is finished: {all_done(settings)}, and {changed}.",
+        f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
+        f"{as_argument(run.path)} --{'steps' if settings.steps else 'epochs'} N",
+    )
 
 
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
@@ -141,7 +142,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
-        if len(state.records) == settings.epochs or trainer.ranks.size > 1:
+        if len(state.records) == settings.epochs or current().size > 1:
             raise  # all is done and saved; or the others are busy with the next step
         trainer.save()
         progress.unread(f"nobody reads the output any more: {stopped()}", resume)
@@ -155,18 +156,18 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         return 128 + signal.number
     finally:
         progress.close()
-    if trainer.ranks.is_first:
-        progress.outcome(*outcome(trainer))
+    progress.outcome(*outcome(trainer))
     return 0
 
 
-def _device(wanted: str, ranks: Ranks) -> Device:
-    """The device of this rank: of a machine's GPUs, each of its ranks takes another."""
-    device = select_device(wanted, ranks.local_rank)
-    ranks.check_same(device.is_gpu, "the devices, CPU or GPU,")
+def _device(wanted: str) -> Device:
+    """The device of this process: of a machine's GPUs, each of its ranks takes another."""
+    device = select_device(wanted, current().local_rank)
+    current().check_same(device.is_gpu, "the devices, CPU or GPU,")
     return device
 
 
+@by_first
 def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
     if not isinstance(resume, Path):
         return RunFolder.open(out or latest_run())
@@ -175,6 +176,7 @@ def _run_to_resume(out: Path | None, resume: Path | bool) -> RunFolder:
     return RunFolder.open(resume)
 
 
+@by_first
 def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
     """The checkpoint to resume from; None if the run ended before its first."""
     if run.last_path.exists():

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tinyvit.parallel import ALONE, Ranks
+from tinyvit.distributed import current
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
@@ -37,8 +37,8 @@ class StopRequest:
     To look whether it is true is a collective of the ranks.
     """
 
-    def __init__(self, deadline: float = math.inf, ranks: Ranks = ALONE):
-        self.deadline, self.ranks = deadline, ranks
+    def __init__(self, deadline: float = math.inf):
+        self.deadline, self.ranks = deadline, current()
         self.arrived = _GO_ON  # the number of a signal to this process
         self.number = OUT_OF_TIME  # once it is true: of a signal to any of them, or this
 
@@ -52,7 +52,7 @@ class StopRequest:
 
 
 @contextlib.contextmanager
-def stop_signals(deadline: float = math.inf, ranks: Ranks = ALONE) -> Iterator[StopRequest]:
+def stop_signals(deadline: float = math.inf) -> Iterator[StopRequest]:
     """Within this context, the first stop signal makes the yielded request true; the second stops at once.
 
     A signal to one rank stops all.
@@ -60,25 +60,25 @@ def stop_signals(deadline: float = math.inf, ranks: Ranks = ALONE) -> Iterator[S
     A SIGHUP that is ignored stays ignored, since that is how nohup keeps a program running. Only the main
     thread of a program may handle signals; in any other thread only the deadline counts.
     """
-    request = StopRequest(deadline, ranks)
+    request = StopRequest(deadline)
 
     def note(number: int, frame: Any) -> None:
         if request.arrived != _GO_ON:
             raise KeyboardInterrupt
         request.arrived = number
-        if not ranks.is_first:
+        if not request.ranks.is_first:
             return
         with contextlib.suppress(OSError, ValueError, RuntimeError):  # standard error may be closed
             print(
                 "\nstopping after this step; press Ctrl-C again to stop at once", file=sys.stderr, flush=True
             )
 
-    with _handled(_names(ranks), note):
+    with _handled(_names(), note):
         yield request
 
 
 @contextlib.contextmanager
-def unwinding_signals(ranks: Ranks = ALONE) -> Iterator[None]:
+def unwinding_signals() -> Iterator[None]:
     """Within this context, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is undone.
 
     Of several ranks, SIGUSR1 does so too.
@@ -87,13 +87,13 @@ def unwinding_signals(ranks: Ranks = ALONE) -> Iterator[None]:
     def leave(number: int, frame: Any) -> None:
         sys.exit(128 + number)
 
-    with _handled(_names(ranks)[1:], leave):
+    with _handled(_names()[1:], leave):
         yield
 
 
-def _names(ranks: Ranks) -> tuple[str, ...]:
+def _names() -> tuple[str, ...]:
     """The signals that stop these ranks; SIGUSR1 is what mpiexec passes on."""
-    return (*_NAMES, "SIGUSR1") if ranks.size > 1 else _NAMES
+    return (*_NAMES, "SIGUSR1") if current().size > 1 else _NAMES
 
 
 @contextlib.contextmanager

@@ -38,6 +38,6 @@ def model_name(settings: Settings) -> str:
 
 def where(trainer: Trainer, device: Device) -> str:
     """What computes, and how."""
-    summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.ranks.size
+    summary, ranks = trainer.engine.summary(trainer.settings.batch_size), trainer.engine.ranks.size
     together = f"{ranks} processes, each " if ranks > 1 else ""
     return f"{together}{device.label}{',' if device.is_gpu else ' on'} {summary}"

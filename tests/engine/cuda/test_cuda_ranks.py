@@ -7,9 +7,9 @@ from tests.engine.cuda.engine_cases import CASES, SIDE, draw
 from tests.helpers import distance
 from tinyvit.backend import to_numpy
 from tinyvit.data import plan_batch
+from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine import CudaEngine, ReferenceEngine, Training, make_engine
 from tinyvit.optim import make_optimizer
-from tinyvit.parallel import ALONE, Ranks
 
 
 class Twins(Ranks):

@@ -27,7 +27,8 @@ from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
-from tinyvit.engine.reference import ReferenceEngine, Training
+from tinyvit.engine.reference import ReferenceEngine
+from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
 from tinyvit.model.stem import check_images

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.parallel.fake_mpi import World, together
+from tests.distributed.fake_mpi import World, together
 from tinyvit.backend import nccl_module
+from tinyvit.distributed import mpi
+from tinyvit.distributed.nccl import Nccl
+from tinyvit.distributed.ranks import parts
 from tinyvit.errors import UserError
-from tinyvit.parallel import mpi
-from tinyvit.parallel.nccl import Nccl
-from tinyvit.parallel.ranks import parts
 
 STREAM = 77
 

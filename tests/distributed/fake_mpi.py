@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from tinyvit.parallel.mpi import MpiRanks
+from tinyvit.distributed import acting_as
+from tinyvit.distributed.mpi import MpiRanks
 
 IN_PLACE, COMM_TYPE_SHARED, MAX = "in place", "shared", max
 PATIENCE = 60  # seconds until a rank that the others do not join gives up
@@ -118,13 +119,14 @@ class Comm:
 
 def together(size, function, machines=None):
     """What function(ranks) returns on each of `size` ranks, in order; the first error that one raises."""
-    import tests.parallel.fake_mpi as mpi
+    import tests.distributed.fake_mpi as mpi
 
     world = World(size)
 
     def run(rank):
         try:
-            return function(MpiRanks(mpi, Comm(world, rank, machines or ["here"] * size)))
+            with acting_as(MpiRanks(mpi, Comm(world, rank, machines or ["here"] * size))) as ranks:
+                return function(ranks)
         except BaseException:
             for each in (world, *world.children.values()):
                 each.barrier.abort()  # the others need not wait

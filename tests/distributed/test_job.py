@@ -6,12 +6,12 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from tests.parallel import fake_mpi
+from tests.distributed import fake_mpi
 from tests.tiny_runs import assert_one_line
 from tinyvit import train
+from tinyvit.distributed import ALONE, error_prefix, job, one_job, start
+from tinyvit.distributed.mpi import MpiRanks
 from tinyvit.errors import UserError
-from tinyvit.parallel import ALONE, job, one_job, start, voice
-from tinyvit.parallel.mpi import MpiRanks
 
 LAUNCHERS = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -135,19 +135,19 @@ def test_a_rank_that_waits_gives_way_unless_told_otherwise(monkeypatch, launched
 
 
 def test_the_error_of_all_is_told_by_the_first(monkeypatch, launched):
-    assert voice("tinyvit.train") == "tinyvit.train"
+    assert error_prefix("tinyvit.train") == "tinyvit.train"
     launched(3, 0)
-    assert voice("tinyvit.train") == "tinyvit.train"  # before they have joined
+    assert error_prefix("tinyvit.train") == "tinyvit.train"  # before they have joined
     launched(3, 2)
-    assert voice("tinyvit.train") is None
+    assert error_prefix("tinyvit.train") is None
     monkeypatch.setattr(job._Job, "ranks", Failing(together=True))
-    assert voice("tinyvit.train") is None
+    assert error_prefix("tinyvit.train") is None
 
 
 def test_the_error_of_one_is_told_by_that_one(monkeypatch, launched):
     launched(3, 2)
     monkeypatch.setattr(job._Job, "ranks", Failing(together=False))
-    assert voice("tinyvit.train") == "tinyvit.train (rank 2 of 3)"
+    assert error_prefix("tinyvit.train") == "tinyvit.train (rank 2 of 3)"
 
 
 def test_a_mistake_on_the_command_line_is_printed_once(go, launched):

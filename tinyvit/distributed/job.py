@@ -7,13 +7,16 @@ them imports mpi4py, so that one process on its own neither needs it nor waits f
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import ParamSpec, TypeVar
 
+from tinyvit.distributed.current import acting_as, current
+from tinyvit.distributed.ranks import ALONE, Ranks
 from tinyvit.errors import UserError
-from tinyvit.parallel.ranks import ALONE, Ranks
 
 # The variables with the number of processes and of this one: Open MPI; MPICH, Intel MPI and srun --mpi=pmi2;
 # srun --mpi=pmix.
@@ -24,6 +27,10 @@ _LAUNCHERS = (
 )
 # Open MPI asks for messages without a pause, unless told to give way: to the threads that compute meanwhile.
 _GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Job:
@@ -38,6 +45,8 @@ def start() -> Ranks:
 
     Raises UserError if a launcher started several processes that cannot find each other.
     """
+    if current() is not ALONE:
+        return current()
     if _Job.ranks is None:
         size, _ = _launched()
         _Job.ranks = _joined(size) if size > 1 else ALONE
@@ -46,7 +55,18 @@ def start() -> Ranks:
     return _Job.ranks
 
 
-def voice(name: str) -> str | None:
+def for_all_ranks(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that all ranks of this job carry out together: see distributed.current."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        with acting_as(start()):
+            return function(*args, **named)
+
+    return run
+
+
+def error_prefix(name: str) -> str | None:
     """The name under which a program that has failed tells the user why; None if it is to be silent.
 
     An error that all ranks have made is told by rank 0. One that only some have made is told by each of them,
@@ -125,6 +145,6 @@ def _joined(size: int) -> Ranks:
             f"{size} processes were started together, but mpi4py sees {found}: it uses {library}, and this "
             "mpiexec belongs to another MPI. Start them with the mpiexec of the same MPI."
         )
-    from tinyvit.parallel.mpi import MpiRanks  # here, since it imports NumPy
+    from tinyvit.distributed.mpi import MpiRanks  # here, since it imports NumPy
 
     return MpiRanks(MPI, MPI.COMM_WORLD)

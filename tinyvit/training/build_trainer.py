@@ -10,11 +10,11 @@ from typing import Any
 
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
+from tinyvit.distributed import current
 from tinyvit.engine import Training, make_engine
 from tinyvit.model import Model, usual_name
 from tinyvit.optim import Average, make_optimizer
 from tinyvit.optim.sharded import Sharded
-from tinyvit.parallel import Ranks
 from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -22,47 +22,46 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
 from tinyvit.training.loop import Trainer
-from tinyvit.training.run_data import check_classes, check_files, check_fit, check_same_data, load_data
+from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.tasks import task_of
 from tinyvit.training.wording import length
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a run is given besides its settings: who trains, where data come from, and who is told about it.
+class RunContext:
+    """What a run is given besides its settings: who is told about it, and where data come from.
 
     data_url replaces the address that the data are downloaded from.
     """
 
-    ranks: Ranks
     progress: Progress
     data_url: str | None = None
 
 
 def new_trainer(
-    run: RunFolder, settings: Settings, fixed: dict[str, Any], device: Device, around: Surroundings
+    run: RunFolder, settings: Settings, fixed: dict[str, Any], device: Device, context: RunContext
 ) -> Trainer:
     """The trainer of a new run, its config.json written; fixed holds the settings that must stay."""
     if device.note:
         from_recipe = not fixed.keys() & {"epochs", "steps", "model", "weights", "recipe"}
         told = training_note(device, usual_name(settings.model), length(settings))
-        around.progress.note(told if from_recipe else device.note)
-    settings, dataset, weights = prepared(settings, fixed, around)
+        context.progress.note(told if from_recipe else device.note)
+    settings, dataset, weights = prepared(settings, fixed, context)
     if settings.data_dir is not None:  # recorded so that commands in other folders find it too
         settings = replace(settings, data_dir=str(Path(settings.data_dir).absolute()))
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, around)
+    trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
-    around.ranks.first(run.create, settings, model.config, classes, model.params.count, dataset.files)
+    run.create(settings, model.config, classes, model.params.count, dataset.files)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
-        around.ranks.first(run.mark_start)  # on other machines, a file of this name belongs to another run
+        run.mark_start()
     return trainer
 
 
 def prepared(
-    settings: Settings, fixed: dict[str, Any], around: Surroundings
+    settings: Settings, fixed: dict[str, Any], context: RunContext
 ) -> tuple[Settings, Dataset, Model | None]:
     """The settings of a new run, fitted to its data and weights; these data; and these weights, if any.
 
@@ -70,32 +69,32 @@ def prepared(
     """
     weights = None
     if settings.weights:
-        report = around.progress.download(settings.weights)
-        weights = around.ranks.in_turn(load_any, settings.weights, report, settings.heads)
+        report = context.progress.download(settings.weights)
+        weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
-    dataset = around.ranks.in_turn(load_data, settings, around.data_url, around.progress)
+    dataset = load_data(settings, context.data_url, context.progress)
     return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
 def resumed_trainer(
-    run: RunFolder, settings: Settings, checkpoint: Checkpoint | None, device: Device, around: Surroundings
+    run: RunFolder, settings: Settings, checkpoint: Checkpoint | None, device: Device, context: RunContext
 ) -> Trainer:
     """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
-    ranks, progress = around.ranks, around.progress
-    dataset = ranks.in_turn(load_data, settings, around.data_url, progress)
-    before = ranks.first(run.settings)
-    ranks.first(check_classes, run, dataset)
-    ranks.first(check_files, run, dataset)
+    progress = context.progress
+    dataset = load_data(settings, context.data_url, progress)
+    before = run.settings()
+    check_classes(run, dataset)
+    check_files(run, dataset)
     settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
-        weights = ranks.in_turn(load_any, settings.weights, None, settings.heads)
+        weights = load_any(settings.weights, None, settings.heads)
         progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
-    trainer = _trainer(run, settings, dataset, model, device, around)
+    trainer = _trainer(run, settings, dataset, model, device, context)
     kept = {name: getattr(before, name) for name in FREE_ON_RESUME}  # the user's choice is for this time only
     trainer.saver.recorded |= kept
     if checkpoint:
@@ -103,7 +102,7 @@ def resumed_trainer(
     if length(settings) != length(before):
         if checkpoint:
             trainer.save()
-        ranks.first(run.extend, replace(settings, **kept))
+        run.extend(replace(settings, **kept))
         progress.note(
             f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
             f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
@@ -112,29 +111,23 @@ def resumed_trainer(
 
 
 def _trainer(
-    run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, around: Surroundings
+    run: RunFolder, settings: Settings, dataset: Dataset, model: Model, device: Device, context: RunContext
 ) -> Trainer:
     """A trainer with its parameters, optimiser and training set on the device."""
-    ranks = around.ranks
     check_fit(settings, dataset)
-    check_same_data(dataset, ranks)
     params = model.params.to(device.xp)
-    ranks.check_same(str(model.config), "the models")
-    if not ranks.is_first:
-        params.flat.fill(0)
-    ranks.all_reduce(params.flat)  # all start from the numbers of rank 0, whatever each machine drew or read
+    start_alike(dataset, model.config, params)
     make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
-    shards = settings.shard_optimizer and ranks.size > 1
     training = Training(
         device.xp.asarray(dataset.train.images),
         device.xp.asarray(dataset.train.labels),
-        Sharded(make, params, ranks) if shards else make(params),
+        Sharded.of(make, params) if settings.shard_optimizer else make(params),
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
         operations=settings.augment != "none",
-        ranks=ranks,
+        ranks=current(),
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)
-    return Trainer(run, settings, dataset, engine, around.progress, task)
+    return Trainer(run, settings, dataset, engine, context.progress, task)

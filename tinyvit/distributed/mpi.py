@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from tinyvit.backend import Array, array_module, nccl_module
+from tinyvit.distributed.nccl import Nccl
+from tinyvit.distributed.ranks import Ranks, parts
 from tinyvit.errors import UserError
-from tinyvit.parallel.nccl import Nccl
-from tinyvit.parallel.ranks import Ranks, parts
 
 T = TypeVar("T")
 

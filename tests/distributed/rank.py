@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 from tinyvit import train
+from tinyvit.distributed import one_job, start
 from tinyvit.engine import CpuEngine, exchange
 from tinyvit.engine.cpu.blocks import Blocks
-from tinyvit.parallel import one_job, start
 from tinyvit.shell.command import ending, run_command
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parallel.fake_mpi import errors_of, together
+from tests.distributed.fake_mpi import errors_of, together
+from tinyvit.distributed import ALONE, mpi
+from tinyvit.distributed.ranks import parts
 from tinyvit.errors import UserError
-from tinyvit.parallel import ALONE, mpi
-from tinyvit.parallel.ranks import parts
 from tinyvit.runs.folder import RunFolder
 
 SIZES = pytest.mark.parametrize("size", [2, 3, 4])

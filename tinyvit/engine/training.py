@@ -1,0 +1,31 @@
+"""What an engine trains with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tinyvit.backend import Array
+from tinyvit.distributed import ALONE, Ranks
+from tinyvit.optim import Average, Optimizer
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What an engine trains with.
+
+    images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
+    the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
+    a batch is split into, computed one after another to save memory. average, if given, is updated too.
+    operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
+    that share the images of each batch.
+    """
+
+    images: Array
+    labels: Array
+    optimizer: Optimizer
+    clip: float = math.inf
+    accumulate: int = 1
+    average: Average | None = None
+    operations: bool = False
+    ranks: Ranks = ALONE
