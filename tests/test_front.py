@@ -213,13 +213,6 @@ def test_a_saved_model_fits_photos_as_the_library_did_that_it_is_from(model, tmp
     assert np.array_equal(larger[0], larger[1]) and not np.allclose(larger[0], larger[2])
 
 
-def test_saving_never_overwrites(model, tmp_path):
-    (tmp_path / "a.npz").write_bytes(b"precious")
-    with pytest.raises(UserError, match="already exists"):
-        model.save(tmp_path / "a.npz")
-    assert (tmp_path / "a.npz").read_bytes() == b"precious"
-
-
 @pytest.mark.parametrize(
     ("name", "layout", "complaint"),
     [
