@@ -1,4 +1,4 @@
-"""The README's Python and its commands, as they stand and in their order: `python -m tests.readme` in a clone.
+"""The README's Python and commands, as they stand and in their order: `python -m tests.readme` in a clone.
 
 Data and trainings are short here (see shorten), and CIFAR and the reader's own photos are noise, made in the
 current folder. One line of JSON for each block of Python and each command says what came of it: what was
@@ -69,14 +69,15 @@ def shorten():
 
 
 def make_data():
-    """CIFAR in data/, photos/cat, photos/dog, new-photos/ and photo.jpg, all of them noise."""
+    """CIFAR in data/, photos/cat, photos/dog and new-photos/, all of them noise."""
     rng = np.random.default_rng(0)
     for name, key, count in (("cifar10", b"labels", 10), ("cifar100", b"fine_labels", 100)):
         source = cifar.SOURCES[name]
         for file in (Path("data", name) for name in source.python.members):
             file.parent.mkdir(parents=True, exist_ok=True)
-            pixels = rng.integers(0, 256, (100, 3072), dtype=np.uint8)
-            file.write_bytes(pickle.dumps({b"data": pixels, key: [i % count for i in range(100)]}, protocol=4))
+            batch = {b"data": rng.integers(0, 256, (100, 3072), dtype=np.uint8)}
+            batch[key] = [i % count for i in range(100)]
+            file.write_bytes(pickle.dumps(batch, protocol=4))
     for name in ("photos/cat", "photos/dog", "new-photos"):
         Path(name).mkdir(parents=True)
         for i in range(20):
@@ -106,7 +107,7 @@ def run_command(command):
 
 
 def run_python(block, names):
-    """Run a block as a notebook does; what is wrong is an exception, or another result than its comment has."""
+    """Run a block; what is wrong is an exception, or another result than a comment ends in."""
     wrong = ""
     try:
         for statement in ast.parse(block).body:
@@ -114,7 +115,7 @@ def run_python(block, names):
             if not isinstance(statement, ast.Expr):
                 exec(source, names)
                 continue
-            result = eval(source, names)  # as a notebook shows it
+            result = eval(source, names)
             comment = block.splitlines()[statement.end_lineno - 1].partition("  # ")[2]
             if result is not None and comment and not comment.endswith(described(result)):
                 wrong += f"{source} is {described(result)}, not {comment}\n"
@@ -124,12 +125,12 @@ def run_python(block, names):
 
 
 def described(result):
-    """A result as the README writes it: the shape of numbers; class names, which depend on the training, as ['']."""
-    if isinstance(result, tuple):
-        return str(result) if all(isinstance(each, int) for each in result) else ", ".join(map(described, result))
+    """A result as a comment ends in it: the shape of an array; of names, which training decides, "]"."""
     if isinstance(result, np.ndarray):
-        return str(result.shape) if result.dtype.kind != "U" else "]"
-    return f"{result:.1f}"
+        return "]" if result.dtype.kind == "U" else str(result.shape)
+    if isinstance(result, tuple) and not isinstance(result[0], int):
+        return ", ".join(map(described, result))
+    return f"{result:.1f}" if isinstance(result, float) else str(result)
 
 
 def main():

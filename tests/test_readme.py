@@ -1,4 +1,4 @@
-"""The README's Python and its commands are run as they stand, in a fresh copy of what is under version control."""
+"""The README's Python and its commands are run as they stand, in a fresh copy of the repository."""
 
 import json
 import os

@@ -114,8 +114,8 @@ class Model(core.Model, Looking):
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
 
-        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes. A model that was
-        saved or exported to that path before is replaced; anything else there raises UserError.
+        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes. A model that
+        was saved or exported to that path before is replaced; anything else there raises UserError.
         """
         save_model(self, _path(path), layout, self.photo_fit)
 

@@ -1,4 +1,4 @@
-"""What a model may be saved over: what an earlier save or export has left under that name, and nothing else."""
+"""What a model may be saved over: what an earlier save or export has left there, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def check_replaceable(path: Path) -> None:
     """
     if os.path.lexists(path) and not _is_saved(path):
         raise UserError(
-            f"{path} already exists and will not be overwritten, since it is not a model or page that tinyvit "
-            "has saved or exported: choose another name, or move it away."
+            f"{path} already exists and will not be overwritten, since it is not a model or page that "
+            "tinyvit has saved or exported: choose another name, or move it away."
         )
 
 
