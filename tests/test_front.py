@@ -489,3 +489,9 @@ def test_another_resolution_is_another_model(model):
     assert larger.predict(np.zeros((1, 16, 16, 3), np.uint8)).shape == (1,)
     assert isinstance(larger, tinyvit.Model)
     assert larger.classes == CLASSES
+
+
+def test_a_missing_image_is_told_without_the_exceptions_that_led_there(model):
+    with pytest.raises(UserError, match=r"a\.png does not exist, expected an image file\.") as caught:
+        model.predict("a.png")
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__

@@ -63,7 +63,7 @@ def test_nothing_else_is_overwritten(save, tmp_path, name, what):
     else:
         path.symlink_to("another disk that is not there now")
     before = contents(path)
-    with pytest.raises(UserError, match=rf"{name} already exists and will not be overwritten, since"):
+    with pytest.raises(UserError, match=rf"{name} already exists and will not be overwritten: only a model"):
         save(name, 2)
     assert contents(path) == before
 

@@ -23,8 +23,8 @@ def check_replaceable(path: Path) -> None:
     """
     if os.path.lexists(path) and not _is_saved(path):
         raise UserError(
-            f"{path} already exists and will not be overwritten, since it is not a model or page that "
-            "tinyvit has saved or exported: choose another name, or move it away."
+            f"{path} already exists and will not be overwritten: only a model or page that tinyvit "
+            "has saved or exported is, and no checkpoint of a run. Choose another name, or move it away."
         )
 
 
