@@ -213,13 +213,6 @@ def test_a_saved_model_fits_photos_as_the_library_did_that_it_is_from(model, tmp
     assert np.array_equal(larger[0], larger[1]) and not np.allclose(larger[0], larger[2])
 
 
-def test_saving_never_overwrites(model, tmp_path):
-    (tmp_path / "a.npz").write_bytes(b"precious")
-    with pytest.raises(UserError, match="already exists"):
-        model.save(tmp_path / "a.npz")
-    assert (tmp_path / "a.npz").read_bytes() == b"precious"
-
-
 @pytest.mark.parametrize(
     ("name", "layout", "complaint"),
     [
@@ -496,3 +489,9 @@ def test_another_resolution_is_another_model(model):
     assert larger.predict(np.zeros((1, 16, 16, 3), np.uint8)).shape == (1,)
     assert isinstance(larger, tinyvit.Model)
     assert larger.classes == CLASSES
+
+
+def test_a_missing_image_is_told_without_the_exceptions_that_led_there(model):
+    with pytest.raises(UserError, match=r"a\.png does not exist, expected an image file\.") as caught:
+        model.predict("a.png")
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__

@@ -54,6 +54,10 @@ def test_the_version_is_written_in_one_place(pyproject):
     assert re.fullmatch(r"\d+\.\d+\.\d+", tinyvit.__version__)
 
 
+def test_only_the_librarys_own_names_are_offered():
+    assert dir(tinyvit) == sorted(["Model", "ViTClassifier", "__version__", "load", "preset"])
+
+
 def test_files_that_are_not_python_are_in_the_package(pyproject):
     patterns = pyproject["tool"]["setuptools"]["package-data"]["tinyvit"]
     packed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}

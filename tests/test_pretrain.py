@@ -20,6 +20,7 @@ from tinyvit import compare, evaluate, export, fewshot, finetune, info, predict,
 from tinyvit.errors import UserError
 
 NAMES = {"config.json", "metrics.jsonl", "last.npz", "previous.npz", "best.npz", "curves.png", "patches.png"}
+NAMES |= {"samples"}
 FLAGS = ("--dropout", "0.1", "--drop-path", "0.1")
 
 

@@ -1,43 +1,43 @@
-"""The README's Python is run as it stands, from an empty folder, as a stranger's notebook would."""
+"""The README's Python and its commands are run as they stand, in a fresh copy of the repository."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
-
-from tests.tiny_runs import enter
-from tinyvit import train
 
 README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
-def notebook(tmp_path, monkeypatch, capsys):
-    """A folder with a short run on the built-in data and two pictures, and images and labels to train on."""
-    monkeypatch.chdir(tmp_path)
-    status, _, err = enter(train, capsys, monkeypatch, "--steps", "2", "--batch-size", "4", "--device", "cpu")
-    assert (status, err) == (0, "")
-    rng = np.random.default_rng(0)
-    images = rng.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8)
-    for name, image in zip("ab", images, strict=False):
-        Image.fromarray(image).save(f"{name}.png")
-    return {"images": images, "labels": np.arange(10) % 2}
+def clone(tmp_path):
+    """The files that git knows, as they are now, in an empty folder."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=README.parent, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("git does not know which files belong to the repository")
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (README.parent / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(README.parent / name, tmp_path / name)
+    return tmp_path
 
 
-def test_every_python_block_runs_in_order(notebook):
-    for block in BLOCKS:
-        exec(compile(block, "README.md", "exec"), notebook)
-    assert notebook["features"].shape == (10, 64)
-    assert notebook["classifier"].predict(notebook["images"]).shape == (10,)
-
-
-def test_each_task_takes_four_lines_at_most():
-    assert len(BLOCKS) >= 3
-    for block in BLOCKS:
-        assert len([line for line in block.splitlines() if line]) <= 4, block
+def test_every_block_and_command_runs_in_order_and_gives_what_it_says(clone):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    words = [sys.executable, "-m", "tests.readme"]
+    process = subprocess.run(words, cwd=clone, env=environment, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    done = [json.loads(line) for line in process.stdout.splitlines()]
+    assert [each for each in done if each.get("status")] == []
+    assert {"python -m tinyvit.train", "python -m tinyvit.train --dataset cifar10"} <= {
+        each["run"] for each in done if "status" in each
+    }
+    assert (clone / "runs" / "shapes-1" / "samples" / "star.png").is_file()
 
 
 def test_no_room_imports_one_below_it_in_the_table():

@@ -32,4 +32,4 @@ if not TYPE_CHECKING:  # or a type checker would take any name at all for one of
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return __all__

@@ -12,7 +12,8 @@ from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.pretrained.fitting import fits_hugging_face
 from tinyvit.pretrained.loading import check_has_head, class_names
-from tinyvit.pretrained.save import check_free, check_new
+from tinyvit.pretrained.replacing import check_replaceable
+from tinyvit.pretrained.save import check_free
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
 from tinyvit.shell.flags import (
@@ -49,7 +50,8 @@ The ending of OUT decides the format:
                     parameters and 2 billion multiply-adds)
 
 A ResNet on its own, a small hybrid such as R5+nano/4, and positions in the blocks fit none of the first
-three.
+three. If OUT is there already, it is replaced if tinyvit saved or exported it;
+anything else is left as it is.
 
 examples:
   python -m tinyvit.export runs/shapes-1 shapes.html
@@ -64,7 +66,7 @@ def main(args: argparse.Namespace) -> None:
     report = Progress().download(args.weights)
     as_page = args.out.suffix.lower() == ".html"
     if as_page:  # before anything is downloaded
-        check_new(args.out)
+        check_replaceable(args.out)
     else:
         check_free(args.out, more=" .html for a page,")
     model = load(args.weights, checkpoint=args.checkpoint, heads=args.heads, report=report)

@@ -28,7 +28,8 @@ from tinyvit.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
 from tinyvit.pretrained.loading import at_resolution, load_any, why_no_classes
-from tinyvit.pretrained.save import check_new, save_model
+from tinyvit.pretrained.replacing import check_replaceable
+from tinyvit.pretrained.save import save_model
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.whitened import whiten_for
@@ -113,13 +114,17 @@ class Model(core.Model, Looking):
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
 
-        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes.
+        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes. A model that
+        was saved or exported to that path before is replaced; anything else there raises UserError.
         """
         save_model(self, _path(path), layout, self.photo_fit)
 
     def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = ()) -> None:
-        """Write a page, one HTML file, in which the model runs; images and their labels are its samples."""
-        check_new(path := _path(path))
+        """Write a page, one HTML file, in which the model runs; images and their labels are its samples.
+
+        A page that was written to that path before is replaced; anything else there raises UserError.
+        """
+        check_replaceable(path := _path(path))
         samples, labels = None, () if labels is None else labels
         if images is not None:
             samples = choose_samples(self.config, self._labelled(images, labels))

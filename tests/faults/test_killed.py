@@ -57,7 +57,7 @@ def test_fine_tuning_that_is_killed_before_its_first_step_keeps_the_weights_it_s
     flags += ["--steps", "3", "--batch-size", "8"]
     assert go(finetune, base, *flags, "--out", alone)[0] == 0
     killed("step", 1, "finetune", base, *flags, "--out", run)
-    assert sorted(path.name for path in run.iterdir()) == ["config.json", "last.npz"]
+    assert sorted(path.name for path in run.iterdir()) == ["config.json", "last.npz", "samples"]
     os.replace(other / "best.npz", base / "best.npz")
     assert go(finetune, "--resume", run)[0] == 0
     assert_same_bits(run / "last.npz", alone / "last.npz")
@@ -93,6 +93,23 @@ def test_an_export_that_is_killed_leaves_nothing_to_be_taken_for_a_model(go, pho
     assert [path.name.startswith(f".{name}.") for path in out.iterdir()] == [True]
     assert go(export, run, out / name)[0] == 0
     assert [path.name for path in out.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(("where", "name"), [("half model.npz", "model.npz"), ("after config.json", "model")])
+def test_an_export_that_is_killed_leaves_the_one_before(go, photos, tmp_path, where, name):
+    run, out = tmp_path / "run", tmp_path / "out" / name
+    out.parent.mkdir()
+    assert go(train, *tiny(photos, run, "--steps", "1"))[0] == 0
+    assert go(export, run, out)[0] == 0
+
+    def left():
+        return {path: path.read_bytes() for path in (out, *out.rglob("*")) if path.is_file()}
+
+    before = left()
+    killed(where, 1, "export", run, out)
+    assert left() == before
+    assert go(export, run, out)[0] == 0
+    assert [path.name for path in out.parent.iterdir()] == [name]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")

@@ -209,7 +209,6 @@ def test_export_writes_the_page_of_a_run_with_samples(go, trained, tmp_path):
     assert found["classes"] == ["blue", "red"]
     assert set(found["samples"]["labels"]) == {0, 1}
     assert "nano/4, trained on folder" in found["subtitle"]
-    assert_one_line(go(export, trained, tmp_path / "page.html"), "already exists")
     assert_one_line(
         go(export, trained, tmp_path / "b.html", "--data-dir", tmp_path / "no"), "is not a folder"
     )
@@ -243,8 +242,6 @@ def test_from_python_with_samples(tmp_path):
     model.save_page(tmp_path / "page.html", images, ["dog", "cat", "dog"])
     found = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])
     assert found["samples"]["labels"] == [0, 1, 1]
-    with pytest.raises(UserError, match="already exists"):
-        model.save_page(tmp_path / "page.html")
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,8 @@ def test_a_folder_for_hugging_face_appears_whole_or_not_at_all(tmp_path, monkeyp
     save_hugging_face(tmp_path / "model", config, params, "abcde")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert len(list((tmp_path / "model").iterdir())) == 3
-    with pytest.raises(UserError, match="cannot create the folder"):
+    (tmp_path / "model" / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="already exists and will not be overwritten"):
         save_hugging_face(tmp_path / "model", config, params, "abcde")
 
 

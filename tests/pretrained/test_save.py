@@ -1,6 +1,4 @@
-"""The names that a model is saved under: nothing is overwritten, and a name may be impossible."""
-
-import os
+"""What cannot be saved, or not under that name."""
 
 import numpy as np
 import pytest
@@ -8,14 +6,8 @@ import pytest
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import Model
 from tinyvit.pretrained.loading import load_any
-from tinyvit.pretrained.save import check_new, save_model
-
-
-@pytest.mark.skipif(os.name == "nt", reason="making a link needs special rights there")
-def test_a_link_that_leads_nowhere_is_not_overwritten(tmp_path):
-    (tmp_path / "a.npz").symlink_to("another disk that is not there now")
-    assert "a.npz already exists" in complaint(save_model, Model(*random_model()), tmp_path / "a.npz")
-    assert (tmp_path / "a.npz").is_symlink()
+from tinyvit.pretrained.replacing import check_replaceable
+from tinyvit.pretrained.save import save_model
 
 
 @pytest.mark.parametrize(
@@ -54,6 +46,6 @@ def test_numbers_of_every_width_and_byte_order_are_written(tmp_path, dtype, endi
 @pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])
 def test_a_name_that_is_too_long_is_a_users_mistake(tmp_path, ending):
     model, path = Model(*random_model(**HUGGING_FACE)), tmp_path / ("x" * 300 + ending)
-    check_new(path)  # there is nothing of that name
+    check_replaceable(path)  # there is nothing of that name
     assert "name too long" in complaint(save_model, model, path)
     assert list(tmp_path.iterdir()) == []

@@ -42,12 +42,12 @@ def edit(run, **settings):
 )
 def test_a_setting_that_was_changed_is_named(go, run, name, value, before):
     edit(run, **{name: value})
-    files = {path.name: path.read_bytes() for path in run.iterdir()}
+    files = {path.name: path.read_bytes() for path in run.glob("*.*")}
     result = go(train, "--resume", run)
     assert_one_line(
         result, f"config.json has {value!r} for the setting {name}", f"was made with {before!r}: the file was"
     )
-    assert {path.name: path.read_bytes() for path in run.iterdir()} == files
+    assert {path.name: path.read_bytes() for path in run.glob("*.*")} == files
 
 
 def test_every_digit_of_every_number_in_the_settings_counts(go, run):

@@ -70,8 +70,8 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
                 orientation = _orientation(image)
                 upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
                 rgb = _on_white(_eight_bits(upright))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist, expected an image file.") from error
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist, expected an image file.") from None
     except Image.DecompressionBombError as error:
         raise UserError(
             f"{path} has more than {MOST_PIXELS:,} pixels, the largest size that is read: save it at a "

@@ -28,6 +28,12 @@ def add_seal(file: BinaryIO) -> None:
     file.write(_TAG + _digest(file, file.tell()))
 
 
+def is_sealed(file: BinaryIO) -> bool:
+    """Whether a file ends in a seal, be it the right one or not."""
+    file.seek(max(file.seek(0, 2) - _LENGTH, 0))
+    return file.read(len(_TAG)) == _TAG
+
+
 def check_seal(file: BinaryIO, names: Collection[str]) -> None:
     """Raise ValueError if a sealed archive with arrays of these names has changed since it was sealed."""
     length = file.seek(0, 2) - _LENGTH

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
+import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import Any, BinaryIO
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
-from tinyvit.files.temporary import temporary_folder
+from tinyvit.files.temporary import clear_abandoned, temporary_folder, temporary_path
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.fitting import write_instead
 from tinyvit.pretrained.preprocessing import FILTERS
+from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_hugging_face
 
@@ -39,8 +39,7 @@ def save_hugging_face(
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.exists():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        check_replaceable(folder)
         with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
@@ -52,7 +51,12 @@ def save_hugging_face(
                     write_atomically(beside / name, partial(_write_text, text=text))
             except UserError as error:  # which knows the folder only by its temporary name
                 raise UserError(str(error).replace(str(beside), str(folder))) from error
+            clear_abandoned(folder, "replaced")
+            before = temporary_path(folder, "replaced")
+            if folder.exists():
+                folder.rename(before)  # a kill between these two lines leaves both models, under hidden names
             beside.rename(folder)
+            shutil.rmtree(before, ignore_errors=True)
         flush_folder(folder.parent)
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error

@@ -81,7 +81,7 @@ def write_safetensors(
 ) -> None:
     """Write arrays of floating-point numbers, wider ones as float64; the same arrays give the same bytes."""
     arrays = {name: _little_endian(array) for name, array in arrays.items()}
-    header: dict[str, object] = {"__metadata__": metadata} if metadata else {}
+    header: dict[str, object] = {"__metadata__": {"writer": "tinyvit"} | (metadata or {})}
     names = {np.dtype(text): name for name, text in _DTYPES.items() if name != "BF16"}  # BF16 has no dtype
     offset = 0
     for name, array in arrays.items():

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
+from tinyvit.files.seal import add_seal
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.pretrained.fitting import has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.onnx_file import save_onnx
+from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.safetensors import write_safetensors
 from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
@@ -26,7 +28,7 @@ _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": "
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
-    """Write a model, without ever overwriting anything.
+    """Write a model, over nothing but what an earlier save has left (see replacing.check_replaceable).
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
@@ -34,7 +36,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     'hugging_face' is a folder that from_pretrained opens. 'official' and 'torch' drop the names of the
     classes, and fit, which describes how photos become images for the model. For images that are not square,
     Hugging Face's processors cannot cut out the same part of a photo: they cut out a smaller one. Raises
-    UserError if path exists or does not have the ending of the layout, if the layout cannot represent the
+    UserError if path is taken or does not have the ending of the layout, if the layout cannot represent the
     model, if the model does not have as many names as classes, or if its parameters are not floating-point
     numbers.
     """
@@ -84,7 +86,12 @@ def save_official(path: Path, config: ViTConfig, params: Params) -> None:
     Raises UserError if the model's arithmetic differs from that of the official code.
     """
     arrays = to_official(config, params)
-    write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+
+    def write(file: BinaryIO) -> None:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        add_seal(file)
+
+    write_atomically(path, write)
 
 
 def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
@@ -99,15 +106,9 @@ def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
 
 def check_free(path: Path, more: str = "") -> None:
     """Raise UserError unless a model can be written under that name; more is what else its ending may be."""
-    check_new(path)
+    check_replaceable(path)
     if path.suffix.lower() not in _BY_ENDING:
         raise UserError(
             f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
             "folder."
         )
-
-
-def check_new(path: Path) -> None:
-    """Raise UserError if there is already something of that name, even a link that leads nowhere."""
-    if os.path.lexists(path):
-        raise UserError(f"{path} already exists and will not be overwritten: choose another name.")

@@ -5,6 +5,7 @@ metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
+samples/        one test image of each of up to ten classes, to try the model on
 patches.png     patches that it was shown and predicted, if it learned without labels
 
 A process claims the folder of a new run before it loads anything, and locks the folder of a run that it
@@ -17,10 +18,10 @@ import contextlib
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class RunFolder:
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
         self.patches_path = self.path / "patches.png"
+        self.samples_path = self.path / "samples"
         self._claim = Claim(self.path)
         self.only_start = False  # whether the last checkpoint is that of a new run, before its first step
 
@@ -149,6 +151,16 @@ class RunFolder:
         """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
         self.only_start = True
         self._claim.add(self.last_path)
+
+    def add_sample(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        """Write a file into samples/, unless it is there; UserError or OSError if it cannot be written."""
+        path = self.samples_path / name
+        if not self.samples_path.exists():
+            self.samples_path.mkdir()
+            self._claim.add(self.samples_path)
+        if not path.exists():
+            write_atomically(path, write)
+            self._claim.add(path)
 
     def has_trained(self) -> bool:
         """Whether there is a checkpoint, other than that of the start."""

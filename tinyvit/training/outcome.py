@@ -21,7 +21,7 @@ def outcome(trainer: Trainer) -> list[str]:
 
 def _after_training(trainer: Trainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
-    state, settings, path = trainer.state, trainer.settings, as_argument(trainer.run.path)
+    run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy, best = state.records[-1]["test_accuracy"], state.best
     assert best is not None, "whoever learns labels has an accuracy"
@@ -32,8 +32,9 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
     attention = attention if trainer.engine.config.has_transformer else ""
-    yield f"  python -m tinyvit.predict {path} IMAGE...{attention}"
-    yield f"  {as_argument(trainer.run.curves_path)}        how it went, as a picture"
+    samples = as_argument(run.samples_path) if run.samples_path.is_dir() else "IMAGE..."
+    yield f"  python -m tinyvit.predict {path} {samples}{attention}"
+    yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     if settings.dataset == "shapes" and settings.weights is None:
         yield "  python -m tinyvit.train --dataset cifar10        the real thing"
 

@@ -25,6 +25,7 @@ from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
 from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_not_among_classes
+from tinyvit.training.samples import write_samples
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.wording import all_done, command, model_name, where
 
@@ -139,6 +140,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             progress.note(engine.training.optimizer.summary())
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
+        write_samples(run, trainer.dataset, progress.note)
         announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
