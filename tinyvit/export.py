@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data.photo_fit import fit_for
@@ -86,7 +87,7 @@ def main(args: argparse.Namespace) -> None:
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
             f"for them, but {others}"
         )
-    if fit.settings != usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
+    if replace(fit, library=usual.library) != usual and args.out.suffix.lower() in (".npz", ".safetensors"):
         others = "a folder and an .onnx file have it" if has_folder else "an .onnx file has it"
         print(f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; {others}")
 

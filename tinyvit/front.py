@@ -227,8 +227,7 @@ class Model(core.Model, Looking):
         """One photo as the model sees it, uint8 (H, W, 3)."""
         if os.path.isdir(path):
             raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
-        settings: dict[str, Any] = self.photo_fit.settings if self.photo_fit else {}
-        return read_photo(path, self.config.image_size, **settings, with_whole=False).view
+        return read_photo(path, self.config.image_size, self.photo_fit, with_whole=False).view
 
     def _labelled(self, images: Images, labels: Labels) -> ImageSet:
         """Images and as many labels, checked."""
@@ -282,7 +281,7 @@ def load(
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
     parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
-    return Model(*parts, threads).to(where)
+    return Model(*parts, threads, original=found.original).to(where)
 
 
 def preset(

@@ -139,7 +139,7 @@ def from_torch_names(
         **resnet,
     }
     if not resnet:
-        _check_whole_patches(inferred["image_size"], P, source)
+        check_whole_patches(inferred["image_size"], P, source)
     config = described_config(source, inferred | known)
     params = empty_params(table, config, dtype)
     _supply_missing_biases(table, names, config)
@@ -299,7 +299,7 @@ def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig)
                 table.supply(f"{names.block.format(i)}{layer}.bias", zeros)
 
 
-def _check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
+def check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
     """Raise UserError if patches do not divide the images: timm then passes over what is left at the edge."""
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
     if height % patch_size or width % patch_size:
