@@ -20,7 +20,7 @@ from tinyvit.pretrained.pixels import PixelScale
 
 # Pillow's filters, indexed by the numbers that Hugging Face uses.
 FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
-_TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
+TIMM_FITS = {"center": "crop", "squash": "squash", "border": "pad"}
 # Hugging Face's processors for which a size given as one number is the shorter side, not a square.
 _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileNet", "MobileViT")
 # What those processors do where a file says nothing, and which is meant if it does not say that either.
@@ -133,7 +133,7 @@ def _timm_fit(stated: dict[str, Any]) -> PhotoFit | None:
     height, width = height_and_width(stated["input_size"][1:])
     share = float(stated.get("crop_pct") or 0.875)  # timm's own default
     frame = floor(height / share), floor(width / share)
-    fit = _TIMM_FITS[stated.get("crop_mode") or "center"]
+    fit = TIMM_FITS[stated.get("crop_mode") or "center"]
     resample = _filter(stated.get("interpolation") or "bicubic")
     red, green, blue = (round(255 * float(m)) for m in stated.get("mean") or (0.485, 0.456, 0.406))
     return PhotoFit(fit, frame, (height, width), resample, "timm", (red, green, blue))

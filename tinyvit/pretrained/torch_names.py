@@ -38,6 +38,7 @@ from tinyvit.pretrained.fitting import (
     TIMM_RESNET,
     check_others_have_it,
     fits_hugging_face,
+    fits_timm,
     misfits_of_hybrid,
     torch_naming,
     write_instead,
@@ -217,6 +218,20 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             f"{config.pre_logits}, only 'token' and 0. Instead, {write_instead(config)}"
         )
     return _named(config, params, HUGGING_FACE)
+
+
+def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
+    """The arrays of a timm checkpoint, whose config.json states GELU and pooling.
+
+    Raises UserError if timm does not support such a model.
+    """
+    check_others_have_it(config)
+    if not fits_timm(config):
+        raise UserError(
+            f"a folder for timm cannot hold eps {config.eps:g}, pre_logits {config.pre_logits} and "
+            f"resnet {config.resnet}, only with 1e-06, 0 and None. Instead, {write_instead(config)}"
+        )
+    return _named(config, params, TIMM)
 
 
 def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
