@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -60,7 +61,7 @@ def fit_for(size: tuple[int, int] | int, fit: PhotoFit | str | None) -> PhotoFit
 
     A name is one of tinyvit's own fits, with a frame of the image's size; None is its usual one, 'crop'.
     """
-    height, width = (size, size) if isinstance(size, int) else map(int, size)
+    height, width = map(int, size if isinstance(size, Sequence) else (size, size))
     if isinstance(fit, PhotoFit):
         return fit.at((height, width))
     return PhotoFit(fit or "crop", (height, width), (height, width))
