@@ -16,11 +16,11 @@ M = TypeVar("M", bound="Model")
 
 
 class Positions(NamedTuple):
-    """The position embeddings, by name, of a model with that config, and the same after resizing."""
+    """The position embeddings, by name, of a model with that config, and the bytes of the resized ones."""
 
     config: ViTConfig
     tables: dict[str, np.ndarray]
-    resized: dict[str, np.ndarray]
+    resized: dict[str, bytes]
 
 
 @dataclass(eq=False)

@@ -91,14 +91,6 @@ def is_described_by_timm(path: Path) -> bool:
         return False
 
 
-def model_type(path: Path) -> str:
-    """Hugging Face's name of the kind of model that a config.json describes; "" if it does not say."""
-    try:
-        return str(read_json(path)["model_type"])
-    except UNREADABLE:
-        return ""
-
-
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     kind = stated.get("model_type")
     if kind is not None and kind not in _HUGGING_FACE:

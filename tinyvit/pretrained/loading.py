@@ -99,8 +99,8 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
         classes = found.classes or _names_in_run(path, found)
         return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
-    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
     config, params = load_weights(path, heads)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
     model = Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
     if fit is None or config.has_resnet:
         return model

@@ -15,7 +15,7 @@ import numpy as np
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
-from tinyvit.pretrained.description import UNREADABLE, height_and_width, model_type
+from tinyvit.pretrained.description import UNREADABLE, height_and_width
 from tinyvit.pretrained.pixels import PixelScale
 
 # Pillow's filters, indexed by the numbers that Hugging Face uses.
@@ -103,9 +103,10 @@ def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
 
 def _with_defaults(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What Hugging Face's processor does, with the beginning of its name as "kind"."""
-    kind = stated.get("image_processor_type") or stated.get("feature_extractor_type")
-    kind = str(kind or _MEANT.get(model_type(folder / "config.json"), ""))
+    kind = str(stated.get("image_processor_type") or stated.get("feature_extractor_type") or "")
     kind = kind.split("ImageProcessor")[0].split("FeatureExtractor")[0]
+    if not kind and (folder / "config.json").is_file():
+        kind = _MEANT.get(str(read_json(folder / "config.json").get("model_type")), "")
     return {"kind": kind} | _DEFAULTS.get(kind, {}) | stated
 
 
@@ -154,10 +155,10 @@ def _hugging_face_fit(stated: dict[str, Any]) -> PhotoFit | None:
     elif "shortest_edge" in size and "longest_edge" not in size:
         fit, frame = "crop", (int(size["shortest_edge"]),) * 2
         if stated.get("crop_pct") is not None:  # as in ConvNeXt: a small size is that of the crop
-            if frame[0] >= 384:
-                return PhotoFit("squash", frame, frame, resample, "transformers")
-            whole = (int(frame[0] / float(stated["crop_pct"])),) * 2
-            return PhotoFit("crop", whole, frame, resample, "transformers")
+            fit, whole = (
+                ("squash", frame[0]) if frame[0] >= 384 else (fit, int(frame[0] / float(stated["crop_pct"])))
+            )
+            return PhotoFit(fit, (whole, whole), frame, resample, "transformers")
     else:  # another method, which does not give all images the same size
         return None
     crop = stated.get("crop_size")

@@ -57,26 +57,22 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
             f"relative positions cannot be resized: in a grid of another width, the same offset between two "
             f"patches is another distance. Use images of {H} x {W} pixels."
         )
-    tables = {name: to_numpy(params[name]).copy() for name in params if _is_position(name)}
+    tables = {name: to_numpy(params[name]).copy() for name in params if "position" in name}
     original = model.original
-    if original is None or not _all_equal(original.resized, tables):
+    if original is None or original.resized != _as_bytes(tables):
         original = Positions(config, tables, {})
+    method = method or model.position_resize
     resized = {
-        name: _resized(name, table, original.config, new, method or model.position_resize)
-        for name, table in original.tables.items()
+        name: _resized(name, table, original.config, new, method) for name, table in original.tables.items()
     }
     result = params.carried_over(layout(new), without=tuple(resized))
     for name, table in resized.items():
         result[name] = array_module(result.flat).asarray(table)
-    return replace(model, config=new, params=result, original=original._replace(resized=resized))
+    return replace(model, config=new, params=result, original=original._replace(resized=_as_bytes(resized)))
 
 
-def _all_equal(some: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> bool:
-    return some.keys() == others.keys() and all(np.array_equal(some[name], others[name]) for name in some)
-
-
-def _is_position(name: str) -> bool:
-    return name.endswith(("position", "position.rows", "position.columns"))
+def _as_bytes(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: table.tobytes() for name, table in tables.items()}
 
 
 def _resized(name: str, table: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:

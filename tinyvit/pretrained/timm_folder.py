@@ -1,4 +1,4 @@
-"""Writing a folder that timm's create_model("local-dir:FOLDER", pretrained=True) opens."""
+"""Writing a folder that timm.create_model("local-dir:FOLDER", pretrained=True) opens."""
 
 from __future__ import annotations
 
@@ -14,31 +14,22 @@ from tinyvit.pretrained.hugging_face import write_folder
 from tinyvit.pretrained.preprocessing import TIMM_FITS
 from tinyvit.pretrained.torch_names import to_timm
 
-_GELU = {"exact": "gelu", "tanh": "gelu_tanh"}
-_POOL = {"token": "token", "mean": "avg"}
-
 
 def save_timm(
     folder: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
 ) -> None:
     """Create a folder that timm opens: the weights, and the arguments that make a ViT of timm's this one.
 
-    fit is how photos become images for the model; timm then fits them likewise, but for its own rounding
+    fit is how photos become images for the model, and timm then fits them likewise, but with its own rounding
     (see PhotoFit). Raises UserError if timm does not support such a model or fit, or if the folder cannot be
     created.
     """
-    arrays = to_timm(config, params)
-    photos = _photos(config, fit_for(config.image_size, fit))
-    write_folder(folder, arrays, {"config.json": _description(config, classes, photos)})
-
-
-def _description(config: ViTConfig, classes: Sequence[str], photos: dict[str, Any]) -> dict[str, Any]:
-    """The contents of a config.json: an architecture of timm's, all of whose dimensions are replaced."""
+    arrays, photos = to_timm(config, params), _photos(config, fit_for(config.image_size, fit))
     ratio = config.mlp_width / config.width
     if int(ratio * config.width) < config.mlp_width:  # timm multiplies again, and rounds down
         ratio = (config.mlp_width + 0.5) / config.width
     arguments = {
-        "img_size": list(config.image_size),
+        "img_size": config.image_size,
         "patch_size": config.patch_size,
         "in_chans": config.channels,
         "num_classes": config.classes,
@@ -46,21 +37,19 @@ def _description(config: ViTConfig, classes: Sequence[str], photos: dict[str, An
         "depth": config.layers,
         "num_heads": config.heads,
         "mlp_ratio": ratio,
-        "act_layer": _GELU[config.gelu],
-        "global_pool": _POOL[config.pool],
+        "act_layer": {"exact": "gelu", "tanh": "gelu_tanh"}[config.gelu],
+        "global_pool": {"token": "token", "mean": "avg"}[config.pool],
         "class_token": config.has_token,
         "fc_norm": False,  # the mean is taken after the norm
     }
-    made_of = {"num_classes": config.classes, "first_conv": "patch_embed.proj", "classifier": "head"}
-    return {
-        "architecture": "vit_base_patch16_224",
+    description = {
+        "architecture": "vit_base_patch16_224",  # all of whose dimensions are replaced
         "num_classes": config.classes,
-        "num_features": config.width,
-        "global_pool": _POOL[config.pool],
-        "label_names": list(classes),
+        "label_names": classes,
         "model_args": arguments,
-        "pretrained_cfg": photos | made_of,
+        "pretrained_cfg": photos | {"first_conv": "patch_embed.proj", "classifier": "head"},
     }
+    write_folder(folder, arrays, {"config.json": description})
 
 
 def _photos(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
@@ -75,11 +64,11 @@ def _photos(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
             f"{fit.border}, of which {fit.size} is cut out. Write an .onnx file instead."
         )
     return {
-        "input_size": [config.channels, *fit.size],
+        "input_size": (config.channels, *fit.size),
         "fixed_input_size": True,
         "interpolation": fit.resample,
         "crop_pct": share,
-        "crop_mode": {ours: theirs for theirs, ours in TIMM_FITS.items()}[fit.fit],
+        "crop_mode": next(theirs for theirs, ours in TIMM_FITS.items() if ours == fit.fit),
         "mean": [0.5] * config.channels,
         "std": [0.5] * config.channels,
     }
