@@ -273,7 +273,9 @@ def load(
 
     Known names, such as "Ti_16-384", are downloaded once, with calls of report(done_bytes, total_bytes).
     checkpoint is "best" or "last", for a run. heads is the number of heads, if the file does not state it.
-    Raises UserError if the source is none of these, is damaged, or is a model that tinyvit does not have.
+    If the files beside published weights state the size of photos, the model is one for that size, and
+    at_resolution gives it another. Raises UserError if the source is none of these, is damaged, or is a model
+    that tinyvit does not have.
     """
     if checkpoint not in ("best", "last"):
         raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")

@@ -52,7 +52,7 @@ class PhotoFit:
     def at(self, size: tuple[int, int]) -> PhotoFit:
         """The same for images of another (height, width), with the frame scaled in proportion."""
         sides = zip(self.frame, size, self.size, strict=True)
-        height, width = (round(side * new / old) for side, new, old in sides)
+        height, width = (max(1, round(side * new / old)) for side, new, old in sides)
         return replace(self, frame=(height, width), size=size)
 
 

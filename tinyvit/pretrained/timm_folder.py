@@ -45,7 +45,7 @@ def save_timm(
     description = {
         "architecture": "vit_base_patch16_224",  # all of whose dimensions are replaced
         "num_classes": config.classes,
-        "label_names": classes,
+        "label_names": list(classes),
         "model_args": arguments,
         "pretrained_cfg": photos | {"first_conv": "patch_embed.proj", "classifier": "head"},
     }
