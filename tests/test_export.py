@@ -12,6 +12,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.loading import load_any
 from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -56,6 +57,25 @@ def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
     assert stated["label2id"] == {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}
 
 
+@pytest.mark.parametrize("gelu", ["exact", "tanh"])
+@pytest.mark.parametrize(("pool", "flags"), [("mean", ()), ("token", ("--layout", "timm"))])
+def test_a_folder_for_timm_says_what_the_arrays_cannot(go, tmp_path, pool, gelu, flags):
+    """timm itself opens such folders in tests/golden/test_timm.py."""
+    config, params = random_model(pool=pool, gelu=gelu, image_size=(8, 12), mlp_width=7)
+    whole = Checkpoint(config, params, classes=tuple("abcde"))
+    save_checkpoint(tmp_path / "in.npz", whole)
+    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "out", *flags)
+    assert f'open it with timm.create_model("local-dir:{tmp_path / "out"}", pretrained=True)' in out
+    assert_same(load_weights(tmp_path / "out" / "model.safetensors"), (config, params))
+    assert load_any(str(tmp_path / "out")).classes == tuple("abcde")
+
+
+def test_a_file_for_timm_says_how_its_pixels_are_scaled(go, tmp_path):
+    save_checkpoint(tmp_path / "in.npz", Checkpoint(*random_model(**EXACT)))
+    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "out.safetensors")
+    assert "it expects pixels from -1 to 1 (for timm: mean=0.5, std=0.5)" in out
+
+
 @pytest.mark.parametrize(("name", "said"), [("out.npz", True), ("folder", False)])
 def test_class_names_that_a_format_cannot_hold_are_mentioned(go, trained, tmp_path, name, said):
     _, out, _ = go(export, trained, tmp_path / name)
@@ -75,12 +95,19 @@ def test_a_way_of_fitting_photos_that_a_format_cannot_hold_is_mentioned(go, tmp_
 def test_only_formats_that_can_hold_the_model_are_recommended(go, trained, tmp_path):
     _, out, _ = go(export, trained, tmp_path / "token.npz")
     assert "no place for them, but a folder (OUT without an ending) and an .onnx file do" in out
-    config, params = random_model(pool="mean")
+    config, params = random_model(pre_logits=3)
     fit = PhotoFit("squash", config.image_size, config.image_size)
     save_checkpoint(tmp_path / "in.npz", Checkpoint(config, params, classes=tuple("abcde"), photo_fit=fit))
-    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "mean.npz")
+    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "pre.npz")
     assert "no place for them, but an .onnx file does\n" in out
     assert "(squash, bicubic) is not included; an .onnx file has it\n" in out
+
+
+def test_a_model_with_mean_pooling_is_recommended_a_folder(go, tmp_path):
+    config, params = random_model(pool="mean")
+    save_checkpoint(tmp_path / "in.npz", Checkpoint(config, params, classes=tuple("abcde")))
+    _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "mean.npz")
+    assert "no place for them, but a folder (OUT without an ending) and an .onnx file do" in out
 
 
 def test_names_of_imagenet_are_known_without_being_written(go, tmp_path):
@@ -103,7 +130,11 @@ def test_what_cannot_be_written_is_one_line(go, trained, tmp_path):
     endings = (".safetensors", ".html for a page")
     assert_one_line(go(export, trained, tmp_path / "a.pt"), "a.pt ends in .pt", *endings)
     assert_one_line(go(export, trained, tmp_path / "a.safetensors"), "write an .npz", "neither timm's")
-    assert_one_line(go(export, tmp_path / "mean.npz", tmp_path / "a"), "pool 'mean'", ".npz")
+    to_hugging_face = (tmp_path / "mean.npz", tmp_path / "a", "--layout", "hugging_face")
+    assert_one_line(go(export, *to_hugging_face), "pool 'mean'", ".npz", "a folder for timm")
+    assert_one_line(
+        go(export, trained, tmp_path / "a.npz", "--layout", "timm"), "does not suit the layout timm"
+    )
     assert_one_line(go(export, tmp_path / "none", tmp_path / "a"), "is not a run folder")
     assert_one_line(go(export, trained, tmp_path / "there.npz" / "a"), "cannot create the folder")
     assert sorted(tmp_path.iterdir()) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data.photo_fit import fit_for
@@ -10,10 +11,10 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
-from tinyvit.pretrained.fitting import fits_hugging_face
+from tinyvit.pretrained.fitting import fits_hugging_face, fits_timm
 from tinyvit.pretrained.loading import check_has_head, class_names
 from tinyvit.pretrained.replacing import check_replaceable
-from tinyvit.pretrained.save import check_free
+from tinyvit.pretrained.save import check_free, folder_layout
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
 from tinyvit.shell.flags import (
@@ -35,9 +36,10 @@ The ending of OUT decides the format:
                     and epsilon 1e-6, or as Hugging Face does, if it has exact
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
-                    GELU and epsilon, but not for a model trained with
-                    --pool mean, as the recipes for CIFAR-10 do; this
-                    format and the next keep the names of the classes
+                    GELU and epsilon; or, for a model trained with
+                    --pool mean, as the recipes for CIFAR-10 do, one that
+                    timm's create_model opens, for any GELU; these formats
+                    and the next keep the names of the classes
   NAME.onnx         the model itself, any that classifies, for onnxruntime and
                     other programs. Its input is `images`, uint8 pixels (batch,
                     height, width, 3), its outputs `logits` and `probabilities`
@@ -75,12 +77,18 @@ def main(args: argparse.Namespace) -> None:
     if as_page:
         export_page(args, model)
         return
-    model.save(args.out, "official" if args.out.suffix.lower() == ".npz" else None)
+    ending = args.out.suffix.lower()
+    layout = args.layout or {".npz": "official", "": folder_layout(model.config, model.photo_fit)}.get(ending)
+    model.save(args.out, layout)
     print(f"wrote {args.out}: {model.params.count:,} parameters")
+    if layout == "timm":
+        print(f'open it with timm.create_model("local-dir:{args.out}", pretrained=True)')
+    if ending == ".safetensors":
+        print("it expects pixels from -1 to 1 (for timm: mean=0.5, std=0.5), as its metadata say")
     kept = class_names(str(args.out), model.config.classes)
     fit, usual = (fit_for(model.config.image_size, each) for each in (model.photo_fit, None))
-    has_folder = fits_hugging_face(model.config) and fit.fit != "pad"
-    if model.classes and kept != model.classes and args.out.suffix.lower() != ".onnx":
+    has_folder = fits_timm(model.config) or (fits_hugging_face(model.config) and fit.fit != "pad")
+    if model.classes and kept != model.classes and ending != ".onnx":
         others = "an .onnx file does"
         if has_folder:
             others = "a folder (OUT without an ending) and an .onnx file do"
@@ -88,7 +96,7 @@ def main(args: argparse.Namespace) -> None:
             f"the names of its {len(model.classes)} classes are not included, since this format has no place "
             f"for them, but {others}"
         )
-    if fit.settings != usual.settings and args.out.suffix.lower() in (".npz", ".safetensors"):
+    if replace(fit, library=usual.library) != usual and ending in (".npz", ".safetensors"):
         others = "a folder and an .onnx file have it" if has_folder else "an .onnx file has it"
         print(f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; {others}")
 
@@ -126,6 +134,11 @@ def parser() -> argparse.ArgumentParser:
     add_weights_argument(p)
     p.add_argument(
         "out", type=some_path, metavar="OUT", help="file (.npz, .safetensors, .onnx, .html) or folder"
+    )
+    p.add_argument(
+        "--layout",
+        choices=("hugging_face", "timm"),
+        help="the library that a folder is for (default: hugging_face, or timm if only it has such a model)",
     )
     add_weights_flags(p)
     add_checkpoint_flag(p)

@@ -232,8 +232,7 @@ class Model(core.Model, Looking):
         """One photo as the model sees it, uint8 (H, W, 3)."""
         if os.path.isdir(path):
             raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
-        settings: dict[str, Any] = self.photo_fit.settings if self.photo_fit else {}
-        return read_photo(path, self.config.image_size, **settings, with_whole=False).view
+        return read_photo(path, self.config.image_size, self.photo_fit, with_whole=False).view
 
     def _labelled(self, images: Images, labels: Labels) -> ImageSet:
         """Images and as many labels, checked."""
@@ -279,7 +278,9 @@ def load(
 
     Known names, such as "Ti_16-384", are downloaded once, with calls of report(done_bytes, total_bytes).
     checkpoint is "best" or "last", for a run. heads is the number of heads, if the file does not state it.
-    Raises UserError if the source is none of these, is damaged, or is a model that tinyvit does not have.
+    If the files beside published weights state the size of photos, the model is one for that size, and
+    at_resolution gives it another. Raises UserError if the source is none of these, is damaged, or is a model
+    that tinyvit does not have.
     """
     if checkpoint not in ("best", "last"):
         raise UserError(f"checkpoint is {checkpoint!r}, expected 'best' or 'last'.")
@@ -287,7 +288,7 @@ def load(
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
     parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
-    return Model(*parts, threads).to(where)
+    return Model(*parts, threads, original=found.original).to(where)
 
 
 def preset(

@@ -6,14 +6,16 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from tinyvit.analysis.attention_map import check_has_attention
 from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.image_files import images_below
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.pictures.attention import SeenPhoto, save_overlays
@@ -71,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
     before = output.errors
     read, seen = _predict(model, paths, args, output)
     readable = len(paths) - (output.errors - before)
-    if photo_settings(model, args.fit)["fit"] == "crop":
+    if chosen_fit(model, args.fit).fit == "crop":
         _say_what_was_cropped(read, output)
     if seen:
         _draw(seen, args.attention)
@@ -137,15 +139,15 @@ def _predict(
     """Predict and print in batches; returns (share lost, path) of the images read, and images to draw."""
     read: list[tuple[float, Path]] = []
     seen: list[Seen] = []
-    fitting = photo_settings(model, args.fit)
-    kept = math.prod(fitting["crop_share"])  # crop_share applies to every photo, so its loss is not reported
+    fit = chosen_fit(model, args.fit)
+    kept = fit.share  # this is cut off every photo, so its loss is not reported
     for start in range(0, len(paths), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
             break
         batch = paths[start : start + BATCH]
         results: list[Photo | UserError] = []
-        for result in read_photos(batch, model.config.image_size, **fitting, with_whole=wanted > 0):
+        for result in read_photos(batch, model.config.image_size, fit, with_whole=wanted > 0):
             output.show_progress(start + len(results), len(paths))
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
@@ -163,13 +165,10 @@ def _predict(
     return read, seen
 
 
-def photo_settings(model: Model, fit: str | None) -> dict[str, Any]:
+def chosen_fit(model: Model, fit: str | None) -> PhotoFit:
     """How photos are fitted: as the files published with the weights say, unless fit is given."""
-    settings = {"fit": "crop", "resample": "bicubic", "crop_share": (1.0, 1.0)}
-    settings |= model.photo_fit.settings if model.photo_fit else {}
-    if fit not in (None, settings["fit"]):
-        settings |= {"fit": fit, "crop_share": (1.0, 1.0)}
-    return settings
+    usual = fit_for(model.config.image_size, model.photo_fit)
+    return usual if fit in (None, usual.fit) else replace(usual, fit=fit, frame=usual.size)
 
 
 def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:

@@ -12,6 +12,8 @@ from tests.data.scenes import BLUE, RED, scene, seen, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
+from tinyvit.data.fitting import fitted
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.errors import UserError
 
@@ -139,8 +141,7 @@ def large_jpeg(path, orientation=1, size=(2403, 1607), **options):
 def test_a_large_jpeg_looks_as_if_it_had_been_decoded_in_full_size(tmp_path, orientation, size):
     full = large_jpeg(tmp_path / "a.jpg", orientation)
     photo = read_photo(tmp_path / "a.jpg", size)
-    shape = (size, size) if isinstance(size, int) else size
-    expected = ImageOps.fit(full, shape[::-1], Image.Resampling.BICUBIC)
+    expected = fitted(fit_for(size, "crop"), full, (0, 0, *full.size))
     assert np.abs(photo.view - np.asarray(expected).astype(int)).mean() < 0.25
     whole = full.resize(photo.whole.shape[1::-1], Image.Resampling.BICUBIC)
     assert np.abs(photo.whole - np.asarray(whole).astype(int)).mean() < 1
@@ -190,9 +191,9 @@ def test_a_jpeg_is_reduced_only_as_far_as_neither_view_nor_whole_shows_it(
     assert max(decoded[0][0].size) == longest
 
 
-def test_a_small_jpeg_gives_the_bits_that_it_always_gave(tmp_path):
+def test_a_small_jpeg_is_decoded_in_full(tmp_path):
     scene(700, 500).save(tmp_path / "a.jpg")
-    expected = ImageOps.fit(Image.open(tmp_path / "a.jpg"), (48, 48), Image.Resampling.BICUBIC)
+    expected = fitted(fit_for(48, "crop"), Image.open(tmp_path / "a.jpg"), (0, 0, 700, 500))
     np.testing.assert_array_equal(seen(tmp_path / "a.jpg", 48), expected)
 
 

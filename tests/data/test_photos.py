@@ -1,16 +1,19 @@
 """What a model is shown of a photo: fitted to its shape, with the box of what it saw; and many at a time."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageOps
+from PIL import Image
 
 from tests.data.scenes import BLUE, GREY, RED, scene, seen, taken
 from tests.helpers import seeds
-from tinyvit.data.fitting import FILTERS, FITS, Fitting, fitted
+from tinyvit.data import fitting
+from tinyvit.data.fitting import fitted
+from tinyvit.data.photo_fit import FILTERS, FITS, PhotoFit
 from tinyvit.data.photos import LONGEST, read_photo, read_photos
 from tinyvit.errors import UserError
 
@@ -32,15 +35,90 @@ def test_crop_scales_the_shorter_side_and_keeps_the_centre(tmp_path):
     assert (view[:, 2:-2] == BLUE).all()  # at the cut itself the red beyond shines through
 
 
-@given(
-    size=st.tuples(st.integers(1, 90), st.integers(1, 90)),
-    model=st.tuples(st.integers(1, 40), st.integers(1, 40)),
-    seed=seeds(),
-)
-def test_crop_gives_the_bits_that_models_were_trained_on(size, model, seed):
-    image = scene(*size, seed)
-    view = fitted(Fitting(*model), image, (0, 0, *size))
-    assert view.tobytes() == ImageOps.fit(image, model, Image.Resampling.BICUBIC).tobytes()
+def padded(pixels, before, size, colour):
+    """Pixels (h, w, 3) in an image of that (height, width) at least, after that many rows and columns."""
+    height, width = (max(pair) for pair in zip(pixels.shape, size, strict=False))
+    whole = np.full((height, width, 3), colour, np.uint8)
+    whole[before[0] :, before[1] :][: pixels.shape[0], : pixels.shape[1]] = pixels
+    return whole
+
+
+def as_in_transformers(image, fit):
+    """get_resize_output_image_size, resize and center_crop of transformers.image_transforms."""
+    height, width = fit.frame
+    if fit.fit == "crop":
+        short, long = sorted(image.size)
+        new = height, int(height * long / short)
+        width, height = new if image.width <= image.height else new[::-1]
+    pixels = np.asarray(image.resize((width, height), Image.Resampling.BICUBIC))
+    tops = [(n - c) // 2 for n, c in zip((height, width), fit.size, strict=True)]
+    pixels = padded(pixels, [max(0, -top) for top in tops], fit.size, 0)
+    top, left = (max(0, top) for top in tops)
+    return pixels[top : top + fit.size[0], left : left + fit.size[1]]
+
+
+def as_in_timm(image, fit):
+    """Resize and CenterCrop of torchvision, or ResizeKeepRatio and CenterCropOrPad of timm."""
+    height, width = fit.frame
+    if fit.fit == "crop" and height == width:
+        short, long = sorted(image.size)
+        new = height, int(height * long / short)
+        width, height = new if image.width <= image.height else new[::-1]
+    elif fit.fit != "squash":
+        ratios = image.height / height, image.width / width
+        ratio = min(ratios) if fit.fit == "crop" else max(ratios)
+        width, height = (max(1, round(side / ratio)) for side in image.size)
+    pixels = np.asarray(image.resize((width, height), Image.Resampling.BICUBIC))
+    before = [max(0, (c - n) // 2) for n, c in zip((height, width), fit.size, strict=True)]
+    pixels = padded(pixels, before, fit.size, fit.border if fit.fit == "pad" else 0)
+    top, left = (round((n - c) / 2.0) for n, c in zip(pixels.shape, fit.size, strict=False))
+    return pixels[top : top + fit.size[0], left : left + fit.size[1]]
+
+
+SIDES = st.tuples(st.integers(1, 40), st.integers(1, 40))
+
+
+@given(photo=st.tuples(st.integers(1, 90), st.integers(1, 90)), size=SIDES, data=st.data(), seed=seeds())
+def test_photos_are_fitted_byte_for_byte_as_the_libraries_do(photo, size, data, seed):
+    image = scene(*photo, seed)
+    square = st.integers(1, 60).map(lambda side: (side, side))
+    for library, rule, fits in (
+        ("transformers", as_in_transformers, ("crop", "squash")),
+        ("timm", as_in_timm, FITS),
+    ):
+        kind = data.draw(st.sampled_from(fits))
+        frame = data.draw(square if (library, kind) == ("transformers", "crop") else square | SIDES)
+        fit = PhotoFit(kind, frame, size, "bicubic", library, border=(124, 116, 104))
+        np.testing.assert_array_equal(fitted(fit, image, (0, 0, *photo)), rule(image, fit))
+
+
+def test_tinyvits_own_crop_is_the_one_of_transformers():
+    image = scene(90, 61)
+    views = [
+        fitted(PhotoFit("crop", (20, 20), (20, 20), "bicubic", name), image, (0, 0, 90, 61))
+        for name in ("tinyvit", "transformers")
+    ]
+    assert views[0].tobytes() == views[1].tobytes()
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_a_large_jpeg_is_decoded_in_full_where_a_library_would(tmp_path, orientation):
+    image = scene(2403, 1607)
+    image.save(tmp_path / "a.jpg", exif=taken(image, orientation), quality=92)
+    fit = PhotoFit("crop", (36, 36), (32, 32), "bicubic", "transformers")
+    upright = Image.open(tmp_path / "a.jpg")
+    upright = upright.transpose(Image.Transpose.ROTATE_270) if orientation == 6 else upright
+    expected = as_in_transformers(upright, fit)
+    np.testing.assert_array_equal(read_photo(tmp_path / "a.jpg", 32, fit).view, expected)
+    assert (read_photo(tmp_path / "a.jpg", 32, replace(fit, library="tinyvit")).view != expected).any()
+
+
+def test_a_thin_photo_is_not_blown_up_whole(monkeypatch):
+    """Its resized whole would have millions of pixels, of which the model sees the middle ones."""
+    image, fit = scene(3, 300), PhotoFit("crop", (40, 40), (30, 50))
+    expected = np.asarray(fitted(fit, image, (0, 0, 3, 300))).astype(int)
+    monkeypatch.setattr(fitting, "_LARGE", 1000)
+    assert np.abs(np.asarray(fitted(fit, image, (0, 0, 3, 300))) - expected).mean() < 1
 
 
 @pytest.mark.parametrize(
@@ -76,31 +154,13 @@ def test_fits_agree_on_a_photo_of_the_models_shape(tmp_path):
     np.testing.assert_array_equal(squash, crop)
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_a_crop_share_cuts_a_margin_off_on_all_sides(tmp_path, fit):
-    image = scene(80, 80)
-    image.save(tmp_path / "a.png")
-    image.crop((10, 10, 70, 70)).save(tmp_path / "inner.png")
-    expected = read_photo(tmp_path / "inner.png", 15, fit).view
-    view = read_photo(tmp_path / "a.png", 15, fit, crop_share=(0.75, 0.75)).view
-    assert np.abs(view.astype(int) - expected)[2:-2, 2:-2].max() <= 1  # beyond the edges shines in
-
-
-def test_a_frame_may_have_another_shape_than_the_image_cut_out_of_it(tmp_path):
-    """As Hugging Face does for 32 x 64: the photo covers 64 x 64, of which the middle rows are taken."""
-    image = scene(100, 100)
-    image.save(tmp_path / "a.png")
-    expected = np.asarray(image.resize((64, 64), Image.Resampling.BICUBIC))[16:48]
-    view = read_photo(tmp_path / "a.png", (32, 64), crop_share=(0.5, 1.0)).view
-    assert np.abs(view.astype(int) - expected).max() <= 1
-
-
 @pytest.mark.parametrize("resample", FILTERS)
 def test_the_resize_filter_can_be_chosen(tmp_path, resample):
     image = scene(60, 60)
     image.save(tmp_path / "a.png")
     expected = image.resize((16, 16), Image.Resampling[resample.upper()])
-    np.testing.assert_array_equal(read_photo(tmp_path / "a.png", 16, resample=resample).view, expected)
+    fit = PhotoFit("crop", (16, 16), (16, 16), resample)
+    np.testing.assert_array_equal(read_photo(tmp_path / "a.png", 16, fit).view, expected)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +168,17 @@ def test_the_resize_filter_can_be_chosen(tmp_path, resample):
     [
         {"fit": "stretch"},
         {"resample": "cubic"},
-        {"crop_share": (0, 1)},
-        {"crop_share": (1, 1.1)},
-        {"size": 0},
+        {"library": "torch"},
+        {"frame": (0, 4)},
+        {"size": (4, 0)},
+        {"size": (4,)},
+        {"border": (0, 256, 0)},
+        {"border": (0, 0)},
     ],
 )
-def test_a_fitting_that_does_not_exist_is_a_mistake_of_the_program(tmp_path, wrong):
-    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+def test_a_fit_that_does_not_exist_is_a_mistake_of_the_program(wrong):
     with pytest.raises(ValueError, match="expected"):
-        read_photo(tmp_path / "a.png", **({"size": 4} | wrong))
+        PhotoFit(**({"fit": "crop", "frame": (4, 4), "size": (4, 4)} | wrong))
 
 
 def test_a_fine_pattern_is_averaged_not_sampled(tmp_path):
@@ -151,7 +213,7 @@ def test_the_box_is_what_the_model_saw_of_the_whole_photo(tmp_path, fit, box, lo
 
 def test_the_box_is_in_pixels_of_the_shrunk_photo(tmp_path):
     scene(2400, 3000).save(tmp_path / "a.png")
-    photo = read_photo(tmp_path / "a.png", 32, crop_share=(0.5, 0.5))
+    photo = read_photo(tmp_path / "a.png", 32, PhotoFit("crop", (64, 64), (32, 32)))
     assert photo.whole.shape == (LONGEST, 800, 3)
     assert photo.box == pytest.approx((200, 300, 600, 700))
     assert photo.lost == pytest.approx(0.8)

@@ -1,10 +1,12 @@
 """tinyvit against transformers, through the files that transformers writes."""
 
+import importlib
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from tests.data.scenes import seen
+from tests.data.scenes import scene
 from tests.golden.library_answers import (
     HERE,
     TOLERANCE,
@@ -17,6 +19,9 @@ from tests.golden.library_answers import (
 )
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
+from tinyvit import load
+from tinyvit.data import read_photo
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import ViTConfig, forward
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights
@@ -88,19 +93,40 @@ def test_hugging_face_opens_a_folder_of_ours(change, tmp_path):
     assert theirs.config.id2label == dict(enumerate("abcde"))
 
 
-@pytest.mark.parametrize("photo", [(300, 200), (97, 131), (200, 250)])
-def test_hugging_face_prepares_photos_as_tinyvit_does(photo, tmp_path):
-    """But for the rounding of the longer side to whole pixels, before its ends are cut off."""
+@pytest.mark.parametrize("fit", ["crop", "squash"])
+@pytest.mark.parametrize("photo", [(300, 200), (97, 131), (200, 251)])
+def test_hugging_face_prepares_photos_as_tinyvit_does(photo, fit, tmp_path):
+    """With Pillow; torchvision, which they prefer if it is installed, rounds a few greys otherwise."""
     transformers = pytest.importorskip("transformers", reason="needs transformers and PyTorch")
     config, params = random_model(image_size=24)
-    save_hugging_face(tmp_path / "model", config, params, "abcde")
-    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
-    Image.fromarray(pixels).resize(photo, Image.Resampling.BICUBIC).save(tmp_path / "photo.png")
-    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model")
-    theirs = processor(images=Image.open(tmp_path / "photo.png"), return_tensors="np")["pixel_values"]
-    ours = seen(tmp_path / "photo.png", 24) / 127.5 - 1
-    squashed = Image.open(tmp_path / "photo.png").resize((24, 24), Image.Resampling.BICUBIC)
-    difference = np.abs(ours - theirs[0].transpose(1, 2, 0)).mean()
-    assert difference < 0.1 * np.abs(ours - (np.asarray(squashed) / 127.5 - 1)).mean()
-    if photo == (300, 200):  # which becomes 36 x 24: nothing to round
-        assert difference < 1e-6
+    fit = None if fit == "crop" else PhotoFit(fit, (27, 27), (24, 24))
+    save_hugging_face(tmp_path / "model", config, params, "abcde", fit)
+    scene(*photo).save(tmp_path / "photo.png")
+    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model", backend="pil")
+    theirs = processor(
+        Image.open(tmp_path / "photo.png"), return_tensors="np", do_rescale=False, do_normalize=False
+    )
+    ours = read_photo(tmp_path / "photo.png", 24, fit).view
+    np.testing.assert_array_equal(ours, theirs["pixel_values"][0].transpose(1, 2, 0))
+
+
+def test_dinov2_runs_at_the_size_of_its_photos(tmp_path):
+    """Its table of positions is for another size, and the published answer is for that of the photos."""
+    transformers = pytest.importorskip("transformers", reason="needs transformers and PyTorch")
+    torch = pytest.importorskip("torch")
+    randomise = importlib.import_module("tests.golden.torch_library").randomise
+    settings = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "patch_size": 4}
+    theirs = randomise(
+        transformers.Dinov2Model(transformers.Dinov2Config(**settings, image_size=36)), 1
+    ).eval()
+    theirs.save_pretrained(tmp_path)
+    (tmp_path / "preprocessor_config.json").write_text(
+        '{"image_processor_type": "BitImageProcessor", "size": {"shortest_edge": 20}, "crop_size": 16, '
+        '"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}'
+    )
+    scene(97, 131).save(tmp_path / "photo.png")
+    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path, backend="pil")
+    with torch.no_grad():
+        found = theirs(**processor(Image.open(tmp_path / "photo.png"), return_tensors="pt"))
+    ours = load(tmp_path).features(tmp_path / "photo.png")
+    assert error(ours, found.last_hidden_state[:, 0].numpy()) < TOLERANCE["float32"]

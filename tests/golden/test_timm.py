@@ -1,9 +1,13 @@
 """tinyvit against timm, through timm's own names."""
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from tests.data.scenes import scene
 from tests.golden.library_answers import (
     HERE,
     TOLERANCE,
@@ -14,9 +18,15 @@ from tests.golden.library_answers import (
     gradients_of_file,
     logits_of_file,
 )
+from tests.helpers import random_batch
+from tests.pretrained.checkpoints import random_model
+from tinyvit.data import read_photo
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights
+from tinyvit.pretrained.loading import load_any
 from tinyvit.pretrained.safetensors import read_safetensors
+from tinyvit.pretrained.timm_folder import save_timm
 from tinyvit.pretrained.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
@@ -82,3 +92,33 @@ def test_gradients_through_a_folded_layer_scale_are_those_of_pytorch(dtype):
             ours[f"{layer}.weight"] = dweight * file[gamma][:, None]
             ours[f"{layer}.bias"] = dbias * file[gamma]
     assert_gradients_agree(ours, found, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    "change", [{"pool": "mean"}, {"pool": "mean", "gelu": "exact", "mlp_width": 7}, {}], ids=str
+)
+def test_timm_opens_a_folder_of_ours(change, tmp_path):
+    timm = pytest.importorskip("timm", reason="needs timm and PyTorch")
+    torch = pytest.importorskip("torch")
+    config, params = random_model(image_size=(8, 12), **change)
+    save_timm(tmp_path / "model", config, params, "abcde")
+    theirs = timm.create_model(f"local-dir:{tmp_path / 'model'}", pretrained=True).eval()
+    images, _ = random_batch(config, 3, np.random.default_rng(0), "float32")
+    with torch.no_grad():
+        logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).numpy()
+    assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
+    assert theirs.pretrained_cfg["label_names"] == list("abcde")
+
+
+@pytest.mark.parametrize("fit", ["crop", "squash", "pad"])
+@pytest.mark.parametrize("photo", [(300, 200), (97, 131), (200, 251)])
+def test_timm_prepares_photos_as_tinyvit_does(photo, fit, tmp_path):
+    data = pytest.importorskip("timm.data", reason="needs timm and PyTorch")
+    config, params = random_model(image_size=24)
+    save_timm(tmp_path / "model", config, params, "abcde", PhotoFit(fit, (27, 27), (24, 24)))
+    scene(*photo).save(tmp_path / "photo.png")
+    cfg = json.loads((tmp_path / "model" / "config.json").read_text())["pretrained_cfg"]
+    prepare = data.create_transform(**data.resolve_data_config(cfg, pretrained_cfg=cfg), normalize=False)
+    theirs = prepare(Image.open(tmp_path / "photo.png")).numpy().transpose(1, 2, 0)
+    ours = read_photo(tmp_path / "photo.png", 24, load_any(str(tmp_path / "model")).photo_fit).view
+    np.testing.assert_array_equal(ours, theirs)

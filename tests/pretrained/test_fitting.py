@@ -5,12 +5,13 @@ import pytest
 from tests.pretrained.checkpoints import random_model
 from tinyvit.errors import UserError
 from tinyvit.pretrained.official import to_official
-from tinyvit.pretrained.torch_names import to_hugging_face, to_torch_names
+from tinyvit.pretrained.torch_names import to_hugging_face, to_timm, to_torch_names
 
 WRITERS = {
     "an .npz file in the official layout": to_official,
     "a .safetensors file": to_torch_names,
     "a folder for Hugging Face": to_hugging_face,
+    "a folder for timm": to_timm,
 }
 READOUTS = [{}, {"pool": "mean"}, {"pre_logits": 3}]
 RESNETS = [None, "official", "timm"]
@@ -33,7 +34,8 @@ def test_the_formats_that_are_suggested_are_those_that_can_hold_the_model(gelu, 
 def test_the_advice_is_a_sentence():
     message = _refusal(to_torch_names, *random_model())
     assert message.endswith(
-        "Instead, write an .npz file in the official layout, a folder for Hugging Face or an .onnx file."
+        "Instead, write an .npz file in the official layout, a folder for Hugging Face, a folder for timm or "
+        "an .onnx file."
     )
 
 

@@ -180,7 +180,7 @@ def test_positions_are_resized_as_by_the_library_that_the_weights_are_from(tmp_p
 
 def test_how_photos_are_resized_is_read_beside_the_weights(tmp_path):
     model = random_model()
-    fit = PhotoFit("squash", (10, 12), (8, 8), "bilinear")
+    fit = PhotoFit("squash", (10, 12), (8, 8), "bilinear", "transformers")
     save_hugging_face(tmp_path / "folder", *model, "abcde", fit)
     save_official(tmp_path / "a.npz", *model)
     assert load_any(str(tmp_path / "folder")).photo_fit == fit
@@ -188,7 +188,33 @@ def test_how_photos_are_resized_is_read_beside_the_weights(tmp_path):
     assert load_any(str(tmp_path / "a.npz")).photo_fit is None
 
 
-@pytest.mark.parametrize("fit", [None, PhotoFit("pad", (10, 12), (8, 8), "lanczos")])
+def test_photos_decide_the_size_of_a_model_whose_positions_are_for_another(tmp_path):
+    """As with DINOv2, whose table is for images of 518 pixels, and its photos are made at 224."""
+    config, params = random_model(image_size=36, gelu="exact")
+    fit = PhotoFit("crop", (20, 20), (16, 16))
+    save_hugging_face(tmp_path / "folder", config, params, "abcde", fit)
+    stated = json.loads((tmp_path / "folder" / "preprocessor_config.json").read_text())
+    stated |= {"size": {"shortest_edge": 20}, "crop_size": {"height": 16, "width": 16}}
+    (tmp_path / "folder" / "preprocessor_config.json").write_text(json.dumps(stated))
+    model = load_any(str(tmp_path / "folder"))
+    assert model.photo_fit == replace(fit, library="transformers")
+    for side in (16, 24, 36):  # always from what was published, never by way of 16
+        expected = at_image_size(Model(config, params), side, "bicubic")
+        assert_same_model(at_resolution(model, side), expected.config, expected.params)
+    assert model.config.image_size == (16, 16)
+    (tmp_path / "folder" / "preprocessor_config.json").unlink()
+    assert load_any(str(tmp_path / "folder")).config.image_size == (36, 36)
+
+
+def test_photos_of_a_size_that_patches_do_not_cover_are_refused(tmp_path):
+    save_hugging_face(tmp_path / "a", *random_model(), "abcde")
+    (tmp_path / "a" / "preprocessor_config.json").write_text('{"size": 9}')
+    assert "images of 9 x 9 pixels, which patches of 4 x 4 do not cover" in complaint(
+        load_any, str(tmp_path / "a")
+    )
+
+
+@pytest.mark.parametrize("fit", [None, PhotoFit("pad", (10, 12), (8, 8), "lanczos", "timm", (1, 2, 3))])
 @pytest.mark.parametrize("method", ["corners", "bicubic"])
 def test_a_checkpoint_keeps_what_is_particular_to_the_library(tmp_path, fit, method):
     model = replace(Model(*random_model()), position_resize=method)
@@ -198,6 +224,17 @@ def test_a_checkpoint_keeps_what_is_particular_to_the_library(tmp_path, fit, met
     assert ("origin" in names_in_npz(tmp_path / "a.npz")) == (fit is not None or method != "corners")
 
 
+def test_how_photos_were_fitted_is_read_from_checkpoints_of_before(tmp_path):
+    """They do not say whose rounding is followed."""
+    model = Model(*random_model())
+    save_model(model, tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = {name: file[name] for name in file if name != "sealed"}
+    fit = {"fit": "crop", "frame": [10, 12], "size": [8, 8], "resample": "box"}
+    np.savez(tmp_path / "b.npz", **arrays, origin=np.array(json.dumps({"photo_fit": fit})))
+    assert load_any(str(tmp_path / "b.npz")).photo_fit == PhotoFit("crop", (10, 12), (8, 8), "box")
+
+
 @pytest.mark.parametrize(
     "origin",
     [
@@ -205,7 +242,9 @@ def test_a_checkpoint_keeps_what_is_particular_to_the_library(tmp_path, fit, met
         '{"position_resize": "up"}',
         '{"photo_fit": {"fit": "crop"}}',
         '{"photo_fit": {"fit": "tear", "frame": [8, 8], "size": [8, 8], "resample": "box"}}',
-        '{"photo_fit": {"fit": "crop", "frame": [8, 8], "size": [9, 9], "resample": "box"}}',
+        '{"photo_fit": {"fit": "crop", "frame": [8, 8], "size": [0, 9], "resample": "box"}}',
+        '{"photo_fit": {"fit": "pad", "frame": [8, 8], "size": [8, 8], "resample": "box", "border": [1]}}',
+        '{"photo_fit": {"fit": "crop", "frame": [8, 8], "size": [8, 8], "resample": "box", "colour": 1}}',
         '{"photo_fit": {"fit": "crop", "frame": [8], "size": [8, 8], "resample": "box"}}',
         '{"photo_fit": {"fit": "crop", "frame": [1' + 400 * "0" + ', 8], "size": [8, 8], "resample": "box"}}',
     ],

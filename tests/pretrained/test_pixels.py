@@ -11,7 +11,9 @@ from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.pixels import PixelScale, for_colour
 from tinyvit.pretrained.preprocessing import read_pixel_scale
+from tinyvit.pretrained.safetensors import read_metadata, write_safetensors
 from tinyvit.pretrained.save import save_safetensors
+from tinyvit.pretrained.torch_names import to_torch_names
 
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
@@ -39,7 +41,7 @@ HUGGING_FACES = {f"image_{name}": value for name, value in IMAGENET.items()}
 )
 def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name, stated, mean, std):
     config, params = random_model(dtype="float64", **HUGGING_FACE)
-    save_safetensors(tmp_path / "model.safetensors", config, params)
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(config, params))
     (tmp_path / name).write_text(json.dumps(stated))
     loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
     pixels = np.random.default_rng(0).random((2, 8, 8, 3))
@@ -47,6 +49,15 @@ def test_a_model_of_other_pixels_computes_what_it_would_on_those(tmp_path, name,
     theirs, _ = forward(loaded, params, (pixels - mean) / std)
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
     assert (adapted["patch.weight"] != params["patch.weight"]).any()
+
+
+def test_a_file_of_ours_states_its_pixels_and_means_them_whatever_lies_beside_it(tmp_path):
+    """As when a fine-tuned model is exported into the folder of the one that it was made from."""
+    config, params = random_model(**HUGGING_FACE)
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(HUGGING_FACES))
+    save_safetensors(path := tmp_path / "ours.safetensors", config, params)
+    assert read_metadata(path)["pixel_mean"] == read_metadata(path)["pixel_std"] == "0.5"
+    assert load_weights(path)[1].flat.tobytes() == params.flat.tobytes()
 
 
 def test_pixels_that_are_neither_rescaled_nor_normalised_go_from_0_to_255(tmp_path):
@@ -91,7 +102,7 @@ def test_a_folder_that_says_nothing(tmp_path):
 )
 def test_a_grey_model_takes_one_number_or_three_alike(tmp_path, stated):
     config, params = random_model(dtype="float64", channels=1, **HUGGING_FACE)
-    save_safetensors(tmp_path / "model.safetensors", config, params)
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(config, params))
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
     loaded, adapted = load_weights(tmp_path / "model.safetensors", heads=3, dtype="float64")
     pixels = np.random.default_rng(0).random((2, 8, 8, 1))
@@ -101,7 +112,8 @@ def test_a_grey_model_takes_one_number_or_three_alike(tmp_path, stated):
 
 
 def test_a_scale_for_other_channels_is_refused(tmp_path):
-    save_safetensors(tmp_path / "model.safetensors", *random_model(channels=1, **HUGGING_FACE))
+    model = random_model(channels=1, **HUGGING_FACE)
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(*model))
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(HUGGING_FACES))
     message = complaint(load_weights, tmp_path / "model.safetensors", heads=3)
     assert "1-channel images, but the files beside it state the pixel scale of 3 channels" in message

@@ -26,6 +26,24 @@ def test_a_model_for_images_of_another_shape_differs_only_in_its_positions(metho
     assert forward(new, resized, images)[0].shape == (2, 5)
 
 
+@every_method
+@pytest.mark.parametrize("position", ["1d", "2d"])
+def test_resized_twice_is_resized_once_and_back_is_the_same(method, position):
+    model = Model(*random_model(position=position, image_size=(8, 12)))
+    once, twice = at_image_size(model, (16, 8), method), at_image_size(model, 24, method)
+    twice = at_image_size(at_image_size(twice, 20), (16, 8), method)
+    assert twice.params.flat.tobytes() == once.params.flat.tobytes()
+    assert at_image_size(twice, (8, 12)).params.flat.tobytes() == model.params.flat.tobytes()
+
+
+def test_positions_that_have_been_trained_are_what_is_resized_next():
+    model = Model(*random_model(pool="mean"))
+    resized = at_image_size(model, 16)
+    resized.params["position"][...] += 1
+    alone = Model(resized.config, resized.params)
+    assert at_image_size(resized, 8).params.flat.tobytes() == at_image_size(alone, 8).params.flat.tobytes()
+
+
 def test_the_class_token_keeps_its_row():
     config, params = random_model()
     resized = at_image_size(Model(config, params), 16).params

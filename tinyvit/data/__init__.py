@@ -17,8 +17,8 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
-from tinyvit.data.fitting import FITS
 from tinyvit.data.folder import Decoding, Note, load_folder
+from tinyvit.data.photo_fit import FITS
 from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes

@@ -1,96 +1,73 @@
 """Which part of a photo a model sees, and resizing that part to the size the model expects.
 
-A photo rarely has the shape that a model expects. The model sees a box around the centre of the photo,
-resized:
-
-    crop      the largest box of the model's shape that fits into the photo
-    pad       the smallest box of the model's shape that contains the photo, with grey around the photo
-    squash    the whole photo, whose proportions are not kept
-
-A crop_share below 1 shrinks the box towards its centre; many published models were evaluated that way. If
-it is not the same for both sides, the box before shrinking has a shape that is not the model's.
+A photo rarely has the shape that a model expects. As in transformers and timm, the whole photo is resized to
+whole pixels, and the image is cut out of its centre at whole pixels; see PhotoFit. To resize exactly the part
+that is seen would not give the same pixels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PIL import Image
 
 from tinyvit.data.decoding import Box
+from tinyvit.data.photo_fit import PhotoFit
 
-FITS = ("crop", "pad", "squash")
-FILTERS = ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos")  # Pillow's names
-GREY = (128, 128, 128)  # of the padding: the middle of the range of pixels
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """How a photo becomes an image of width x height pixels.
-
-    fit is one of FITS, resample one of FILTERS; crop_share, each above 0 and up to 1, are the shares of the
-    box's height and width that the model sees. Anything else raises a ValueError.
-    """
-
-    width: int
-    height: int
-    fit: str = "crop"
-    resample: str = "bicubic"
-    crop_share: tuple[float, float] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        if min(self.width, self.height) < 1:
-            raise ValueError(f"the image size is {self.width} x {self.height}, expected at least 1 x 1")
-        if self.fit not in FITS:
-            raise ValueError(f"fit is {self.fit!r}, expected one of {', '.join(FITS)}")
-        if self.resample not in FILTERS:
-            raise ValueError(f"resample is {self.resample!r}, expected one of {', '.join(FILTERS)}")
-        if not all(0 < share <= 1 for share in self.crop_share):
-            raise ValueError(f"crop_share is {self.crop_share}, expected numbers above 0 and up to 1")
+_LARGE = 1 << 24  # pixels: of a very thin photo, only the part that is seen is resized
 
 
-def seen_box(fitting: Fitting, frame: Box) -> Box:
-    """The box that the model sees of a photo that fills the frame."""
-    left, top, right, bottom = frame
-    width, height = right - left, bottom - top
-    down, across = fitting.crop_share
-    shape = fitting.width / fitting.height * (down / across)
-    if fitting.fit != "squash" and width / height != shape:
-        too_wide = width / height > shape
-        if too_wide == (fitting.fit == "crop"):
-            width = shape * height
-        else:
-            height = width / shape
-    width, height = across * width, down * height
-    left += (right - left - width) * 0.5
-    top += (bottom - top - height) * 0.5
+def resized_size(fit: PhotoFit, frame: Box) -> tuple[int, int]:
+    """Width and height, in whole pixels, to which the photo that fills the frame is resized."""
+    width, height = sides(frame)
+    down, across = fit.frame
+    if fit.fit == "squash":
+        return across, down
+    if fit.fit == "crop" and down == across:  # what is left of a pixel is cut off
+        longer = int(down * max(width, height) / min(width, height))
+        return (down, longer) if width <= height else (longer, down)
+    shrink = (min if fit.fit == "crop" else max)(height / down, width / across)
+    return max(1, round(width / shrink)), max(1, round(height / shrink))  # a thin photo can still be seen
+
+
+def seen_box(fit: PhotoFit, frame: Box) -> Box:
+    """The box that the model sees of a photo that fills the frame; it may extend beyond the frame."""
+    size = resized_size(fit, frame)
+    return moved(_window(fit, size), (0, 0, *size), frame)
+
+
+def fitted(fit: PhotoFit, image: Image.Image, frame: Box) -> Image.Image:
+    """What the model sees of the photo that fills the frame of an image."""
+    size, resample = resized_size(fit, frame), Image.Resampling[fit.resample.upper()]
+    left, top, right, bottom = _window(fit, size)
+    part = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
+    if size[0] * size[1] <= _LARGE:
+        photo = image.resize(size, resample, frame).crop(part)
+    else:
+        box = intersection(moved(part, (0, 0, *size), frame), frame)
+        photo = image.resize((part[2] - part[0], part[3] - part[1]), resample, box)
+    seen = Image.new("RGB", (right - left, bottom - top), fit.border if fit.fit == "pad" else 0)
+    seen.paste(photo, (part[0] - left, part[1] - top))
+    return seen
+
+
+def _window(fit: PhotoFit, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """The box of the image in a photo that has been resized to (width, height), in whole pixels."""
+    height, width = fit.size
+    left, top = (_start(fit, *lengths) for lengths in zip(size, (width, height), strict=True))
     return left, top, left + width, top + height
 
 
-def fitted(fitting: Fitting, image: Image.Image, frame: Box) -> Image.Image:
-    """What the model sees of the photo that fills the frame of an image."""
-    size, resample = (fitting.width, fitting.height), Image.Resampling[fitting.resample.upper()]
-    box = seen_box(fitting, frame)
-    photo = intersection(box, frame)
-    if photo == box:
-        return image.resize(size, resample, box)
-    left, top, right, bottom = (round(edge) for edge in in_pixels_of(size, box, photo))
-    right, bottom = max(right, left + 1), max(bottom, top + 1)  # a thin photo can still be seen
-    padded = Image.new("RGB", size, GREY)
-    padded.paste(image.resize((right - left, bottom - top), resample, photo), (left, top))
-    return padded
+def _start(fit: PhotoFit, length: int, side: int) -> int:
+    """Where a side of the image starts along that length; negative if the photo is shorter."""
+    if fit.library == "timm":
+        return round((length - side) / 2) if length > side else -((side - length) // 2)
+    return (length - side) // 2
 
 
-def in_pixels_of(size: tuple[int, int], frame: Box, box: Box) -> Box:
-    """The box in pixel coordinates once the contents of the frame have been resized to (width, height)."""
-    left, top, right, bottom = frame
-    across, down = size[0] / (right - left), size[1] / (bottom - top)
-    return (
-        (box[0] - left) * across,
-        (box[1] - top) * down,
-        (box[2] - left) * across,
-        (box[3] - top) * down,
-    )
+def moved(box: Box, frame: Box, other: Box) -> Box:
+    """The box that lies in the other frame where the given one lies in the frame."""
+    across, down = (new / old for new, old in zip(sides(other), sides(frame), strict=True))
+    left, top = other[0] - frame[0] * across, other[1] - frame[1] * down
+    return left + box[0] * across, top + box[1] * down, left + box[2] * across, top + box[3] * down
 
 
 def intersection(one: Box, other: Box) -> Box:

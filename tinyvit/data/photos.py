@@ -14,7 +14,8 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.decoding import Box, decode, without_pillow_warnings
-from tinyvit.data.fitting import Fitting, area, fitted, in_pixels_of, intersection, seen_box, sides
+from tinyvit.data.fitting import area, fitted, intersection, moved, resized_size, seen_box, sides
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 
 LONGEST = 1000  # the longest side of the whole photo, in pixels
@@ -41,69 +42,53 @@ class Photo:
 
 
 def read_photo(
-    path: Path,
-    size: tuple[int, int] | int,
-    fit: str = "crop",
-    *,
-    resample: str = "bicubic",
-    crop_share: tuple[float, float] = (1.0, 1.0),
-    with_whole: bool = True,
+    path: Path, size: tuple[int, int] | int, fit: PhotoFit | str | None = None, *, with_whole: bool = True
 ) -> Photo:
     """An image file as a Photo with a view of that size: (height, width), or one number for a square.
 
-    fit, resample and crop_share are those of fitting.Fitting. Only the first picture of an animation is read;
-    transparent pixels are shown on white. Raises UserError if there is no such file or it cannot be read.
+    fit is a PhotoFit, or the name of one of tinyvit's own, 'crop' by default. Only the first picture of an
+    animation is read; transparent pixels are shown on white. Raises UserError if there is no such file or it
+    cannot be read.
     """
-    fitting = _fitting(size, fit, resample, crop_share)
     with without_pillow_warnings():
-        return _read(fitting, with_whole, path)
+        return _read(fit_for(size, fit), with_whole, path)
 
 
 def read_photos(
     paths: Iterable[Path],
     size: tuple[int, int] | int,
-    fit: str = "crop",
+    fit: PhotoFit | str | None = None,
     *,
-    resample: str = "bicubic",
-    crop_share: tuple[float, float] = (1.0, 1.0),
     with_whole: bool = True,
 ) -> Generator[Photo | UserError]:
     """What read_photo returns for each path, in order, or the UserError where it would raise one.
 
     Several files are decoded at a time, on threads, but only a few are kept in memory.
     """
-    fitting = _fitting(size, fit, resample, crop_share)
     with without_pillow_warnings():
-        yield from _on_threads(partial(_read_or_error, fitting, with_whole), paths)
+        yield from _on_threads(partial(_read_or_error, fit_for(size, fit), with_whole), paths)
 
 
-def _fitting(
-    size: tuple[int, int] | int, fit: str, resample: str, crop_share: tuple[float, float]
-) -> Fitting:
-    height, width = (size, size) if isinstance(size, int | np.integer) else size
-    return Fitting(width, height, fit, resample, crop_share)
-
-
-def _read(fitting: Fitting, with_whole: bool, path: Path) -> Photo:
-    image, frame = decode(path, partial(_most_reduced, fitting))
-    box, view = seen_box(fitting, frame), np.array(fitted(fitting, image, frame))
+def _read(fit: PhotoFit, with_whole: bool, path: Path) -> Photo:
+    image, frame = decode(path, partial(_most_reduced, fit) if fit.library == "tinyvit" else None)
+    box, view = seen_box(fit, frame), np.array(fitted(fit, image, frame))
     lost = max(0.0, 1 - area(intersection(box, frame)) / area(frame))
     size = _whole_size(frame)
     whole = np.array(image.resize(size, Image.Resampling.BICUBIC, frame)) if with_whole else None
-    return Photo(Path(path), view, whole, in_pixels_of(size, frame, box), lost)
+    return Photo(Path(path), view, whole, moved(box, frame, (0, 0, *size)), lost)
 
 
-def _read_or_error(fitting: Fitting, with_whole: bool, path: Path) -> Photo | UserError:
+def _read_or_error(fit: PhotoFit, with_whole: bool, path: Path) -> Photo | UserError:
     try:
-        return _read(fitting, with_whole, path)
+        return _read(fit, with_whole, path)
     except UserError as error:
         return error
 
 
-def _most_reduced(fitting: Fitting, width: int, height: int) -> float:
+def _most_reduced(fit: PhotoFit, width: int, height: int) -> float:
     """The factor by which a JPEG of that size may be reduced without visible loss in view or whole."""
-    seen_width, seen_height = sides(seen_box(fitting, (0, 0, width, height)))
-    for_view = min(seen_width / fitting.width, seen_height / fitting.height) / _OVERSAMPLING
+    resized = resized_size(fit, (0, 0, width, height))
+    for_view = min(width / resized[0], height / resized[1]) / _OVERSAMPLING
     return max(1.0, min(for_view, max(width, height) / LONGEST))
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,8 +79,7 @@ def _files_among(words: Sequence[Path]) -> list[Path]:
 
 
 def _batches_in(model: Model, paths: Sequence[Path], unread: list[Path]) -> Iterator[list[Example]]:
-    settings: dict[str, Any] = model.photo_fit.settings if model.photo_fit else {}
-    results = read_photos(paths, model.config.image_size, **settings)
+    results = read_photos(paths, model.config.image_size, model.photo_fit)
     names = zip(paths, short_names(paths), strict=True)
     while batch := list(islice(results, BATCH)):
         examples = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
@@ -13,19 +15,29 @@ from tinyvit.model.params import Params
 M = TypeVar("M", bound="Model")
 
 
+class Positions(NamedTuple):
+    """The position embeddings, by name, of a model with that config, and the bytes of the resized ones."""
+
+    config: ViTConfig
+    tables: dict[str, np.ndarray]
+    resized: dict[str, bytes]
+
+
 @dataclass(eq=False)
 class Model:
     """config, params, and classes: the class names in the order of the logits, empty if they are unknown.
 
     position_resize is how the library that the model comes from resizes position embeddings for images of
-    another size (see ops.resize). Raises ValueError if the parts do not match. `tinyvit.Model` extends this
-    class with everything there is to do with a model: predict, features, attention, fit, save.
+    another size (see ops.resize), and original what they were before, if they have been resized. Raises
+    ValueError if the parts do not match. `tinyvit.Model` extends this class with everything there is to do
+    with a model: predict, features, attention, fit, save.
     """
 
     config: ViTConfig
     params: Params
     classes: tuple[str, ...] = ()
     position_resize: str = "corners"
+    original: Positions | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         wanted = {row.name: row.shape for row in layout(self.config)}

@@ -77,7 +77,7 @@ class Params(Mapping):
         on_host = xp is np and array_module(flat) is not np
         return Params(flat.get() if on_host else xp.array(flat), self.rows)
 
-    def carried_over(self, rows: tuple[Row, ...], without: str) -> Params:
+    def carried_over(self, rows: tuple[Row, ...], without: str | tuple[str, ...]) -> Params:
         """Parameters of another table with the values of these; zeros for names that begin with `without`."""
         result = Params.zeros(rows, self.flat.dtype, array_module(self.flat))
         for name in result:

@@ -33,6 +33,11 @@ def fits_hugging_face(config: ViTConfig) -> bool:
     return config.has_token and not config.pre_logits and not config.has_resnet
 
 
+def fits_timm(config: ViTConfig) -> bool:
+    """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
+    return config.eps == TIMM.eps and not config.pre_logits and not config.has_resnet
+
+
 def torch_naming(config: ViTConfig) -> Naming | None:
     """timm's or Hugging Face's, whichever computes as the model does when only its arrays are known."""
     if _computes(TIMM, config) and not misfits_of_hybrid(config):
@@ -52,6 +57,7 @@ def write_instead(config: ViTConfig, padded: bool = False) -> str:
         ("an .npz file in the official layout", fits_official(config) and has_square_images(config)),
         ("a .safetensors file", torch_naming(config) is not None),
         ("a folder for Hugging Face", fits_hugging_face(config) and not padded),
+        ("a folder for timm", fits_timm(config)),
         ("an .onnx file", True),
     ]
     *first, last = [name for name, fits in others if fits]

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import flush_folder, write_atomically
@@ -37,16 +39,22 @@ def save_hugging_face(
             "photos for this model are padded, and Hugging Face's processors do not pad. Instead, "
             f"{write_instead(config, padded=True)}"
         )
+    files = {
+        "config.json": _description(config, classes),
+        "preprocessor_config.json": _preprocessing(config, fit),
+    }
+    write_folder(folder, arrays, files)
+
+
+def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, dict[str, Any]]) -> None:
+    """Create a folder with model.safetensors and files of JSON. Raises UserError if it cannot be created."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(folder)
         with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
-                for name, content in (
-                    ("config.json", _description(config, classes)),
-                    ("preprocessor_config.json", _preprocessing(config, fit)),
-                ):
+                for name, content in files.items():
                     text = json.dumps(content, indent=2) + "\n"
                     write_atomically(beside / name, partial(_write_text, text=text))
             except UserError as error:  # which knows the folder only by its temporary name

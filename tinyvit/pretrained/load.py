@@ -13,7 +13,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.description import is_described_by_timm, read_description
 from tinyvit.pretrained.naming import TIMM
 from tinyvit.pretrained.official import from_official, is_official
-from tinyvit.pretrained.pixels import adapt_to_pixel_scale
+from tinyvit.pretrained.pixels import OWN_PIXELS, adapt_to_pixel_scale
 from tinyvit.pretrained.preprocessing import read_pixel_scale
 from tinyvit.pretrained.safetensors import (
     names_in_safetensors,
@@ -48,7 +48,8 @@ def load_weights(
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
-    known = _own_metadata(read_metadata(path)) if ending == ".safetensors" else {}
+    metadata = read_metadata(path) if ending == ".safetensors" else {}
+    known = _own_metadata(metadata)
     if heads not in (None, known.get("heads", heads)):
         raise UserError(f"{path} itself states that it has {known['heads']} heads: omit heads (--heads).")
     description = path.with_name("config.json")
@@ -56,7 +57,7 @@ def load_weights(
     known |= {key: value for key, value in given.items() if value is not None}
     config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
     scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
-    if scale is not None:
+    if scale is not None and not OWN_PIXELS.items() <= metadata.items():
         adapt_to_pixel_scale(config, params, scale, str(path))
     return config, params
 

@@ -24,6 +24,7 @@ from tinyvit.pretrained.load import is_by_tinyvit, load_weights, usual_position_
 from tinyvit.pretrained.pixels import for_colour
 from tinyvit.pretrained.preprocessing import read_preprocessing
 from tinyvit.pretrained.resize import at_image_size
+from tinyvit.pretrained.torch_names import check_whole_patches
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder, has_checkpoint
 
@@ -43,7 +44,8 @@ def load_any(
 
     Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
     heads, if the file does not state it; checkpoint is the one to use, for a run. A model for grey images is
-    converted to one for colour images that uses their grey values. Raises UserError if the source is none of
+    converted to one for colour images that uses their grey values. If the files beside published weights
+    state the size of photos, the model is one for that size. Raises UserError if the source is none of
     these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
     """
     with np.errstate(all="ignore"):  # what overflows is found below
@@ -99,9 +101,13 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
         classes = found.classes or _names_in_run(path, found)
         return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
-    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
     config, params = load_weights(path, heads)
-    return Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
+    model = Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
+    if fit is None or config.has_resnet:
+        return model
+    check_whole_patches(fit.size, config.patch_size, source)
+    return at_image_size(model, fit.size)
 
 
 def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ _MEANING = """\
 A Vision Transformer, hybrid or ResNet of tinyvit. Give it RGB pixels from 0 to 255 as uint8 (batch, height, \
 width, channels); it normalises them itself. Metadata: `classes`, a JSON list of their names in the order of \
 the logits, and `photos`, how a photo of any size becomes an image: it is scaled to cover (crop), fit into \
-(pad) or fill (squash) the frame (height, width), whose centre, of that size, is cut out."""
+(pad, on the colour border) or fill (squash) the frame (height, width), whose centre, of that size, is cut \
+out, both at whole pixels, with the rounding of that library (tinyvit's is that of transformers)."""
 
 
 def save_onnx(

@@ -19,6 +19,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
 
+OWN_PIXELS = {"pixel_mean": "0.5", "pixel_std": "0.5"}  # from -1 to 1, in the metadata of a file
 _GREY = np.array([0.299, 0.587, 0.114])
 
 

@@ -17,9 +17,10 @@ from typing import cast
 
 import numpy as np
 
+from tinyvit.backend import array_module, to_numpy
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, layout
-from tinyvit.model.model import M
+from tinyvit.model import ViTConfig, layout
+from tinyvit.model.model import M, Positions
 from tinyvit.ops.resize import resize_images, resize_matrix
 
 
@@ -41,8 +42,10 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
     """The same model for images of another size: only the position embedding changes, if there is one.
 
     Its parameters are its own even where none changes, so that it can be trained without changing the other
-    model. method is one of ops.resize.METHODS; the default is model.position_resize. Raises UserError if the
-    model has relative positions, unless its grid of patches stays the same.
+    model. A position embedding that has been resized, and not trained since, is resized from what it was
+    before, since each time loses a little. method is one of ops.resize.METHODS; the default is
+    model.position_resize. Raises UserError if the model has relative positions, unless its grid of patches
+    stays the same.
     """
     config, params = model.config, model.params
     new = replace(config, image_size=cast(tuple[int, int], image_size))
@@ -54,17 +57,27 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
             f"relative positions cannot be resized: in a grid of another width, the same offset between two "
             f"patches is another distance. Use images of {H} x {W} pixels."
         )
-    resized = Params.zeros(layout(new), params.flat.dtype)
-    for name, values in params.items():
-        resized[name] = _resized(name, values, config, new, method or model.position_resize)
-    return replace(model, config=new, params=resized)
+    tables = {name: to_numpy(params[name]).copy() for name in params if "position" in name}
+    original = model.original
+    if original is None or original.resized != _as_bytes(tables):
+        original = Positions(config, tables, {})
+    method = method or model.position_resize
+    resized = {
+        name: _resized(name, table, original.config, new, method) for name, table in original.tables.items()
+    }
+    result = params.carried_over(layout(new), without=tuple(resized))
+    for name, table in resized.items():
+        result[name] = array_module(result.flat).asarray(table)
+    return replace(model, config=new, params=result, original=original._replace(resized=_as_bytes(resized)))
 
 
-def _resized(name: str, values: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:
-    """A parameter for the new grid of patches; those that are not positions are unchanged."""
+def _as_bytes(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: table.tobytes() for name, table in tables.items()}
+
+
+def _resized(name: str, table: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:
+    """A position embedding for the new grid of patches."""
     if name.endswith("position"):
-        return resize_positions(values, config.grid, new.grid, config.has_token, method)
-    if name.endswith(("position.rows", "position.columns")):
-        size = new.grid[name.endswith("columns")]
-        return (resize_matrix(len(values), size, method) @ values).astype(values.dtype)
-    return values
+        return resize_positions(table, config.grid, new.grid, config.has_token, method)
+    size = new.grid[name.endswith("columns")]
+    return (resize_matrix(len(table), size, method) @ table).astype(table.dtype)

@@ -12,19 +12,22 @@ from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.seal import add_seal
 from tinyvit.model import Model, Params, ViTConfig
-from tinyvit.pretrained.fitting import has_square_images, write_instead
+from tinyvit.pretrained.fitting import fits_hugging_face, fits_timm, has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.official import to_official
 from tinyvit.pretrained.onnx_file import save_onnx
+from tinyvit.pretrained.pixels import OWN_PIXELS
 from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.safetensors import write_safetensors
+from tinyvit.pretrained.timm_folder import save_timm
 from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 
 LAYOUTS = {  # and their endings
     "tinyvit": ".npz", "official": ".npz", "torch": ".safetensors", "onnx": ".onnx", "hugging_face": "",
+    "timm": "",
 }  # fmt: skip
-_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": "hugging_face"}
+_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": ""}
 
 
 def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
@@ -32,16 +35,18 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
     layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
-    model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read; and
-    'hugging_face' is a folder that from_pretrained opens. 'official' and 'torch' drop the names of the
-    classes, and fit, which describes how photos become images for the model. For images that are not square,
-    Hugging Face's processors cannot cut out the same part of a photo: they cut out a smaller one. Raises
-    UserError if path is taken or does not have the ending of the layout, if the layout cannot represent the
-    model, if the model does not have as many names as classes, or if its parameters are not floating-point
-    numbers.
+    model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read;
+    'hugging_face' is a folder that from_pretrained opens, the default for a name without an ending; and
+    'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
+    create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
+    photos become images for the model. For images that are not square, Hugging Face's processors cannot cut
+    out the same part of a photo: they cut out a smaller one. Raises UserError if path is taken or does not
+    have the ending of the layout, if the layout cannot represent the model, if the model does not have as
+    many names as classes, or if its parameters are not floating-point numbers.
     """
     check_free(path)
-    layout = _BY_ENDING[path.suffix.lower()] if layout is None else layout
+    if layout is None:
+        layout = _BY_ENDING[path.suffix.lower()] or folder_layout(model.config, fit)
     if not isinstance(layout, str) or layout not in LAYOUTS:
         raise UserError(f"there is no layout {layout!r}: expected one of {', '.join(LAYOUTS)}.")
     if path.suffix.lower() != LAYOUTS[layout]:
@@ -77,7 +82,13 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     elif layout == "onnx":
         save_onnx(path, config, params, names, fit)
     else:
-        save_hugging_face(path, config, params, names, fit)
+        (save_timm if layout == "timm" else save_hugging_face)(path, config, params, names, fit)
+
+
+def folder_layout(config: ViTConfig, fit: PhotoFit | None) -> str:
+    """The usual layout of a folder: 'hugging_face', unless only 'timm' can hold such a model or fit."""
+    others = fits_hugging_face(config) and not (fit and fit.fit == "pad")
+    return "timm" if fits_timm(config) and not others else "hugging_face"
 
 
 def save_official(path: Path, config: ViTConfig, params: Params) -> None:
@@ -97,11 +108,12 @@ def save_official(path: Path, config: ViTConfig, params: Params) -> None:
 def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
     """Write parameters as safetensors, with timm's names, or Hugging Face's if the model has their epsilon.
 
-    Raises UserError if the model's arithmetic matches neither library.
+    The metadata state what the arrays do not: heads, image_size, and pixel_mean and pixel_std, by which both
+    libraries scale pixels from 0 to 1. Raises UserError if the model's arithmetic matches neither library.
     """
     height, width = config.image_size
     metadata = {"format": "pt", "heads": str(config.heads), "image_size": f"{height}x{width}"}
-    write_safetensors(path, to_torch_names(config, params), metadata)
+    write_safetensors(path, to_torch_names(config, params), metadata | OWN_PIXELS)
 
 
 def check_free(path: Path, more: str = "") -> None:

@@ -38,6 +38,7 @@ from tinyvit.pretrained.fitting import (
     TIMM_RESNET,
     check_others_have_it,
     fits_hugging_face,
+    fits_timm,
     misfits_of_hybrid,
     torch_naming,
     write_instead,
@@ -139,7 +140,7 @@ def from_torch_names(
         **resnet,
     }
     if not resnet:
-        _check_whole_patches(inferred["image_size"], P, source)
+        check_whole_patches(inferred["image_size"], P, source)
     config = described_config(source, inferred | known)
     params = empty_params(table, config, dtype)
     _supply_missing_biases(table, names, config)
@@ -217,6 +218,20 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             f"{config.pre_logits}, only 'token' and 0. Instead, {write_instead(config)}"
         )
     return _named(config, params, HUGGING_FACE)
+
+
+def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
+    """The arrays of a timm checkpoint, whose config.json states GELU and pooling.
+
+    Raises UserError if timm does not support such a model.
+    """
+    check_others_have_it(config)
+    if not fits_timm(config):
+        raise UserError(
+            f"a folder for timm cannot hold eps {config.eps:g}, pre_logits {config.pre_logits} and "
+            f"resnet {config.resnet}, only with 1e-06, 0 and None. Instead, {write_instead(config)}"
+        )
+    return _named(config, params, TIMM)
 
 
 def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
@@ -299,7 +314,7 @@ def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig)
                 table.supply(f"{names.block.format(i)}{layer}.bias", zeros)
 
 
-def _check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
+def check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
     """Raise UserError if patches do not divide the images: timm then passes over what is left at the edge."""
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
     if height % patch_size or width % patch_size:

@@ -153,9 +153,8 @@ def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
         raise ValueError(f"there is no method {method!r} for positions")
     if fit is None:
         return method, None
-    (framed_height, framed_width), (height, width) = fit["frame"], fit["size"]
-    frame, size = (int(framed_height), int(framed_width)), (int(height), int(width))
-    return method, PhotoFit(fit["fit"], frame, size, fit["resample"])
+    numbers = {name: tuple(map(int, fit[name])) for name in ("frame", "size", "border") if name in fit}
+    return method, PhotoFit(**fit | numbers)
 
 
 def _checked_progress(progress: Any) -> dict[str, Any]:
