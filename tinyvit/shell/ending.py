@@ -39,7 +39,8 @@ def ending(name: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head or a pager, has stopped reading
         sys.exit(0)
     except UserError as error:
-        fail(name, str(error))
+        _complain(name, f"error: {error}")
+        sys.exit(2)
     except OSError as error:
         if error.errno in NO_ROOM and not error.filename:  # unlike files, which tell their names
             remedy = "Free some space, or send it elsewhere."

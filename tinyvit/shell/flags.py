@@ -106,7 +106,7 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
     parser.add_argument(
         "--data-url",
         metavar="URL",
-        help="address to download the CIFAR archive from, instead of the official one",
+        help="address to download the CIFAR archive from, instead of several that are tried in turn",
     )
     parser.add_argument(
         "--image-size",

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO, cast
 
+from tinyvit.files.fetching import Speed
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
 
@@ -168,18 +169,22 @@ class Progress:
     def download(self, name: str) -> Callable[[int, int | None], None]:
         """Start showing a download: returns report(done, total), in bytes, with total None if unknown.
 
-        The report of the last byte leaves a line with the size and the time it took.
+        The first report says what is there already. The report of the last byte leaves a line with the size
+        and the time it took.
         """
-        start = self._clock()
+        start, first = self._clock(), -1
+        recent = Speed(0, self._clock)
 
         def report(done: int, total: int | None = None) -> None:
-            seconds = self._clock() - start
-            speed = done / seconds if seconds > 0 else 0.0
-            fields = {"name": self._paint(name, "bold"), "speed": f"{speed / 1e6:.1f} MB/s"}
+            nonlocal first, recent
+            if first < 0:
+                first, recent = done, Speed(done, self._clock)
+            speed, _ = recent.after(done)
+            fields = {"name": self._paint(name, "bold"), "speed": _per_second(speed)}
             if total and done >= total:
-                self._line.stay(
-                    f"{fields['name']}  {total / 1e6:.1f} MB in {duration(seconds)}   {fields['speed']}"
-                )
+                seconds = self._clock() - start
+                average = _per_second((done - first) / seconds if seconds > 0 else 0.0)
+                self._line.stay(f"{fields['name']}  {total / 1e6:.1f} MB in {duration(seconds)}   {average}")
             elif not self._line.is_due():
                 return
             elif total:
@@ -234,3 +239,8 @@ class Progress:
 
     def _paint(self, text: str, style: str) -> str:
         return self._line.paint(text, style)
+
+
+def _per_second(speed: float) -> str:
+    """A speed in bytes a second."""
+    return f"{speed / 1e6:.1f} MB/s" if speed >= 1e6 else f"{speed / 1e3:.0f} kB/s"
