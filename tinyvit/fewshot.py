@@ -52,6 +52,7 @@ def main(args: argparse.Namespace) -> None:
         report=progress.download(name),
         decoding=progress.count("images"),
         note=progress.note,
+        strict=args.strict,
     )
     if args.only:
         dataset = keep_classes(dataset, class_names(args.only, dataset.classes))

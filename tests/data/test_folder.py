@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tinyvit.data import folder, hold_out
 from tinyvit.data.folder import load_folder
 from tinyvit.errors import UserError
 
@@ -51,10 +52,36 @@ def test_classes_whose_names_are_printed_alike_are_refused(tmp_path):
     assert r"contains the folders '\x01' and '\\x01', whose names are printed alike" in str(refused.value)
 
 
-def test_the_test_folder_may_be_called_val(tmp_path):
+@pytest.mark.parametrize("name", ["val", "valid", "validation", "dev", "Test"])
+def test_the_only_other_folder_is_tested_on_whatever_its_name(tmp_path, name):
     make_classes(tmp_path / "train", count=3)
-    make_classes(tmp_path / "val", count=2)
+    make_classes(tmp_path / name, count=2)
+    dataset = load_folder(tmp_path, 8, seed=0)
+    assert len(dataset.test) == 4 and dataset.validation is None
+
+
+@pytest.mark.parametrize("name", ["val", "valid", "validation", "dev"])
+def test_beside_a_test_folder_it_is_for_validation(tmp_path, name):
+    make_classes(tmp_path / "train", count=5)
+    make_classes(tmp_path / name, count=3)
+    make_classes(tmp_path / "test", count=2)
+    dataset = load_folder(tmp_path, 8, seed=0)
+    assert [len(part) for part in (dataset.train, dataset.validation, dataset.test)] == [10, 6, 4]
+    assert "10 to train on, 6 for validation and 4 to test on" in told(tmp_path)[0]
+    with pytest.raises(UserError, match="validation images already: omit --validation"):
+        hold_out(dataset, 2, seed=0)
+
+
+def test_train_alone_is_split(tmp_path):
+    make_classes(tmp_path / "train")
     assert len(load_folder(tmp_path, 8, seed=0).test) == 4
+
+
+def test_folders_of_a_class_are_searched_and_names_of_files_do_not_matter(tmp_path):
+    make_classes(tmp_path, count=5)
+    save(tmp_path / "cat" / "deep" / "er" / "photo", (0, 5, 0), format="PNG")
+    dataset = load_folder(tmp_path, 8, seed=0)
+    assert sorted(origin(dataset.train) + origin(dataset.test))[5] == (0, 5)
 
 
 def test_labels_belong_to_their_images(tmp_path):
@@ -97,18 +124,27 @@ def test_the_digest_tells_other_files_from_the_same_ones_elsewhere(tmp_path):
     assert len(found) == 4
 
 
-@pytest.mark.parametrize("name", [".DS_Store", ".hidden.png", "notes.txt", "labels.json"])
-def test_files_that_are_not_images_are_skipped(tmp_path, name):
-    make_classes(tmp_path, count=5)
-    (tmp_path / "cat" / name).write_text("not an image")
-    (tmp_path / name).write_text("not an image")
+def test_what_is_not_an_image_of_a_class_is_left_out_and_told(tmp_path):
+    make_classes(tmp_path / "train", count=5)
+    make_classes(tmp_path / "test", count=2)
+    plain = load_folder(tmp_path, 8, seed=0)
+    for name in ("labels.csv", "train/cat/notes.txt", "train/cat/b.txt", "train/cat/clip", ".DS_Store"):
+        (tmp_path / name).write_text("not an image")
+    save(tmp_path / "train" / "cat" / ".hidden.png")
+    save(tmp_path / "elsewhere" / "stray.png")
+    (tmp_path / "train" / "emu").mkdir()
+    save(tmp_path / "train" / ".cache" / "one.png")
     dataset = load_folder(tmp_path, 8, seed=0)
-    assert len(dataset.train) + len(dataset.test) == 10
-
-
-def test_a_hidden_folder_is_not_a_class(tmp_path):
-    make_classes(tmp_path, names=("cat", "dog", ".cache"))
-    assert load_folder(tmp_path, 8, seed=0).classes == ("cat", "dog")
+    assert dataset.classes == ("cat", "dog") and dataset.files == plain.files
+    np.testing.assert_array_equal(dataset.train.images, plain.train.images)
+    first, junk, others = told(tmp_path)
+    assert "14 images of 2 classes" in first
+    assert junk == "left out .DS_Store, train/.cache, train/cat/.hidden.png, train/emu"
+    assert others.startswith("skipped 5 other files: 2 .txt, 1 .csv, 1 without an ending, 1 .png (labels.csv")
+    assert dataset.left_out.keys() == {
+        *(".DS_Store", "labels.csv", "elsewhere/stray.png", "train/.cache", "train/emu"),
+        *(f"train/cat/{name}" for name in (".hidden.png", "notes.txt", "b.txt", "clip")),
+    }
 
 
 def test_a_missing_folder_is_named(tmp_path):
@@ -118,47 +154,110 @@ def test_a_missing_folder_is_named(tmp_path):
 
 def test_images_without_class_folders_are_a_users_mistake(tmp_path):
     save(tmp_path / "cat.png")
-    with pytest.raises(UserError, match="contains no folders, expected at least two class folders"):
+    with pytest.raises(
+        UserError, match="contains no folders with images, expected at least two class folders"
+    ):
         load_folder(tmp_path, 8, seed=0)
 
 
 def test_a_single_class_is_a_users_mistake(tmp_path):
     make_classes(tmp_path, names=("cat",))
-    with pytest.raises(UserError, match="only the class 'cat'"):
+    with pytest.raises(UserError, match="only images of the class 'cat'"):
         load_folder(tmp_path, 8, seed=0)
 
 
-def test_a_class_without_images_is_named(tmp_path):
-    make_classes(tmp_path)
-    (tmp_path / "emu").mkdir()
-    with pytest.raises(UserError, match="emu contains no images"):
-        load_folder(tmp_path, 8, seed=0)
-
-
-def test_a_class_too_small_to_split_is_named(tmp_path):
+def test_the_only_image_of_a_class_is_trained_on(tmp_path):
     make_classes(tmp_path)
     save(tmp_path / "emu" / "one.png")
-    with pytest.raises(UserError, match="emu contains a single image"):
-        load_folder(tmp_path, 8, seed=0)
+    dataset = load_folder(tmp_path, 8, seed=0)
+    assert np.bincount(dataset.train.labels).tolist() == [8, 8, 1]
+    assert np.bincount(dataset.test.labels, minlength=3).tolist() == [2, 2, 0]
+    assert told(tmp_path)[1] == "there are no images of 'emu' to test on"
 
 
-@pytest.mark.parametrize("content", [b"", b"not an image", None], ids=["empty", "text", "cut short"])
-def test_a_broken_image_is_named(tmp_path, content):
+def test_labels_go_by_the_names_of_classes_not_by_their_places(tmp_path):
+    make_classes(tmp_path / "train", names=("cat", "dog", "emu"), count=2)
+    make_classes(tmp_path / "test", names=("ant", "x", "emu"), count=2)
+    shutil.rmtree(tmp_path / "test" / "x")
+    dataset = load_folder(tmp_path, 8, seed=0)
+    assert dataset.classes == ("cat", "dog", "emu")
+    assert dataset.test.labels.tolist() == [2, 2] and [red for red, _ in origin(dataset.test)] == [2, 2]
+    assert told(tmp_path)[1:] == [
+        "there are no images of 'cat', 'dog' to test on",
+        "left out 2 images of 'ant', which has none to train on",
+    ]
+
+
+BROKEN = {"empty.png": b"", "text.jpg": b"not an image", "cut.jpg": None}
+
+
+def break_some(folder):
+    for name, content in BROKEN.items():
+        save(folder / name, size=(64, 64))
+        (folder / name).write_bytes((folder / name).read_bytes()[:400] if content is None else content)
+
+
+def test_a_few_damaged_images_are_left_out_and_all_named(tmp_path):
     make_classes(tmp_path)
-    broken = tmp_path / "dog" / "broken.jpg"
-    save(broken, size=(64, 64))
-    broken.write_bytes(broken.read_bytes()[:400] if content is None else content)
-    with pytest.raises(UserError, match=r"dog/broken\.jpg cannot be read as an image"):
+    plain = load_folder(tmp_path, 8, seed=0)
+    break_some(tmp_path / "eel")
+    save(tmp_path / "eel" / "good.png", (20, 0, 0))
+    dataset = load_folder(tmp_path, 8, seed=3)
+    assert len(dataset.train) + len(dataset.test) == len(plain.train) + len(plain.test) + 1
+    for part in (dataset.train, dataset.test):
+        assert [label for label, _ in origin(part)] == part.labels.tolist()
+    lines = [line for line in told(tmp_path, seed=3) if "cannot be read" in line]
+    assert lines[0] == f"left out 3 of 24 images in {tmp_path}, which cannot be read:"
+    for name in BROKEN:
+        assert sum(f"eel/{name} cannot be read as an image (" in line for line in lines) == 1
+        assert f"eel/{name}" in dataset.left_out
+    with pytest.raises(UserError, match="--strict does not allow") as refused:
+        load_folder(tmp_path, 8, seed=3, strict=True)
+    assert all(name in str(refused.value) for name in BROKEN)
+
+
+def test_many_damaged_images_are_refused_and_all_named(tmp_path):
+    make_classes(tmp_path, count=5)
+    break_some(tmp_path / "dog")
+    with pytest.raises(UserError, match=r"3 of 13 images in .* more than 20% of them") as refused:
+        load_folder(tmp_path, 8, seed=0)
+    assert all(f"dog/{name} cannot be read as an image" in str(refused.value) for name in BROKEN)
+
+
+def test_a_class_that_has_nothing_else_is_refused(tmp_path):
+    make_classes(tmp_path)
+    break_some(tmp_path / "eel")
+    with pytest.raises(UserError, match="no image of 'eel' to train on can be read"):
         load_folder(tmp_path, 8, seed=0)
 
 
-@pytest.mark.parametrize("with_emu, without", [("train", "test"), ("test", "train")])
-def test_a_class_that_only_one_side_has_is_named(tmp_path, with_emu, without):
-    make_classes(tmp_path / "train", count=2)
-    make_classes(tmp_path / "test", count=2)
-    save(tmp_path / with_emu / "emu" / "one.png")
-    with pytest.raises(UserError, match=rf"{with_emu} has a class 'emu' that \S*{without} does not have"):
-        load_folder(tmp_path, 8, seed=0)
+def test_decoded_photos_are_kept_until_a_file_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(folder, "LONG", 0.0)
+    photos = tmp_path / "photos"
+    make_classes(photos)
+    break_some(photos / "cat")
+    first = load_folder(photos, 8, seed=0)
+    (kept,) = [line for line in told(photos, seed=1) if "decoded photos" in line]
+    assert kept.startswith("the decoded photos are those of an earlier run, in ")
+    monkeypatch.setattr(folder, "read_photos", None)  # they are not decoded again
+    again = load_folder(photos, 8, seed=0)
+    for part in ("train", "test"):
+        np.testing.assert_array_equal(getattr(again, part).images, getattr(first, part).images)
+        np.testing.assert_array_equal(getattr(again, part).labels, getattr(first, part).labels)
+    assert again.left_out == first.left_out
+    monkeypatch.undo()
+    monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(folder, "LONG", 0.0)
+    save(photos / "dog" / "00.png", (10, 77, 0))
+    changed = load_folder(photos, 8, seed=0)
+    assert (1, 77) in origin(changed.train) + origin(changed.test)
+    assert len(list((tmp_path / "cache" / "photos").iterdir())) == 2  # the former ones have been replaced
+    (damaged,) = (tmp_path / "cache" / "photos").glob("*.npy")
+    damaged.write_bytes(damaged.read_bytes()[:500])
+    assert (1, 77) in origin(load_folder(photos, 8, seed=0).train) + origin(
+        load_folder(photos, 8, seed=0).test
+    )
 
 
 def test_decoding_is_counted_from_the_first_image_to_the_last(tmp_path):
@@ -169,32 +268,16 @@ def test_decoding_is_counted_from_the_first_image_to_the_last(tmp_path):
     assert counts == [(done, 10) for done in range(11)]
 
 
-def told(folder):
+def told(path, seed=0):
     """The lines that load_folder has to say of a folder."""
     lines = []
-    load_folder(folder, 8, 0, note=lines.append)
+    load_folder(path, 8, seed, note=lines.append)
     return lines
 
 
 def test_findings_are_reported(tmp_path):
     make_classes(tmp_path)
     assert told(tmp_path) == [f"{tmp_path}: 20 images of 2 classes, 16 to train on and 4 to test on"]
-
-
-def test_skipped_files_are_counted_wherever_they_are_but_not_hidden_ones(tmp_path):
-    make_classes(tmp_path / "train", count=3)
-    make_classes(tmp_path / "test", count=2)
-    save(tmp_path / "train" / "cat" / "deeper" / "unused.png")
-    save(tmp_path / "elsewhere" / "unused.png")
-    for name in ("labels.csv", "train/cat/notes.txt", ".DS_Store", "test/dog/.hidden.png", ".git/index"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("not an image")
-    (line,) = told(tmp_path)
-    assert line.endswith("10 images of 2 classes, 6 to train on and 4 to test on; skipped 4 other files")
-    (tmp_path / "labels.csv").unlink()
-    (tmp_path / "elsewhere" / "unused.png").unlink()
-    (tmp_path / "train" / "cat" / "notes.txt").unlink()
-    assert told(tmp_path)[0].endswith("skipped 1 other file")
 
 
 def test_classes_that_are_links_to_folders_are_read(tmp_path):
@@ -206,15 +289,3 @@ def test_classes_that_are_links_to_folders_are_read(tmp_path):
         except OSError:
             pytest.skip("this system does not let us make links")
     assert told(tmp_path / "linked")[0].endswith("16 to train on and 4 to test on")
-
-
-def test_the_first_broken_image_is_the_one_that_is_named(tmp_path):
-    make_classes(tmp_path, count=30)
-    for name in ("dog/03.png", "cat/29.png", "dog/04.png", "dog/29.png"):
-        (tmp_path / name).write_text("not an image")
-    with pytest.raises(UserError, match=r"(cat.29|dog.0[34])\.png cannot be read") as first:
-        load_folder(tmp_path, 8, 0)
-    for _ in range(3):
-        with pytest.raises(UserError) as again:
-            load_folder(tmp_path, 8, 0)
-        assert str(again.value) == str(first.value)

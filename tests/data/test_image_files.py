@@ -2,8 +2,9 @@ import os
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from tinyvit.data.image_files import images_below, is_image_name, visible_files
+from tinyvit.data.image_files import files_below, images_below, is_image, is_image_name
 
 
 def touch(folder, *names):
@@ -27,6 +28,29 @@ def test_images_are_known_by_their_extension(name):
 )
 def test_hidden_files_and_what_cannot_be_decoded_are_not_images(name):
     assert not is_image_name(Path("photos") / name)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "TIFF", "WEBP", "AVIF"])
+def test_images_are_known_by_their_content_too(tmp_path, kind):
+    try:
+        Image.new("RGB", (4, 4)).save(tmp_path / "photo", format=kind)
+    except KeyError:
+        pytest.skip(f"this Pillow does not write {kind}")
+    (tmp_path / "notes").write_text("GIF is a format, and BM is not the beginning of this text")
+    assert is_image(tmp_path / "photo") and not is_image(tmp_path / "notes")
+    (tmp_path / "photo").rename(tmp_path / "._photo")
+    assert not is_image(tmp_path / "._photo")
+
+
+def test_what_systems_leave_behind_is_neither_an_image_nor_another_file(tmp_path):
+    junk = ["__MACOSX/._1.png", "b/Thumbs.db", "b/desktop.ini", ".ipynb_checkpoints/1.png", "b/.DS_Store"]
+    touch(tmp_path, "b/a.png", "b/notes.txt", *junk)
+    assert found(tmp_path) == (["b/a.png"], 1)
+    assert {path.relative_to(tmp_path).parts[0] for path in files_below(tmp_path).junk} == {
+        "__MACOSX",
+        ".ipynb_checkpoints",
+        "b",
+    }
 
 
 def test_images_in_folders_below_are_found_and_sorted(tmp_path):
@@ -74,4 +98,4 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, lock):
 def test_an_unreadable_folder_does_not_hide_other_files(tmp_path, lock):
     touch(tmp_path, "a.png", "locked/b.png")
     lock(tmp_path / "locked")
-    assert visible_files(tmp_path) == [tmp_path / "a.png"]
+    assert files_below(tmp_path).images == [tmp_path / "a.png"]

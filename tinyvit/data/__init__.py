@@ -81,6 +81,7 @@ def load_dataset(
     report: Report | None = None,
     decoding: Decoding | None = None,
     note: Note | None = None,
+    strict: bool = False,
 ) -> Dataset:
     """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
 
@@ -89,9 +90,11 @@ def load_dataset(
     that has no test images of its own.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
-    a folder is read; note(line) receives the number of its images and classes, or that CIFAR's
-    files are not the official ones. Raises UserError for an unknown name, for a size or seed that cannot be,
-    or if anything is wrong with the files.
+    a folder is read; note(line) receives what was found in it and left out, or that CIFAR's files are not the
+    official ones. strict refuses a folder with damaged files, which are left out otherwise.
+
+    Raises UserError for an unknown name, for a size or seed that cannot be, or if anything is wrong with the
+    files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
@@ -112,7 +115,7 @@ def load_dataset(
             raise UserError(
                 "--dataset folder needs to know where the images are: specify their folder with --data-dir."
             )
-        return load_folder(Path(data_dir), side, seed, decoding, note)
+        return load_folder(Path(data_dir), side, seed, decoding, note, strict)
     if name == "shapes":
         return make_shapes(seed=seed)
     return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report, note)

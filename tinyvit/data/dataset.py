@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,7 +43,8 @@ class Dataset:
     """Images for training and for testing; label c is called classes[c].
 
     validation, if there is one, was held out from train: use it to choose settings, and test only for the
-    final result. files, if the user may change the files that the images are read from, is a digest of them.
+    final result. files, if the user may change the files that the images are read from, is a digest of them,
+    and left_out has a reason for each file beside them that is not used.
     """
 
     name: str
@@ -52,16 +53,17 @@ class Dataset:
     test: ImageSet
     validation: ImageSet | None = None
     files: str = ""
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
     """The same data with count training images moved to validation, in proportion from every class.
 
     The choice depends only on the seed. Raises UserError unless 1 <= count < the number of training images,
-    or if a class would have none left; and ValueError if the data set already has a validation set.
+    or if a class would have none left, or the data set already has a validation set.
     """
     if dataset.validation is not None:
-        raise ValueError(f"{dataset.name} already has a validation set")
+        raise UserError(f"{dataset.name} has a folder of validation images already: omit --validation.")
     total = len(dataset.train)
     if not 1 <= count < total:
         raise UserError(

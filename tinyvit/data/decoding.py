@@ -80,10 +80,7 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     except MemoryError as error:
         raise UserError(f"{path} does not fit into memory: save it at a smaller size.") from error
     except Exception as error:  # Pillow's decoders raise all kinds of exceptions on damaged files
-        raise UserError(
-            f"{path} cannot be read as an image ({_reason(error)}); "
-            "remove it, or save it again as PNG or JPEG."
-        ) from error
+        raise UserError(f"{path} cannot be read as an image ({_reason(error)}); {_remedy(path)}.") from error
     return rgb, _frame(rgb, reduced, orientation)
 
 
@@ -173,6 +170,12 @@ def _on_white(image: Image.Image) -> Image.Image:
     opaque = Image.new("RGB", image.size, WHITE)
     opaque.paste(rgba, mask=rgba)
     return opaque
+
+
+def _remedy(path: Path) -> str:
+    if path.suffix.lower() in (".heic", ".heif") and "HEIF" not in readable_formats():
+        return "install pillow-heif to read such photos (pip install pillow-heif), or save it again as JPEG"
+    return "remove it, or save it again as PNG or JPEG"
 
 
 def _reason(error: Exception) -> str:

@@ -1,55 +1,77 @@
-"""Recognising image files by name, and finding them in a folder."""
+"""Recognising image files, and finding them in a folder."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from PIL import Image
+
+from tinyvit.files.reading import open_regular
 
 # Formats that Pillow recognises but cannot decode on some or all systems.
 _NO_DECODER = {"BUFR", "GRIB", "HDF5", "MPEG", "WMF"}
 # A program, which Pillow gives to Ghostscript; a wrapper that may hold one; and four that may hold an image
 # far larger than they state.
 _UNSAFE = {"EPS", "IPTC", "FITS", "ICO", "ICNS", "BLP"}
+_PHONES = {".heic", ".heif", ".avif"}  # images even where Pillow lacks a decoder: the user is told which
+# How photos begin, whatever their names: JPEG, PNG, GIF, TIFF of either byte order
+_BEGINNINGS = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*"
+_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis"}  # of HEIF's families
+_JUNK = {"__macosx", "thumbs.db", "ehthumbs.db", "desktop.ini", "$recycle.bin", "@eadir", "lost+found"}
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files in a folder and below it, in sorted order; of a folder that is junk, the folder alone."""
+
+    images: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+    junk: list[Path] = field(default_factory=list)
 
 
 def is_image_name(path: Path) -> bool:
     """Whether a file name is that of a readable image: not hidden, and with an image extension."""
-    return not is_hidden(path) and path.suffix.lower() in _extensions()
+    return not is_junk(path) and path.suffix.lower() in _extensions()
 
 
-def is_hidden(path: Path) -> bool:
-    """Whether a file or folder is hidden: its name starts with a dot."""
-    return path.name.startswith(".")
+def is_image(path: Path) -> bool:
+    """Whether a file is an image by its name or, whatever its name, by its first bytes."""
+    return is_image_name(path) or (not is_junk(path) and _begins_as_image(path))
+
+
+def is_junk(path: Path) -> bool:
+    """Whether a file or folder is hidden, or one that systems leave among the photos of their users."""
+    return path.name.startswith(".") or path.name.lower() in _JUNK
 
 
 def images_below(folder: Path) -> tuple[list[Path], int]:
     """The sorted images in a folder and in the folders below it, and how many other files were skipped.
 
-    Hidden files and folders are neither returned nor counted; links to folders are not followed. Raises
+    Hidden files and other junk are neither returned nor counted; links to folders are not followed. Raises
     OSError if the folder cannot be read.
     """
-    images, skipped = [], 0
-    for path in visible_files(folder, _raise):
-        if is_image_name(path):
-            images.append(path)
-        else:
-            skipped += 1
-    return sorted(images), skipped
+    found = files_below(folder, _raise)
+    return found.images, len(found.others)
 
 
-def visible_files(folder: Path, onerror: Callable[[OSError], None] | None = None) -> list[Path]:
-    """All files in a folder and below it that are neither hidden nor in a hidden folder below it.
-
-    A folder that cannot be read is skipped, and onerror is called with the error.
-    """
-    found = []
+def files_below(folder: Path, onerror: Callable[[OSError], None] | None = None) -> Files:
+    """All files in a folder and below it. A folder that cannot be read is skipped; onerror gets the error."""
+    found = Files()
     for here, folders, names in os.walk(folder, onerror=onerror):
-        folders[:] = [name for name in folders if not is_hidden(Path(name))]  # os.walk enters only these
-        found += [Path(here, name) for name in names if not is_hidden(Path(name))]
+        paths = [Path(here, name) for name in folders]
+        found.junk.extend(path for path in paths if is_junk(path))
+        folders[:] = [path.name for path in paths if not is_junk(path)]  # os.walk enters only these
+        for path in (Path(here, name) for name in names):
+            kind = found.junk if is_junk(path) else found.images if is_image(path) else found.others
+            kind.append(path)
+    for kind in (found.images, found.others, found.junk):
+        kind.sort()
     return found
 
 
@@ -57,14 +79,26 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+def _begins_as_image(path: Path) -> bool:
+    try:
+        with open_regular(path) as file:
+            start = file.read(16)
+    except OSError:
+        return False
+    webp = start[:4] == b"RIFF" and start[8:12] == b"WEBP"
+    return start.startswith(_BEGINNINGS) or webp or (start[4:8] == b"ftyp" and start[8:12] in _BRANDS)
+
+
 @cache
 def readable_formats() -> tuple[str, ...]:
     """The formats of images, as Pillow names them, that can be decoded without risk."""
     Image.init()  # fills Image.OPEN
+    with contextlib.suppress(ImportError):  # optional: photos of Apple's phones
+        import_module("pillow_heif").register_heif_opener()
     return tuple(kind for kind in Image.OPEN if kind not in _NO_DECODER | _UNSAFE)
 
 
 @cache
 def _extensions() -> frozenset[str]:
     formats = Image.registered_extensions().items()
-    return frozenset(name for name, kind in formats if kind in readable_formats())
+    return frozenset(name for name, kind in formats if kind in readable_formats()) | _PHONES

@@ -5,6 +5,7 @@ metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
+left_out.json   files among the user's images that were not used, each with the reason
 samples/        one test image of each of up to ten classes, to try the model on
 patches.png     patches that it was shown and predicted, if it learned without labels
 
@@ -49,6 +50,7 @@ class RunFolder:
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
         self.patches_path = self.path / "patches.png"
+        self.left_out_path = self.path / "left_out.json"
         self.samples_path = self.path / "samples"
         self._claim = Claim(self.path)
         self.only_start = False  # whether the last checkpoint is that of a new run, before its first step
@@ -151,6 +153,16 @@ class RunFolder:
         """Note that the last checkpoint is that of a new run: release deletes it if no other follows."""
         self.only_start = True
         self._claim.add(self.last_path)
+
+    @by_first
+    def write_left_out(self, reasons: dict[str, str]) -> None:
+        """Write left_out.json, if there is anything to write: a reason for each name."""
+        if reasons:
+            text = json.dumps(reasons, indent=2, ensure_ascii=False) + "\n"
+            write_atomically(
+                self.left_out_path, lambda file: file.write(text.encode("utf-8", "surrogateescape"))
+            )
+            self._claim.add(self.left_out_path)
 
     def add_sample(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write a file into samples/, unless it is there; UserError or OSError if it cannot be written."""

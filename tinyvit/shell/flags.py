@@ -109,6 +109,12 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         help="address to download the CIFAR archive from, instead of several that are tried in turn",
     )
     parser.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="refuse a folder with damaged files, instead of leaving out a few of them",
+    )
+    parser.add_argument(
         "--image-size",
         type=pixel_count,
         metavar="N",

@@ -28,7 +28,7 @@ from tinyvit.shell.flags import add_compute_flags, add_only_flag, add_precision_
 def settings_and_others(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that were given, and the other arguments of training.session.train."""
     chosen = vars(args)
-    others = ("out", "resume", "config", "data_url", "show_augmentation")
+    others = ("out", "resume", "config", "data_url", "strict", "show_augmentation")
     return chosen, {name: chosen.pop(name, None) for name in others}
 
 

@@ -32,11 +32,12 @@ from tinyvit.training.wording import length
 class RunContext:
     """What a run is given besides its settings: who is told about it, and where data come from.
 
-    data_url replaces the address that the data are downloaded from.
+    data_url replaces the address that the data are downloaded from; strict refuses damaged files.
     """
 
     progress: Progress
     data_url: str | None = None
+    strict: bool = False
 
 
 def new_trainer(
@@ -54,6 +55,7 @@ def new_trainer(
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
     run.create(settings, model.config, classes, model.params.count, dataset.files)
+    run.write_left_out(dataset.left_out)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
         run.mark_start()
@@ -73,7 +75,7 @@ def prepared(
         weights = load_any(settings.weights, report, settings.heads)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
-    dataset = load_data(settings, context.data_url, context.progress)
+    dataset = load_data(settings, context.data_url, context.progress, strict=context.strict)
     return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
 
 
@@ -82,7 +84,7 @@ def resumed_trainer(
 ) -> Trainer:
     """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
     progress = context.progress
-    dataset = load_data(settings, context.data_url, progress)
+    dataset = load_data(settings, context.data_url, progress, strict=context.strict)
     before = run.settings()
     check_classes(run, dataset)
     check_files(run, dataset)

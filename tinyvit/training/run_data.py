@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
 from tinyvit.data.cifar import SOURCES, is_at_hand
-from tinyvit.data.folder import folders_of_classes
+from tinyvit.data.folder_files import folders_of_parts
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
@@ -26,7 +26,7 @@ def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
     if settings.dataset != "folder" or settings.data_dir is None or not data.is_dir():
         return
-    for folder in folders_of_classes(data):
+    for folder in folders_of_parts(data).values():
         if Path(os.path.realpath(run)).is_relative_to(os.path.realpath(folder)):
             raise UserError(
                 f"the run folder {run} would be in {folder}, where every folder is a class: choose one "
@@ -36,7 +36,11 @@ def check_not_among_classes(out: Path | None, settings: Settings) -> None:
 
 @in_turn
 def load_data(
-    settings: Settings, data_url: str | None, progress: Progress, in_detail: bool = True
+    settings: Settings,
+    data_url: str | None,
+    progress: Progress,
+    in_detail: bool = True,
+    strict: bool = False,
 ) -> Dataset:
     """The data set of some settings; in_detail, lines that stay say what a folder contains."""
     count = progress.count("images")
@@ -53,6 +57,7 @@ def load_data(
         progress.download(settings.dataset),
         count if in_detail else passing,
         progress.note if in_detail else None,
+        strict,
     )
     if settings.only:
         dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))

@@ -37,6 +37,7 @@ def train(
     resume: Path | bool | None = None,
     config: Path | None = None,
     data_url: str | None = None,
+    strict: bool = False,
     show_augmentation: Path | None = None,
     deadline: float = math.inf,
     progress: Progress | None = None,
@@ -56,7 +57,7 @@ def train(
     would be shown them.
     """
     progress = (progress or Progress()) if current().is_first else Progress.silent()
-    context = RunContext(progress, data_url)
+    context = RunContext(progress, data_url, strict)
     if resume and show_augmentation:
         raise UserError("--show-augmentation starts no run, and --resume continues one: omit one of them.")
     if resume:
