@@ -43,6 +43,15 @@ def test_features_are_what_the_head_was_given_to_the_bit(kind, dtype):
     assert found.tobytes() == cache.readout.head[0].tobytes()
 
 
+@pytest.mark.parametrize("pool", ["token", "mean"])
+def test_features_of_a_model_that_predicts_patches_are_the_mean_of_what_its_head_was_given(pool):
+    config = tiny_config(predicts="patches", pool=pool)
+    params, images = draw(config)
+    _, cache = forward(config, params, images)
+    patches = cache.readout.head[0].reshape(4, config.patches, config.width)
+    np.testing.assert_allclose(features(config, params, images), patches.mean(1), rtol=1e-12)
+
+
 def peak_bytes(function, *arguments):
     """The most memory that a call holds at a time beyond what was there, its result included."""
     tracemalloc.start()
