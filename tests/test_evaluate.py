@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.tiny_runs import assert_one_line, metrics, tiny
-from tinyvit import evaluate, train
+from tinyvit import evaluate, load, train
 from tinyvit.data import Dataset, ImageSet
 from tinyvit.errors import UserError
 from tinyvit.model import preset
@@ -180,3 +180,59 @@ def test_flip_is_off_unless_asked_for_and_then_said(go, trained):
     assert [result["flip"] for result in results] == [False, True]
     assert results[0]["loss"] != results[1]["loss"]
     assert [result["loss"] for result in results] == pytest.approx(losses, abs=1e-4)
+
+
+@pytest.fixture
+def labelled(photos, tmp_path):
+    """The photos of two classes, in folders of which one is deeper; one photo is damaged."""
+    folder = tmp_path / "labelled"
+    shutil.copytree(photos / "red", folder / "red" / "deeper")
+    shutil.copytree(photos / "blue", folder / "blue")
+    (folder / "blue" / "bad.png").write_text("not an image")
+    return folder
+
+
+def test_a_folder_with_labels_is_judged_whole_and_by_names(go, trained, labelled, tmp_path):
+    flags = ("--data-dir", labelled, "--split", "all")
+    status, out, _ = go(evaluate, trained, *flags)
+    images = sum(path.suffix == ".png" for path in labelled.rglob("*")) - 1
+    assert status == 0 and f"best.npz on {images} images: accuracy" in out
+    assert "left out: " in out and "bad.png cannot be read" in out
+    result = json.loads(go(evaluate, trained, *flags, "--json", "--mistakes", tmp_path / "m.png")[1])
+    assert len(result["files"]) == images == result["images"]
+    assert {(labelled / each["file"]).is_file() for each in result["files"]} == {True}
+    for each in result["files"]:
+        assert each["class"] == each["file"].split("/")[0]
+    right = sum(each["class"] == each["predicted"] for each in result["files"])
+    assert result["accuracy"] == right / images
+    model = load(trained)
+    probabilities = model.probabilities([labelled / each["file"] for each in result["files"]])
+    assert [model.names[c] for c in probabilities.argmax(1)] == [
+        each["predicted"] for each in result["files"]
+    ]
+
+
+def test_weights_are_judged_on_a_folder_with_labels(go, trained, labelled, tmp_path):
+    load(trained).save(tmp_path / "model.npz")
+    given = ("--weights", tmp_path / "model.npz")
+    status, out, _ = go(evaluate, *given, "--data-dir", labelled)
+    expected = go(evaluate, trained, "--data-dir", labelled, "--split", "all")[1]
+    assert status == 0 and out.split(" on ")[-1] == expected.split(" on ")[-1]
+    assert_one_line(go(evaluate, *given), "--weights needs --data-dir DIR as well")
+    assert_one_line(go(evaluate, trained, *given, "--data-dir", labelled), "expected RUN or --weights FILE")
+    (labelled / "red").rename(labelled / "pink")
+    assert_one_line(go(evaluate, *given, "--data-dir", labelled), "a folder 'pink'", "'blue'", "rename it")
+
+
+def test_a_run_on_other_data_is_judged_on_a_folder_with_labels(go, photos, tmp_path):
+    flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
+    assert go(train, *flags, "--out", tmp_path / "run")[0] == 0
+    shutil.copytree(photos / "red", tmp_path / "photos" / "star")
+    status, out, _ = go(evaluate, tmp_path / "run", "--data-dir", tmp_path / "photos")
+    assert status == 0 and "images: accuracy" in out and "star" in out
+
+
+def test_the_files_of_the_test_images_of_a_run_are_named(go, photos, trained):
+    result = json.loads(go(evaluate, trained, "--json")[1])
+    assert len(result["files"]) == result["images"]
+    assert all((photos / each["file"]).is_file() for each in result["files"])

@@ -1,4 +1,4 @@
-"""`python -m tinyvit.evaluate RUN`: measure how good a trained model is, class by class."""
+"""`python -m tinyvit.evaluate RUN`: measure how good a model is, class by class, on its data or on photos."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ import contextlib
 import json
 import math
 import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinyvit.analysis.confusion import worst_mistakes
 from tinyvit.data import ImageSet
+from tinyvit.data.cifar import SOURCES, is_at_hand
+from tinyvit.data.folder_files import folders_of_parts, images_by_class
+from tinyvit.data.image_files import files_below
+from tinyvit.data.labelled import read_labelled
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
+from tinyvit.front import Model, load
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
+from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.recipes.expectation import followed
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, png_path, run_command
+from tinyvit.runs.settings import Settings
+from tinyvit.shell.command import make_parser, png_path, run_command, some_path
 from tinyvit.shell.figures import counted, percent
 from tinyvit.shell.flags import (
+    add_checkpoint_flag,
     add_compute_flags,
-    add_data_of_run_flag,
     add_json_flag,
     add_precision_flag,
-    add_run_argument,
+    add_weights_flags,
     chosen_device,
 )
 from tinyvit.shell.progress import Progress
@@ -39,16 +47,19 @@ examples:
   python -m tinyvit.evaluate runs/cifar10-1 --flip
   python -m tinyvit.evaluate runs/shapes-1 --confusion confusion.png --mistakes mistakes.png
   python -m tinyvit.evaluate runs/shapes-1 --json > result.json
+  python -m tinyvit.evaluate --weights Ti_16-384 --data-dir photos --mistakes mistakes.png
 """
 
 
 class Judged(NamedTuple):
-    """A set of images, the names of their classes, a model's results on them, and the recipe of its run."""
+    """A set of images, which they are, the names of the classes, a model's results, and what the model is."""
 
     images: ImageSet
+    split: str
     classes: tuple[str, ...]
     found: Evaluation
-    recipe: str  # empty if it followed none
+    source: str
+    recipe: str  # of its run; empty if it followed none
 
 
 def main(args: argparse.Namespace) -> None:
@@ -66,29 +77,75 @@ def main(args: argparse.Namespace) -> None:
 
 def judge(args: argparse.Namespace) -> Judged:
     """Run the model on the images."""
-    run = RunFolder.open(args.run)
-    settings = run.settings()
-    if settings.target:
+    if bool(args.weights) == bool(args.run):
+        raise UserError("expected RUN or --weights FILE, one of them: a model to judge.")
+    run = None if args.weights else RunFolder.open(args.run)
+    if run and run.settings().target:
         raise UserError(
             f"{args.run} learned without labels, to predict patches, and has no classes: fine-tune it with "
             "tinyvit.finetune. The losses of its epochs are in metrics.jsonl."
         )
-    if args.confusion and not 2 <= (count := len(run.classes())) <= MOST_CLASSES:
+    device, progress = chosen_device(args), Progress()
+    source = args.weights or str(args.run)
+    report = progress.download(source)
+    model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
+    if not model.has_head:
         raise UserError(
-            f"--confusion draws 2 to {MOST_CLASSES} classes, but {args.run} has {count:,}: omit it and use "
+            f"{source} {why_no_classes(model)} to judge it by: fine-tune it with tinyvit.finetune."
+        )
+    model = model.at_resolution(args.resolution, args.position_resize)
+    if args.confusion and not 2 <= (count := len(model.names)) <= MOST_CLASSES:
+        raise UserError(
+            f"--confusion draws 2 to {MOST_CLASSES} classes, but {source} has {count:,}: omit it and use "
             "--json for the counts."
         )
-    device = chosen_device(args)
-    checkpoint = run.load(args.checkpoint)
-    dataset = load_data_of_run(run, args.data_dir, Progress())
-    images = getattr(dataset, args.split)
-    if images is None:
-        raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
-    params, precision = checkpoint.params.to(device.xp), args.precision or "fp32"
-    engine = make_engine(checkpoint.config, params, threads=args.threads, precision=precision)
+    images, split = _images(args, run, model, progress)
+    params, precision = model.params.to(device.xp), args.precision or "fp32"
+    engine = make_engine(model.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
-    return Judged(images, dataset.classes, evaluate(engine, images, args.flip), followed(settings))
+    recipe = followed(run.settings()) if run else ""
+    return Judged(images, split, tuple(model.names), evaluate(engine, images, args.flip), source, recipe)
+
+
+def _images(
+    args: argparse.Namespace, run: RunFolder | None, model: Model, progress: Progress
+) -> tuple[ImageSet, str]:
+    """The images to judge the model on, and which they are: of the run's data, or of a folder with labels."""
+    own = run.settings() if run else None
+    folder = args.data_dir
+    if folder is None and own and own.dataset == "folder" and args.split == "all":
+        folder = Path(own.data_dir or "")
+    if folder is None and run is None:
+        raise UserError(
+            "--weights needs --data-dir DIR as well, a folder with a folder of images for each class."
+        )
+    if folder and (run is None or args.split == "all" or _is_labelled(folder, run.settings())):
+        split = args.split or ("test" if "test" in folders_of_parts(folder) else "all")
+        return read_labelled(
+            folder, split, model.names, model.config.image_size, model.photo_fit, progress.note
+        ), f"{split} " * (split != "all")
+    assert run is not None, "weights have been judged on a folder"
+    split = args.split or "test"
+    if split == "all":
+        raise UserError(
+            "--split all judges a folder of images: name it with --data-dir, or choose another split."
+        )
+    images = getattr(load_data_of_run(run, args.data_dir, progress), split)
+    if images is None:
+        raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
+    return images, f"{split} "
+
+
+def _is_labelled(folder: Path, settings: Settings) -> bool:
+    """Whether a folder holds photos by class, and not the data set that a run was trained on."""
+    if settings.dataset == "folder" or not folder.is_dir():
+        return False
+    is_own = settings.dataset in SOURCES and is_at_hand(settings.dataset, folder)
+    parts = folders_of_parts(folder).values()
+    return not is_own and any(
+        images for part in parts for images in images_by_class(part, files_below(part).images).values()
+    )
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
@@ -96,9 +153,9 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     width = max(map(len, judged.classes))
     for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
         print(f"{name:{width}}  {percent(accuracy)}")
-    what = f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
+    what = args.weights or f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
     both = ", each averaged with its mirror image" if args.flip else ""
-    images = counted(len(judged.images), f"{args.split} image")
+    images = counted(len(judged.images), f"{judged.split}image")
     print(f"\n{what} on {images}{both}: ", end="")
     print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
 
@@ -106,11 +163,13 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
 def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     """The result as an object for JSON; confusion has a row per true class, a column per predicted class."""
     totals = judged.found.counts.sum(axis=1).tolist()
+    answers = judged.found.probabilities
     return {
-        "run": str(args.run),
-        "checkpoint": args.checkpoint,
+        "run": str(args.run) if args.run else None,
+        "weights": args.weights,
+        "checkpoint": args.checkpoint if args.run else None,
         "recipe": judged.recipe or None,
-        "split": args.split,
+        "split": judged.split.strip() or "all",
         "flip": args.flip,
         "images": len(judged.images),
         "loss": judged.found.loss if math.isfinite(judged.found.loss) else None,
@@ -120,16 +179,20 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
             for name, total, accuracy in zip(judged.classes, totals, judged.found.by_class, strict=True)
         ],
         "confusion": judged.found.counts.tolist(),
+        "files": [
+            {"file": name, "class": judged.classes[label], "predicted": judged.classes[row.argmax()]}
+            | {"probability": float(row.max())}
+            for name, label, row in zip(judged.images.names, judged.images.labels, answers, strict=False)
+        ],
     }
 
 
 def draw(judged: Judged, args: argparse.Namespace) -> None:
     """Draw the requested pictures."""
-    images = counted(len(judged.images), f"{args.split} image")
-    title = (
-        f"{args.run.resolve().name}  ·  {args.checkpoint}.npz  ·  {images}"
-        f"{' and their mirror images' if args.flip else ''}"
-    )
+    images = counted(len(judged.images), f"{judged.split}image")
+    checkpoint = f"  ·  {args.checkpoint}.npz" if args.run else ""
+    both = " and their mirror images" if args.flip else ""
+    title = f"{Path(judged.source).resolve().name}{checkpoint}  ·  {images}{both}"
     if args.confusion:
         accuracy = f"accuracy {100 * judged.found.accuracy:.1f}%"
         draw_confusion(judged.found.counts, judged.classes, args.confusion, f"{title}  ·  {accuracy}")
@@ -139,7 +202,8 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
         for i in worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
             row, truth = judged.found.probabilities[i], judged.classes[judged.images.labels[i]]
             said = judged.classes[row.argmax()]
-            mistakes.append(Mistake(judged.images.images[i], said, float(row.max()), truth))
+            name = judged.images.names[i] if judged.images.names else ""
+            mistakes.append(Mistake(judged.images.images[i], said, float(row.max()), truth, name))
         draw_mistakes(mistakes, args.mistakes, f"{title}  ·  worst mistakes")
         print(f"wrote {args.mistakes}")
 
@@ -147,19 +211,31 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("evaluate", __doc__, _EPILOG)
-    add_run_argument(p)
+    p.add_argument(
+        "run", type=some_path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
+    )
+    add_checkpoint_flag(p)
+    p.add_argument(
+        "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
+    )
+    add_weights_flags(p)
     p.add_argument(
         "--split",
-        choices=("test", "validation", "train"),
-        default="test",
-        help="which images to evaluate on (default: test)",
+        choices=("test", "validation", "train", "all"),
+        help="which images to judge the model on (default: test, or all of a folder that is not split)",
     )
     p.add_argument(
         "--flip",
         action="store_true",
         help="average the logits of each image with those of its mirror image",
     )
-    add_data_of_run_flag(p)
+    p.add_argument(
+        "--data-dir",
+        type=some_path,
+        metavar="DIR",
+        help="folder with the data of the run, if they have moved; or any folder with a folder of images for "
+        "each class, named as the classes of the model",
+    )
     p.add_argument(
         "--confusion", type=png_path, metavar="PNG", help="draw the confusion matrix of the classes"
     )

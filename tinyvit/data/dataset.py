@@ -14,12 +14,13 @@ from tinyvit.errors import UserError
 class ImageSet:
     """Images and their labels.
 
-    images: uint8 (n, H, W, 3), channels last, C-contiguous; labels: int64 (n,). Anything else raises a
-    ValueError.
+    images: uint8 (n, H, W, 3), channels last, C-contiguous; labels: int64 (n,). names: those of their files,
+    if they have any. Anything else raises a ValueError.
     """
 
     images: np.ndarray
     labels: np.ndarray
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         images, labels = self.images, self.labels
@@ -35,7 +36,8 @@ class ImageSet:
 
     def take(self, indices: np.ndarray) -> ImageSet:
         """A copy of the images at these indices, in their order."""
-        return ImageSet(self.images[indices], self.labels[indices])
+        names = tuple(self.names[i] for i in indices) if self.names else ()
+        return ImageSet(self.images[indices], self.labels[indices], names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +141,8 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
 
     def kept(images: ImageSet) -> ImageSet:
-        indices = np.flatnonzero(new[images.labels] >= 0)
-        return ImageSet(images.images[indices], new[images.labels[indices]])
+        chosen = images.take(np.flatnonzero(new[images.labels] >= 0))
+        return replace(chosen, labels=new[chosen.labels])
 
     return replace(
         dataset,

@@ -53,8 +53,10 @@ def load_folder(
         _judge(found, errors, note, strict)
     parts, start = {}, 0
     for part, classes in found.parts.items():
-        labels = [c for c, files in enumerate(classes.values()) for file in files if file not in errors]
-        parts[part] = ImageSet(images[start : start + len(labels)], np.array(labels, np.int64))
+        good = [(c, file) for c, files in enumerate(classes.values()) for file in files if file not in errors]
+        labels = np.array([c for c, _ in good], np.int64)
+        names = tuple(str(file.relative_to(path)) for _, file in good)
+        parts[part] = ImageSet(images[start : start + len(labels)], labels, names)
         start += len(labels)
     _check_enough(found, parts)
     left_out = found.left_out | errors

@@ -79,7 +79,7 @@ def find_images(path: Path, seed: int) -> Found:
         raise UserError(f"{path} is not a folder, expected one with a folder for each class: {LAYOUT}.")
     folders = folders_of_parts(path)
     below = files_below(path)
-    parts = {part: _classes(folder, below.images) for part, folder in folders.items()}
+    parts = {part: images_by_class(folder, below.images) for part, folder in folders.items()}
     train = parts.get("train", parts.get("all", {}))
     classes = tuple(name for name, files in train.items() if files)
     if len(classes) < 2:
@@ -98,7 +98,7 @@ def _folders(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if entry.is_dir() and not is_junk(entry))
 
 
-def _classes(folder: Path, images: Iterable[Path]) -> Classes:
+def images_by_class(folder: Path, images: Iterable[Path]) -> Classes:
     """The images in each folder of a folder, or below it."""
     first: dict[str, str] = {}  # of the folders with this name, as it is printed
     for entry in _folders(folder):

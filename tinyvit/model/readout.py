@@ -37,8 +37,8 @@ class ReadoutCache(NamedTuple):
 def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, FeaturesCache]:
     """Features of tokens x (B, N, D), and the cache; (B, D), or (B, pre_logits) if there is that layer.
 
-    Those of a model that predicts patches are the mean of its patches, as He et al. 2021, Masked Autoencoders,
-    have it: its class token reaches no loss, so that nothing has trained it to describe the image.
+    Those of a model that predicts patches are the mean of its patches, as in He et al. 2021, Masked
+    Autoencoders: its class token reaches no loss, so that nothing has trained it to describe the image.
     """
     if config.predicts_patches:
         return _head_input(config, params, x, lambda x: ops.mean_pool(x[:, int(config.has_token) :]))

@@ -52,12 +52,6 @@ def chosen_device(args: argparse.Namespace, default: str = "auto", file: TextIO 
     return device
 
 
-def add_run_argument(parser: argparse.ArgumentParser) -> None:
-    """RUN, and which of its checkpoints."""
-    parser.add_argument("run", type=some_path, metavar="RUN", help="run folder written by tinyvit.train")
-    add_checkpoint_flag(parser)
-
-
 def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
     """--checkpoint."""
     parser.add_argument(
