@@ -471,9 +471,9 @@ def test_the_engine_is_not_copied_with_its_model(model, images, gpu):
         np.testing.assert_allclose(twin.logits(images), model.logits(images), rtol=1e-5, atol=1e-6)
 
 
-def test_repr_counts_one_class_as_one():
+def test_repr_counts_one_layer_as_one_and_says_if_there_is_no_head():
     assert "1 layer, width 64, 4 heads" in repr(tinyvit.preset("nano/4", 8, 1, layers=1))
-    assert ", 1 class, " in repr(tinyvit.preset("nano/4", 8, 1))
+    assert ", no head, " in repr(tinyvit.preset("nano/4", 8, 1))
 
 
 def test_repr_describes_the_model(model):

@@ -17,6 +17,7 @@ from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.save import check_free, folder_layout
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
+from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import (
     add_checkpoint_flag,
     add_data_of_run_flag,
@@ -109,10 +110,18 @@ def export_page(args: argparse.Namespace, model: Model) -> None:
     if run:
         settings = run.settings()
         subtitle = f"{settings.model}, trained on {settings.dataset}: {model.params.count:,} parameters."
-    samples = samples_of_run(run, args.data_dir, model.config) if run else None
+    samples = samples_of_run(run, args.data_dir, model.config) if run and not args.no_samples else None
     size = write_page(model, args.out, samples, subtitle)
     print(f"wrote {args.out}: {size / 1e6:.1f} MB; open it in a browser")
-    if not samples:
+    if run and samples:
+        where = args.data_dir or run.settings().data_dir or run.settings().dataset
+        print(
+            f"it holds {counted(len(samples.labels), 'test image')} of {where}, for whoever gets it to see: "
+            "--no-samples omits them"
+        )
+    elif args.no_samples:
+        print("it holds no sample images: draw, or drop a photo on it")
+    else:
         print("it has no sample images, since the data of a run are not at hand: draw, or drop a photo on it")
 
 
@@ -143,6 +152,9 @@ def parser() -> argparse.ArgumentParser:
     add_weights_flags(p)
     add_checkpoint_flag(p)
     add_data_of_run_flag(p)
+    p.add_argument(
+        "--no-samples", action="store_true", help="leave test images of the run out of an .html page"
+    )
     return p
 
 

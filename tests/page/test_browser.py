@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -366,3 +367,14 @@ def test_without_samples_it_begins_with_a_blank_sheet(tab, tmp_path):
     drawn = tab.evaluate("[...drawnFrom(state, 1, 0)]")
     assert sum(drawn) == pytest.approx(16, abs=1e-4)
     assert tab.complaints() == []
+
+
+def test_on_a_phone_no_label_of_a_head_or_a_class_is_cut(tab, tmp_path):
+    model = random_model(**{**MICRO, "width": 96, "heads": 6})
+    model = replace(model, classes=("automobile", "Rhododendron", "c", "d", "e"))
+    tab.view(390, 844)
+    tab.open(page_of(model, tmp_path / "page.html"))
+    labels = "[...document.querySelectorAll('#grid thead th, #bars .name')]"
+    cut = f"{labels}.filter(e => e.scrollWidth > e.clientWidth)"
+    assert tab.evaluate(f"{cut}.map(e => e.textContent)") == []
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390

@@ -200,11 +200,18 @@ def test_numbers_too_large_for_float16_are_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_export_writes_the_page_of_a_run_with_samples(go, trained, tmp_path):
+def test_samples_are_omitted_if_asked(go, trained, tmp_path):
+    status, out, _ = go(export, trained, tmp_path / "page.html", "--no-samples")
+    assert status == 0 and "it holds no sample images" in out
+    found = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])
+    assert found["samples"]["labels"] == []
+
+
+def test_export_writes_the_page_of_a_run_with_samples_and_says_so(go, photos, trained, tmp_path):
     status, out, err = go(export, trained, tmp_path / "page.html")
     assert (status, err) == (0, "")
     assert out.startswith(f"wrote {tmp_path / 'page.html'}: 0.")
-    assert "sample" not in out
+    assert f"it holds 8 test images of {photos}, for whoever gets it to see: --no-samples omits them" in out
     found = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])
     assert found["classes"] == ["blue", "red"]
     assert set(found["samples"]["labels"]) == {0, 1}

@@ -179,4 +179,4 @@ def test_without_the_package_one_line_says_what_to_install(go, trained, tmp_path
 
 def test_an_onnx_file_is_not_read(tmp_path):
     (tmp_path / "a.onnx").write_bytes(b"")
-    assert "not a type of file that tinyvit reads" in complaint(load, tmp_path / "a.onnx")
+    assert "writes but does not read: give the run" in complaint(load, tmp_path / "a.onnx")

@@ -97,7 +97,8 @@ class Model:
         H, W = c.image_size
         layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
         heads = "1 head" if c.heads == 1 else f"{c.heads} heads"
-        classes = "1 class" if c.classes == 1 else f"{c.classes} classes"
+        classes = f"{c.classes} classes" if self.has_head else "no head"
+        classes = "a head for patches" if c.predicts_patches else classes
         shape = f"{layers}, width {c.width}, {heads}, patches of {P} x {P}"
         if not c.has_transformer:
             shape = f"ResNet with stages of {', '.join(map(str, c.resnet or ()))} units, width {c.width}"

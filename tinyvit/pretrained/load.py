@@ -102,6 +102,11 @@ def _ending(path: Path) -> str:
         )
     name = path.name.lower()
     ending = next((ending for ending in _READERS if name.endswith(ending)), None)
+    if name.endswith(".onnx"):
+        raise UserError(
+            f"{path} is a program for other libraries, which tinyvit writes but does not read: give the run, "
+            "or the .npz or .safetensors file, from which it was exported."
+        )
     if ending is None:
         raise UserError(
             f"{path} is not a type of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
