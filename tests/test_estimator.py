@@ -17,7 +17,7 @@ NAMES = np.array(["moon", "sun"])
 @pytest.fixture(scope="module")
 def fitted():
     images, labels = dark_and_light(60, np.random.default_rng(0))
-    return ViTClassifier(epochs=2, batch_size=20, threads=1).fit(images, NAMES[labels])
+    return ViTClassifier(epochs=20, batch_size=20, threads=1).fit(images, NAMES[labels])
 
 
 def test_patches_of_0_pixels_are_refused():
@@ -41,9 +41,15 @@ def test_probabilities_belong_to_the_classes_in_their_order(fitted):
     assert (p.argmax(axis=1) == labels).all()
 
 
-def test_small_data_are_passed_over_until_there_were_enough_updates(fitted):
-    assert fitted.n_iter_ == len(fitted.losses_) == 67  # of 3 steps: the first that make 200
+def test_epochs_are_what_was_asked_for_and_by_default_make_enough_updates(fitted, monkeypatch):
+    assert fitted.n_iter_ == len(fitted.losses_) == 20
     assert fitted.losses_[-1] < fitted.losses_[0]
+    asked = []
+    monkeypatch.setattr("tinyvit.front.fit", lambda *args, **settings: asked.append(settings["epochs"]))
+    for epochs, batch_size in ((1, 20), (None, 20), (None, 1), (None, 50)):
+        images, labels = dark_and_light(110, np.random.default_rng(0))
+        ViTClassifier(epochs=epochs, batch_size=batch_size, threads=1).fit(images, labels)
+    assert asked == [1, 167, 10, 334]  # of 6, 110 and 3 updates: the first that make 10 passes and 1,000
 
 
 @pytest.mark.parametrize(("features", "shape"), [(64, (8, 8)), (192, (8, 8)), (10, (1, 10)), (2, (1, 2))])
@@ -51,7 +57,7 @@ def test_rows_of_pixels_are_laid_out_as_images(features, shape):
     rng = np.random.default_rng(0)
     labels = np.arange(40) % 2
     X = rng.normal(size=(40, features)) + 4 * labels[:, None]
-    classifier = ViTClassifier(epochs=1, batch_size=20, threads=1).fit(X, labels)
+    classifier = ViTClassifier(epochs=40, batch_size=20, threads=1).fit(X, labels)
     assert classifier.model_.config.image_size == shape
     assert classifier.n_features_in_ == features
     assert classifier.score(X, labels) == 1
@@ -76,7 +82,7 @@ def test_settings_are_read_and_set_by_name():
     assert ViTClassifier(**classifier.get_params()).get_params() == classifier.get_params()
     assert repr(classifier) == "ViTClassifier(model='micro', epochs=3, lr=0.01)"
     assert repr(pickle.loads(pickle.dumps(classifier))) == repr(classifier)
-    assert repr(classifier.set_params(flip=0, epochs=10)) == "ViTClassifier(model='micro', lr=0.01, flip=0)"
+    assert repr(classifier.set_params(flip=0, epochs=None)) == "ViTClassifier(model='micro', lr=0.01, flip=0)"
     with pytest.raises(ValueError, match="'epoch'"):
         classifier.set_params(epoch=3)
 
@@ -173,8 +179,7 @@ def test_pixels_after_fitting_on_bytes_are_bytes_whatever_their_dtype(fitted):
             fitted.predict(wrong)
 
 
-def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused(monkeypatch):
-    monkeypatch.setattr("tinyvit.estimator._FEWEST_STEPS", 1)
+def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     classifier = ViTClassifier(epochs=1, threads=1).fit(images / 255, labels)
     p = classifier.predict_proba(images / 255)
@@ -232,8 +237,12 @@ def test_pixels_beyond_the_range_of_the_training_images_are_its_ends():
     assert (pixels.images(np.full((1, 8, 8), -0.5)) == 0).all()
 
 
-@pytest.mark.parametrize(("size", "name"), [((16, 64), "nano/2"), ((64, 16), "nano/2"), ((64, 64), "nano/8")])
-def test_patches_are_as_large_as_leaves_seven_on_both_sides(size, name):
+@pytest.mark.parametrize(
+    ("size", "name"),
+    [((8, 8), "nano/4"), ((28, 28), "nano/14"), ((16, 64), "nano/8"), ((32, 32), "nano/8")]
+    + [((224, 224), "nano/16"), ((1, 10), "nano/1"), ((31, 31), "nano/1")],
+)
+def test_patches_are_large_but_enough_to_tell_places_apart(size, name):
     assert ViTClassifier()._model_name(*size) == name
 
 
@@ -315,13 +324,13 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(fitted):
     with pytest.raises(ValueError, match="smoothing is 2"):
         twin.set_params(smoothing=2).fit(images[:, :4] / 255, labels)
     assert twin.predict(images).tolist() == NAMES[labels].tolist()
-    assert (twin.n_features_in_, twin.n_iter_, twin.losses_) == (192, 67, fitted.losses_)
+    assert (twin.n_features_in_, twin.n_iter_, twin.losses_) == (192, 20, fitted.losses_)
 
 
 def test_labels_that_are_no_names_for_classes_are_learned_all_the_same():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     for odd in (["", "sun"], ["new\nmoon", "sun"]):
-        classifier = ViTClassifier(epochs=1, batch_size=1, threads=1).fit(images, np.array(odd)[labels])
+        classifier = ViTClassifier(epochs=40, threads=1).fit(images, np.array(odd)[labels])
         assert classifier.predict(images[:2]).tolist() == odd
 
 
@@ -335,7 +344,7 @@ def test_a_copy_is_independent(fitted):
 def test_scikit_learn_finds_nothing_to_object_to():
     """By hand, where scikit-learn is installed: its own checks, all of them."""
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
-    results = checks.check_estimator(ViTClassifier(threads=1), on_fail=None, on_skip=None)
+    results = checks.check_estimator(ViTClassifier(epochs=60, threads=1), on_fail=None, on_skip=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
 
@@ -348,5 +357,5 @@ def test_a_pipeline_of_scikit_learn_routes_weights_past_a_score():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     rows = images.reshape(20, -1)
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(MinMaxScaler(), ViTClassifier(epochs=1, threads=1)).fit(rows, labels)
+        pipeline = make_pipeline(MinMaxScaler(), ViTClassifier(epochs=40, threads=1)).fit(rows, labels)
         assert pipeline.score(rows, labels) == 1

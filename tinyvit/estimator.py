@@ -29,9 +29,11 @@ from tinyvit.optim import usual_learning_rate
 from tinyvit.runs.settings import what_is_expected
 from tinyvit.training.fit import check_settings
 
-_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives at least 7 x 7 patches is chosen
-_ENOUGH = 7
-_FEWEST_STEPS = 200  # on small data sets, there are more epochs than `epochs` says
+# The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
+# small pictures from few images sooner and better than many small ones.
+_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives enough patches is chosen
+_EPOCHS, _FEWEST_STEPS = 10, 1000  # of the default: as many epochs as make both
+_SHIFT = 14  # crop_padding is a pixel for each so many, by default
 
 
 class ViTClassifier:
@@ -44,9 +46,10 @@ class ViTClassifier:
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
-    passes over the images, which is increased if it would mean fewer than 200 updates. init is that of
-    tinyvit.preset, and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the
-    other optimisers. The other settings are those of Model.fit; random_state None draws a random seed.
+    passes over the images, None 10 or as many as make 1,000 updates. crop_padding is by how many pixels they
+    are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset, and
+    whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the other optimisers. The
+    other settings are those of Model.fit; random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -58,14 +61,14 @@ class ViTClassifier:
         self,
         model: str = "nano",
         patch_size: int | None = None,
-        epochs: int = 10,
+        epochs: int | None = None,
         batch_size: int = 50,
         lr: float | None = None,
         optimizer: str = "adamw",
         weight_decay: float | None = None,
         ema: float = 0.0,
         smoothing: float = 0.0,
-        crop_padding: int = 0,
+        crop_padding: int | None = None,
         flip: bool = False,
         augment: str = "none",
         augment_ops: int = 2,
@@ -104,9 +107,9 @@ class ViTClassifier:
 
     def fit(self, X: np.ndarray, y: Labels) -> ViTClassifier:
         """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
-        check_settings(
-            batch_size=self.batch_size, epochs=self.epochs, threads=self.threads, whiten=self.whiten
-        )
+        check_settings(batch_size=self.batch_size, threads=self.threads, whiten=self.whiten)
+        if self.epochs is not None:
+            check_settings(epochs=self.epochs)
         X, labels = checked_images(X), checked_labels(y)
         if len(X) != len(labels):
             raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
@@ -124,7 +127,7 @@ class ViTClassifier:
         images = pixels.images(X)
         height, width = images.shape[1:3]
         steps = -(-len(images) // self.batch_size)
-        epochs = max(self.epochs, -(-_FEWEST_STEPS // steps))
+        epochs = self.epochs or max(_EPOCHS, -(-_FEWEST_STEPS // steps))
         losses: list[float] = []
         seed = self._seed()
         names = [printable(str(label)) for label in classes]
@@ -140,6 +143,8 @@ class ViTClassifier:
             model.whiten(images, seed=seed)
         settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
         settings |= {"epochs": epochs, "seed": seed, "report": lambda epoch, loss: losses.append(loss)}
+        if self.crop_padding is None:
+            settings["crop_padding"] = round(min(height, width) / _SHIFT)
         if self.lr is None:
             settings["lr"] = usual_learning_rate(self.optimizer, otherwise=2e-3)
         model.fit(images, codes, **settings)
@@ -242,12 +247,9 @@ class ViTClassifier:
                     f"{height} x {width} pixels, or None."
                 )
             return f"{self.model}/{side}"
-        patch = next(
-            p
-            for p in _PATCHES
-            if height % p == 0 and width % p == 0 and (p == 1 or height // p >= _ENOUGH <= width // p)
-        )
-        return f"{self.model}/{patch}"
+        enough = 2 if min(height, width) < 32 else 4  # patches, at least, along the shorter side
+        fitting = (p for p in _PATCHES if height % p == 0 == width % p and min(height, width) // p >= enough)
+        return f"{self.model}/{next(fitting, 1)}"
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
