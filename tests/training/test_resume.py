@@ -66,7 +66,7 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 
 
 def test_a_run_survives_a_power_cut_around_any_write(command, photos, tmp_path, monkeypatch):
-    """Every step is saved; what is on the disk just before, and just after, each move is a run to resume."""
+    """Every step is saved; what is on the disk before each move, and after the last, is a run to resume."""
     monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
     flags, left, replace = ("--epochs", "2"), [], os.replace
     run, alone = tmp_path / "run", tmp_path / "alone"
@@ -74,13 +74,13 @@ def test_a_run_survives_a_power_cut_around_any_write(command, photos, tmp_path, 
     def photographed(source, target):
         left.append(shutil.copytree(run, tmp_path / f"left{len(left)}"))
         replace(source, target)
-        left.append(shutil.copytree(run, tmp_path / f"left{len(left)}"))
 
     assert command(*noisy(photos, alone), *flags)[0] == 0
     with monkeypatch.context() as patch:
         patch.setattr(loop, "SAVE_SECONDS", -1)
         patch.setattr(files.os, "replace", photographed)
         assert command(*noisy(photos, run), *flags)[0] == 0
+    left.append(shutil.copytree(run, tmp_path / "left"))
     assert len(left) > 2 * 8
     (alone / "curves.png").write_bytes(b"")
     for there in left:
