@@ -47,9 +47,9 @@ class ViTClassifier:
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
     passes over the images, None 10 or as many as make 1,000 updates. crop_padding is by how many pixels they
-    are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset, and
-    whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the other optimisers. The
-    other settings are those of Model.fit; random_state None draws a random seed.
+    are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset,
+    and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the other optimisers.
+    The other settings are those of Model.fit; random_state None draws a random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).

@@ -87,3 +87,23 @@ def test_smoothing_that_is_a_numpy_number_leaves_the_dtype():
     logits = np.zeros((2, 3), dtype="float32")
     loss, cache = cross_entropy(logits, np.array([0, 1]), np.float64(0.1))
     assert loss.dtype == cross_entropy_backward(cache).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_class_that_cannot_be_costs_nothing_unless_it_is_wanted(dtype):
+    logits = np.array([[0, -np.inf, 1]], dtype)
+    for targets in (np.array([0]), np.array([[1, 0, 0]], dtype)):
+        loss, cache = cross_entropy(logits, targets)
+        assert loss == pytest.approx(np.log(1 + np.e), rel=1e-6)
+        np.testing.assert_allclose(
+            cross_entropy_backward(cache), [[-np.e / (1 + np.e), 0, np.e / (1 + np.e)]], rtol=1e-6
+        )
+    assert cross_entropy(logits, np.array([1]))[0] == np.inf
+    assert cross_entropy(logits, np.array([0]), smoothing=0.1)[0] == np.inf
+
+
+def test_logits_of_the_size_of_the_largest_number_have_a_loss():
+    largest = np.finfo(np.float32).max
+    with np.errstate(over="ignore"):
+        assert cross_entropy(np.array([[largest, -largest]], np.float32), np.array([0]))[0] == 0
+        assert cross_entropy(np.array([[largest, -largest]], np.float32), np.array([1]))[0] == np.inf

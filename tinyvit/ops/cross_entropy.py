@@ -36,6 +36,7 @@ def cross_entropy(logits: Array, targets: Array, smoothing: float = 0.0) -> tupl
     z = logits - logits.max(axis=1, keepdims=True)  # subtracting a constant from a row does not change (3)
     exp = xp.exp(z)
     total = exp.sum(axis=1, keepdims=True)  # (B, 1)
+    z = xp.where(t, z, 0)  # a class that cannot be, z = -inf, costs nothing if it is not wanted either
     loss = (xp.log(total[:, 0]) - (t * z).sum(axis=1)).mean()  #                             eq. 3
     return loss, (exp / total, t)
 

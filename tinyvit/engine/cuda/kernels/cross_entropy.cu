@@ -54,7 +54,8 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
         for (int c = lane; c < C; c += WARP) {
             const float z = as_float(row[c]) + bias[c] - most;
             sum += expf(z);
-            expected += target(c) * z;
+            const float t = target(c);
+            if (t != 0) expected += t * z;  // z may be -inf
         }
         sum = warp_sum(sum);
         expected = warp_sum(expected);
