@@ -144,7 +144,7 @@ class ViTClassifier:
         settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
         settings |= {"epochs": epochs, "seed": seed, "report": lambda epoch, loss: losses.append(loss)}
         if self.crop_padding is None:
-            settings["crop_padding"] = round(min(height, width) / _SHIFT)
+            settings["crop_padding"] = min(height, width) // _SHIFT
         if self.lr is None:
             settings["lr"] = usual_learning_rate(self.optimizer, otherwise=2e-3)
         model.fit(images, codes, **settings)

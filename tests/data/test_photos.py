@@ -1,5 +1,6 @@
 """What a model is shown of a photo: fitted to its shape, with the box of what it saw; and many at a time."""
 
+import threading
 import warnings
 from dataclasses import replace
 
@@ -277,3 +278,14 @@ def test_reading_many_photos_leaves_warnings_as_they_were(tmp_path):
     next(photos)
     photos.close()
     assert warnings.filters == before
+
+
+def test_photos_are_read_even_if_no_thread_can_be_started(tmp_path, monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    paths = [tmp_path / f"{i}.png" for i in range(30)]
+    for i, path in enumerate(paths):
+        Image.new("RGB", (9, 9), (i, 0, 0)).save(path)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert [photo.view[0, 0, 0] for photo in read_photos(paths, 9)] == list(range(30))

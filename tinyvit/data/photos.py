@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from tinyvit.data.decoding import Box, decode, without_pillow_warnings
 from tinyvit.data.fitting import area, fitted, intersection, moved, resized_size, seen_box, sides
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
+from tinyvit.pool import Pool
 
 LONGEST = 1000  # the longest side of the whole photo, in pixels
 
@@ -105,7 +106,7 @@ def _on_threads(
     """read(path) for each path, in order; a few paths are read ahead."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     waiting: deque[Future[Photo | UserError]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with Pool(threads) as pool:
         try:
             for path in paths:
                 waiting.append(pool.submit(read, path))

@@ -61,6 +61,19 @@ _lock = threading.Lock()
 _chosen: dict[object, int] = {}  # None: what was there before; then what each who is within asked for
 
 
+def _after_fork() -> None:
+    """Free the lock, and forget those who are within: the threads of the process that forked are not here."""
+    global _lock
+    _lock = threading.Lock()
+    if _chosen and (functions := _thread_functions()):
+        functions[1](_chosen[None])
+    _chosen.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def keep_freed_memory() -> None:
     """Ask glibc to keep the blocks that NumPy frees.
 

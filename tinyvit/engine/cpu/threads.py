@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from typing import Any
 
 from tinyvit.engine.blas import blas_threads, one_blas_thread
 from tinyvit.optim.spread import one_after_another
+from tinyvit.pool import Pool
 
 
 class Threads:
     """A number of threads that begin when they are first needed, and end when nobody refers to this any more.
 
-    An optimiser that keeps `do` therefore keeps these threads, but not the engine that they belong to.
+    An optimiser that keeps `do` therefore keeps these threads, but not the engine that they belong to. Where
+    the system refuses so many, there are fewer, or the calling thread does all the work.
     """
 
     def __init__(self, number: int):
         self._number = number
-        self._pool = ThreadPoolExecutor(number)
+        self._pool, self._process = Pool(number), os.getpid()
 
     def do(self, work: Callable[[Any], Any], pieces: Iterable) -> list:
         """work(piece) for all pieces, each on one thread; the results in the order of the pieces.
@@ -58,6 +61,8 @@ class Threads:
         No thread is at work on them any more when it is left, not even if one of them has failed: it would
         write into gradients that the caller may use again, with another number of BLAS threads.
         """
+        if self._process != os.getpid():  # forked: the threads have stayed behind
+            self._pool, self._process = Pool(self._number), os.getpid()
         futures = [self._pool.submit(work, piece) for piece in pieces]
         try:
             yield futures
