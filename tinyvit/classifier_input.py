@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf, isfinite, isqrt
@@ -10,6 +11,9 @@ from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
+
+from tinyvit.data.decoding import decode
+from tinyvit.data.images_given import is_photo, source_of
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,8 @@ def checked_images(X: Any) -> np.ndarray:
     """X as an array of finite real numbers with at least one image."""
     if hasattr(X, "toarray"):
         raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
+    if is_photo(X) or (isinstance(X, list | tuple) and X and all(map(is_photo, X))):
+        X = _decoded([X] if is_photo(X) else X)
     try:
         X = np.asarray(given := X)
         if X.dtype.kind == "O" and X.ndim:
@@ -110,6 +116,8 @@ def checked_images(X: Any) -> np.ndarray:
         raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
     if X.ndim == 1:
         raise ValueError("X has one axis, expected images or rows of pixels. Reshape your data.")
+    if X.ndim == 4 and X.shape[3] == 1:
+        X = X[..., 0]
     if X.ndim not in (2, 3, 4) or (X.ndim == 4 and X.shape[3] != 3):
         raise ValueError(f"X has shape {X.shape}, expected (n, H, W, 3), (n, H, W) or (n, features).")
     if len(X) == 0:
@@ -119,6 +127,19 @@ def checked_images(X: Any) -> np.ndarray:
     if not np.isfinite(X).all():
         raise ValueError("X contains NaN or infinity: expected finite numbers.")
     return X
+
+
+def _decoded(photos: Sequence[Any]) -> np.ndarray:
+    """The pixels of photos that are all of one size: (n, H, W, 3)."""
+    images = [np.asarray(decode(source_of(photo))[0]) for photo in photos]
+    sizes = sorted({image.shape[:2] for image in images})
+    if len(sizes) > 1:
+        (h, w), (H, W) = sizes[0], sizes[-1]
+        raise ValueError(
+            f"X holds photos of {h} x {w} and of {H} x {W} pixels: resize them to one size, or train with "
+            "python -m tinyvit.train --dataset folder."
+        )
+    return np.stack(images)
 
 
 def checked_labels(y: Any) -> np.ndarray:

@@ -39,7 +39,8 @@ _SHIFT = 14  # crop_padding is a pixel for each so many, by default
 class ViTClassifier:
     """Classifies images with a Vision Transformer that is trained from scratch.
 
-    X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features). Rows are
+    X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features); or a list of
+    photos of one size: paths, bytes, open files, images of Pillow. Rows are
     reshaped to squares if possible (grey, or RGB with channels last), and otherwise to a single line of
     pixels. uint8 pixels are used unchanged; for any other dtype, the range of the training images is scaled
     to 0..255. y holds names of classes, or whole numbers.

@@ -20,6 +20,8 @@ import numpy as np
 from tinyvit import model as core
 from tinyvit.backend import Device, array_module, select_device
 from tinyvit.data import ImageSet, read_photo
+from tinyvit.data.decoding import Source
+from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError, printable
@@ -53,11 +55,11 @@ class Model(core.Model, Looking):
     centre cut out). threads is the number of CPU threads to use, None for all cores. The methods that look
     inside it are those of Looking.
 
-    Images may be given as uint8 pixels of any size, (n, H, W, 3) or (H, W, 3) for one image, or as an image
-    file or a list of image files. tinyvit normalises and resizes them itself: a file is fitted as photo_fit
-    says, while pixels are resized to the model's shape as they are, so that an image which is not of that
-    shape gives another answer as pixels than as a file. The results are NumPy arrays with one row per image.
-    Anything else raises a UserError.
+    Images may be given as uint8 pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image;
+    or as a photo or a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and
+    resizes them itself: a photo is fitted as photo_fit says, while pixels are resized to the model's shape as
+    they are, so that an image which is not of that shape gives another answer as pixels than as a photo. The
+    results are NumPy arrays with one row per image. Anything else raises a UserError.
     """
 
     photo_fit: PhotoFit | None = None
@@ -176,39 +178,7 @@ class Model(core.Model, Looking):
 
     def _pixels(self, images: Images) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
-        if isinstance(images, str | Path):
-            images = [images]
-        if isinstance(images, Iterator):
-            images = list(images)
-        if isinstance(images, list | tuple) and all(isinstance(image, str | Path) for image in images):
-            images = np.array([self._photo(Path(image)) for image in images])
-        try:
-            pixels = np.asarray(images)
-        except ValueError:  # as NumPy says of sequences that make no array
-            raise UserError(
-                "the images differ in size or kind: expected all of one shape, or image files only."
-            ) from None
-        given = pixels.shape
-        if pixels.ndim == 3:
-            pixels = pixels[None]
-        if pixels.size == 0:
-            raise UserError("there are no images: expected at least one.")
-        if pixels.dtype.kind not in "biuf":
-            raise UserError(
-                f"{type(images).__name__} of {pixels.dtype} is not images: expected uint8 pixels, "
-                "(n, height, width, 3), an image file, or a list of files."
-            )
-        if pixels.dtype != np.uint8:
-            raise UserError(
-                f"the images are {pixels.dtype}, expected uint8 pixels from 0 to 255: tinyvit normalises "
-                "them itself."
-            )
-        if pixels.ndim != 4 or pixels.shape[3] != 3:
-            raise UserError(
-                f"the images have shape {given}, expected (n, height, width, 3), or (height, width, 3) for "
-                "one image."
-            )
-        return pixels
+        return pixels_of(images, self._photo)
 
     def _scores(self, images: Images) -> np.ndarray:
         """The logits of a model of classes: (n, C). Raises UserError if one is not a finite number."""
@@ -228,11 +198,11 @@ class Model(core.Model, Looking):
                 "train it."
             )
 
-    def _photo(self, path: Path) -> np.ndarray:
+    def _photo(self, photo: Source) -> np.ndarray:
         """One photo as the model sees it, uint8 (H, W, 3)."""
-        if os.path.isdir(path):
-            raise UserError(f"{path} is a folder, expected an image file: give a list of the files in it.")
-        return read_photo(path, self.config.image_size, self.photo_fit, with_whole=False).view
+        if isinstance(photo, Path) and os.path.isdir(photo):
+            raise UserError(f"{photo} is a folder, expected an image file: give a list of the files in it.")
+        return read_photo(photo, self.config.image_size, self.photo_fit, with_whole=False).view
 
     def _labelled(self, images: Images, labels: Labels) -> ImageSet:
         """Images and as many labels, checked."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+from PIL import Image
 
 from tinyvit import model as core
 from tinyvit.analysis.attention_distance import attention_distance, uniform_distance
@@ -18,7 +20,8 @@ from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
 
-Images = np.ndarray | str | Path | Sequence[str | Path] | Sequence[np.ndarray] | Iterator[str | Path]
+Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
+Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
 
 
 class Looking:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
+import os
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from glob import glob
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -14,6 +19,7 @@ import numpy as np
 
 from tinyvit.analysis.attention_map import check_has_attention
 from tinyvit.data import FITS, Photo, read_photos
+from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
@@ -48,7 +54,14 @@ exit status: 0 if every image was read, 1 if some were not, 2 if none was or the
 examples:
   python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
   python -m tinyvit.predict --weights Ti_16-384 holiday/ --json > holiday.jsonl
+  curl -L https://example.org/cat.jpg | python -m tinyvit.predict runs/shapes-1 -
 """
+
+
+class StandardInput(io.BytesIO):
+    """What came in through a pipe."""
+
+    name = "-"
 
 
 class Seen(NamedTuple):
@@ -69,10 +82,10 @@ def main(args: argparse.Namespace) -> int:
     aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
     model = _load(source, args, aside)
     output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
-    paths = _find_images(words, output)
+    sources = _find_images(words, output)
     before = output.errors
-    read, seen = _predict(model, paths, args, output)
-    readable = len(paths) - (output.errors - before)
+    read, seen = _predict(model, sources, args, output)
+    readable = len(sources) - (output.errors - before)
     if chosen_fit(model, args.fit).fit == "crop":
         _say_what_was_cropped(read, output)
     if seen:
@@ -96,6 +109,16 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
     return str(args.run), args.images
 
 
+def image_word(text: str) -> Path:
+    """An image of the command line. An address is refused here, while its slashes are still all there."""
+    if re.match(r"\w+://", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is an address: pipe what is there into this command, curl -L {shlex.quote(text)} | "
+            "python -m tinyvit.predict RUN -"
+        )
+    return some_path(text)
+
+
 def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     device = chosen_device(args, file=aside)
     report = Progress(aside).download(source)
@@ -112,12 +135,15 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     return model.at_resolution(args.resolution, args.position_resize).to(device)
 
 
-def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
-    """The files among the arguments, and the images in the folders among them."""
-    paths = []
-    for word in words:
+def _find_images(words: Sequence[Path], output: Predictions) -> list[Source]:
+    """The files among the arguments, those of patterns, the images in folders, and what comes in for '-'."""
+    sources: list[Source] = []
+    for word in (path for each in words for path in _matching(each)):
+        if str(word) == "-":
+            sources.append(StandardInput(sys.stdin.buffer.read()))
+            continue
         if not word.is_dir():
-            paths.append(word)
+            sources.append(word)
             continue
         try:
             images, skipped = images_below(word)
@@ -125,35 +151,42 @@ def _find_images(words: Sequence[Path], output: Predictions) -> list[Path]:
             output.error(word, UserError(f"{error.filename} cannot be read: {error.strerror}."))
             continue
         if images:
-            paths += images
+            sources += images
             others = f"; skipped {counted(skipped, 'other file')}" if skipped else ""
             output.note(f"{word} contains {counted(len(images), 'image')}{others}")
         else:
             output.error(word, UserError(f"{word} contains no images, expected one or more in it or below."))
-    return paths
+    return sources
+
+
+def _matching(word: Path) -> list[Path]:
+    """The paths of a pattern, in sorted order; any other word alone."""
+    matching = [] if os.path.lexists(word) else sorted(glob(str(word), recursive=True))
+    return [Path(path) for path in matching] or [word]
 
 
 def _predict(
-    model: Model, paths: Sequence[Path], args: argparse.Namespace, output: Predictions
+    model: Model, sources: Sequence[Source], args: argparse.Namespace, output: Predictions
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print in batches; returns (share lost, path) of the images read, and images to draw."""
     read: list[tuple[float, Path]] = []
     seen: list[Seen] = []
     fit = chosen_fit(model, args.fit)
     kept = fit.share  # this is cut off every photo, so its loss is not reported
-    for start in range(0, len(paths), BATCH):
+    for start in range(0, len(sources), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
         if not (model.has_head or wanted):
             break
-        batch = paths[start : start + BATCH]
+        batch = sources[start : start + BATCH]
         results: list[Photo | UserError] = []
         for result in read_photos(batch, model.config.image_size, fit, with_whole=wanted > 0):
-            output.show_progress(start + len(results), len(paths))
+            output.show_progress(start + len(results), len(sources))
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
         views = np.array([photo.view for photo in photos])  # (n, h, w, 3)
         rows, captions = iter(_probabilities(model, views)), []
-        for path, result in zip(batch, results, strict=True):
+        for source, result in zip(batch, results, strict=True):
+            path = Path(name_of(source))
             if isinstance(result, Photo):
                 captions.append(output.prediction(path, next(rows)))
                 read.append((1 - (1 - result.lost) / kept, path))
@@ -209,14 +242,19 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = make_parser("predict", __doc__, _EPILOG)
     p.add_argument(
-        "run", type=some_path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
+        "run",
+        type=image_word,
+        nargs="?",
+        metavar="RUN",
+        help="run folder of tinyvit.train; or give --weights",
     )
     p.add_argument(
         "images",
-        type=some_path,
+        type=image_word,
         nargs="+",
         metavar="IMAGE",
-        help="any image that Pillow reads, or a folder of images",
+        help="any image that Pillow reads, a folder of images, a pattern such as 'photos/*.jpg', or - for "
+        "one that comes in through a pipe",
     )
     p.add_argument(
         "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"

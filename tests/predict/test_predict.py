@@ -1,5 +1,6 @@
 """Predicting with a run or with published weights: classes, attention, flags, and what cannot be read."""
 
+import io
 import os
 import re
 
@@ -247,3 +248,29 @@ def test_the_fit_reaches_the_model(go, trained, drawn, tmp_path):
         go(predict, trained, tmp_path / "a.png", "--fit", fit, "--attention", tmp_path / "look.png")
     assert [one.photo.box for one in drawn] == [(15, 0, 45, 30), (0, -15, 60, 45), (0, 0, 60, 30)]
     assert_one_line(go(predict, trained, tmp_path / "a.png", "--fit", "stretch"), "crop", "pad", "squash")
+
+
+def test_a_pattern_that_the_shell_left_alone_is_expanded(go, trained, tmp_path):
+    for name in ("a1.png", "a2.png", "b.png", "[a].png"):
+        picture("RGB").save(tmp_path / name)
+    status, out, err = go(predict, trained, tmp_path / "a*.png", "--top", "1")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[::2] == [str(tmp_path / "a1.png"), str(tmp_path / "a2.png")]
+    assert go(predict, trained, tmp_path / "[a].png", "--top", "1")[1].splitlines()[0] == str(
+        tmp_path / "[a].png"
+    )
+    assert_one_line(go(predict, trained, tmp_path / "c*.png"), "c*.png does not exist")
+
+
+def test_a_photo_that_comes_in_through_a_pipe_is_read(go, trained, tmp_path, monkeypatch):
+    picture("RGB").save(tmp_path / "a.png")
+    content = (tmp_path / "a.png").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    piped, named = go(predict, trained, "-")[1], go(predict, trained, tmp_path / "a.png")[1]
+    assert piped.splitlines() == ["-", *named.splitlines()[1:]]
+
+
+def test_an_address_is_refused_in_a_sentence_that_says_how(go, trained):
+    assert_one_line(
+        go(predict, trained, "https://a.org/b c.jpg"), "curl -L 'https://a.org/b c.jpg' | python -m"
+    )

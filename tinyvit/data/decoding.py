@@ -27,6 +27,8 @@ from tinyvit.quiet import without_warnings
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 
+Source = Path | io.BytesIO | Image.Image  # an image file, the bytes of one, or an image of Pillow
+
 WHITE = (255, 255, 255)  # the background behind transparent pixels
 
 MOST_PIXELS = 1 << 26  # 8192 x 8192
@@ -49,8 +51,10 @@ _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the uprigh
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
 
 
-def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) -> tuple[Image.Image, Box]:
-    """The image in a file, upright and in mode RGB, and its frame; for an animation, the first picture.
+def decode(
+    source: Source, most_reduced: Callable[[int, int], float] | None = None
+) -> tuple[Image.Image, Box]:
+    """The image of a source, upright and in mode RGB, and its frame; for an animation, the first picture.
 
     most_reduced(width, height), called with the size of the upright image, returns the largest factor, 1 or
     more, by which it may be reduced. A JPEG is then decoded at 1/2, 1/4 or 1/8 of its size within that limit;
@@ -59,9 +63,10 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
     memory, on all threads together: those with large images wait for each other.
     """
     try:
-        with _Modest(open_regular(path)) as file, Image.open(file, formats=readable_formats()) as image:
+        with _opened(source) as image:
             whole = image.size
-            reduced = _reduce(image, most_reduced) if most_reduced else None
+            own = image is not source  # whose state others may go on using
+            reduced = _reduce(image, most_reduced) if most_reduced and own else None
             pixels = _pixels(image, whole)
             if pixels > MOST_PIXELS:
                 raise Image.DecompressionBombError
@@ -71,17 +76,39 @@ def decode(path: Path, most_reduced: Callable[[int, int], float] | None = None) 
                 upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
                 rgb = _on_white(_eight_bits(upright))
     except FileNotFoundError:
-        raise UserError(f"{path} does not exist, expected an image file.") from None
+        raise UserError(f"{name_of(source)} does not exist, expected an image file.") from None
     except Image.DecompressionBombError as error:
         raise UserError(
-            f"{path} has more than {MOST_PIXELS:,} pixels, the largest size that is read: save it at a "
-            "smaller size."
+            f"{name_of(source)} has more than {MOST_PIXELS:,} pixels, the largest size that is read: save it "
+            "at a smaller size."
         ) from error
     except MemoryError as error:
-        raise UserError(f"{path} does not fit into memory: save it at a smaller size.") from error
+        raise UserError(f"{name_of(source)} does not fit into memory: save it at a smaller size.") from error
     except Exception as error:  # Pillow's decoders raise all kinds of exceptions on damaged files
-        raise UserError(f"{path} cannot be read as an image ({_reason(error)}); {_remedy(path)}.") from error
+        raise UserError(
+            f"{name_of(source)} cannot be read as an image ({_reason(error)}); {_remedy(source)}."
+        ) from error
     return rgb, _frame(rgb, reduced, orientation)
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Image.Image]:
+    """The image of a source, not decoded yet."""
+    if isinstance(source, Image.Image):
+        yield source
+        return
+    with (
+        _Modest(open_regular(source)) if isinstance(source, Path) else nullcontext(source) as file,
+        Image.open(file, formats=readable_formats()) as image,
+    ):
+        yield image
+
+
+def name_of(source: Source) -> str:
+    """What a source is called in messages: the path of its file, if it has one."""
+    if isinstance(source, Path):
+        return str(source)
+    return str(getattr(source, "name", "") or getattr(source, "filename", "") or "the image")
 
 
 class _Modest(io.BufferedReader):
@@ -172,8 +199,8 @@ def _on_white(image: Image.Image) -> Image.Image:
     return opaque
 
 
-def _remedy(path: Path) -> str:
-    if path.suffix.lower() in (".heic", ".heif") and "HEIF" not in readable_formats():
+def _remedy(source: Source) -> str:
+    if name_of(source).lower().endswith((".heic", ".heif")) and "HEIF" not in readable_formats():
         return "install pillow-heif to read such photos (pip install pillow-heif), or save it again as JPEG"
     return "remove it, or save it again as PNG or JPEG"
 

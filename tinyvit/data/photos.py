@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from tinyvit.data.decoding import Box, decode, without_pillow_warnings
+from tinyvit.data.decoding import Box, Source, decode, name_of, without_pillow_warnings
 from tinyvit.data.fitting import area, fitted, intersection, moved, resized_size, seen_box, sides
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
@@ -43,45 +43,45 @@ class Photo:
 
 
 def read_photo(
-    path: Path, size: tuple[int, int] | int, fit: PhotoFit | str | None = None, *, with_whole: bool = True
+    source: Source, size: tuple[int, int] | int, fit: PhotoFit | str | None = None, *, with_whole: bool = True
 ) -> Photo:
-    """An image file as a Photo with a view of that size: (height, width), or one number for a square.
+    """A source of an image as a Photo with a view of that size: (height, width), or one number for a square.
 
     fit is a PhotoFit, or the name of one of tinyvit's own, 'crop' by default. Only the first picture of an
     animation is read; transparent pixels are shown on white. Raises UserError if there is no such file or it
     cannot be read.
     """
     with without_pillow_warnings():
-        return _read(fit_for(size, fit), with_whole, path)
+        return _read(fit_for(size, fit), with_whole, source)
 
 
 def read_photos(
-    paths: Iterable[Path],
+    sources: Iterable[Source],
     size: tuple[int, int] | int,
     fit: PhotoFit | str | None = None,
     *,
     with_whole: bool = True,
 ) -> Generator[Photo | UserError]:
-    """What read_photo returns for each path, in order, or the UserError where it would raise one.
+    """What read_photo returns for each source, in order, or the UserError where it would raise one.
 
     Several files are decoded at a time, on threads, but only a few are kept in memory.
     """
     with without_pillow_warnings():
-        yield from _on_threads(partial(_read_or_error, fit_for(size, fit), with_whole), paths)
+        yield from _on_threads(partial(_read_or_error, fit_for(size, fit), with_whole), sources)
 
 
-def _read(fit: PhotoFit, with_whole: bool, path: Path) -> Photo:
-    image, frame = decode(path, partial(_most_reduced, fit) if fit.library == "tinyvit" else None)
+def _read(fit: PhotoFit, with_whole: bool, source: Source) -> Photo:
+    image, frame = decode(source, partial(_most_reduced, fit) if fit.library == "tinyvit" else None)
     box, view = seen_box(fit, frame), np.array(fitted(fit, image, frame))
     lost = max(0.0, 1 - area(intersection(box, frame)) / area(frame))
     size = _whole_size(frame)
     whole = np.array(image.resize(size, Image.Resampling.BICUBIC, frame)) if with_whole else None
-    return Photo(Path(path), view, whole, moved(box, frame, (0, 0, *size)), lost)
+    return Photo(Path(name_of(source)), view, whole, moved(box, frame, (0, 0, *size)), lost)
 
 
-def _read_or_error(fit: PhotoFit, with_whole: bool, path: Path) -> Photo | UserError:
+def _read_or_error(fit: PhotoFit, with_whole: bool, source: Source) -> Photo | UserError:
     try:
-        return _read(fit, with_whole, path)
+        return _read(fit, with_whole, source)
     except UserError as error:
         return error
 
@@ -101,15 +101,15 @@ def _whole_size(frame: Box) -> tuple[int, int]:
 
 
 def _on_threads(
-    read: Callable[[Path], Photo | UserError], paths: Iterable[Path]
+    read: Callable[[Source], Photo | UserError], sources: Iterable[Source]
 ) -> Generator[Photo | UserError]:
-    """read(path) for each path, in order; a few paths are read ahead."""
+    """read(source) for each source, in order; a few are read ahead."""
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     waiting: deque[Future[Photo | UserError]] = deque()
     with Pool(threads) as pool:
         try:
-            for path in paths:
-                waiting.append(pool.submit(read, path))
+            for source in sources:
+                waiting.append(pool.submit(read, source))
                 if len(waiting) > 2 * threads:
                     yield waiting.popleft().result()
             while waiting:
