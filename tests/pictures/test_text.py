@@ -2,7 +2,23 @@
 
 import pytest
 
+from tinyvit.pictures import text as module
+from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut, cut_middle, drawable, font, text_width
+
+SYSTEM = module._fonts()
+
+
+@pytest.fixture(autouse=True)
+def no_fonts(monkeypatch):
+    """As on a machine without fonts of its own, whatever this one has."""
+    use(monkeypatch)
+
+
+def use(monkeypatch, *fonts):
+    monkeypatch.setattr(module, "_fonts", lambda: fonts)
+    for cached in (module.font, module.drawable, module._font_with):
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -12,13 +28,32 @@ from tinyvit.pictures.text import cut, cut_middle, drawable, font, text_width
         ("bleu foncé", "bleu fonce"),
         ("4 × 4", "4 x 4"),
         ("two\nlines", "two\nlines"),
-        ("красный", "???????"),
-        ("a\tb\x07", "a?b?"),
-        ("bad \udc80 name", "bad ? name"),
+        ("кот", r"\u043a\u043e\u0442"),
+        ("a\tb\x07", r"a\tb\x07"),
+        ("bad \udc80 name", r"bad \udc80 name"),
     ],
 )
-def test_what_the_font_lacks_is_replaced(text, drawn):
+def test_what_no_font_has_is_replaced_or_written_as_its_code_point(text, drawn):
     assert drawable(text) == drawn
+
+
+@pytest.mark.parametrize("text", ["кошка", "Zürich", "γάτα"])
+def test_a_font_of_the_system_that_has_all_characters_draws_them_as_they_are(monkeypatch, tmp_path, text):
+    found = next((path for path in SYSTEM if module._has(path, frozenset(text))), None)
+    if found is None:
+        pytest.skip("this machine has no font with these characters")
+    (tmp_path / "broken.ttf").write_text("not a font")
+    use(monkeypatch, str(tmp_path / "broken.ttf"), found)
+    assert drawable(text) == text and cut(text, 1000, 14) == text
+    assert font(14, text).path == found
+    assert not module._has(found, frozenset(text) | {"\ufffe"})
+    Sheet(100, 40).text(10, 10, text)
+
+
+def test_the_pictures_own_words_are_drawn_alike_on_every_machine(monkeypatch):
+    use(monkeypatch, *SYSTEM)
+    for text in ("4 × 4", "accuracy 93.1%", "a · b", "–1 … 1"):
+        assert module._is_plain(drawable(text))
 
 
 def test_every_character_that_is_left_alone_has_a_shape_of_its_own():

@@ -42,11 +42,13 @@ class Sheet:
     ) -> None:
         """Text at (x, y); anchor as in Pillow: 'mm' centred, 'lm' from the left, 'rm' to the right."""
         at = x * self._scale, y * self._scale
-        self._draw.text(at, drawable(text), fill=colour, font=font(size * self._scale), anchor=anchor)
+        text = drawable(text)
+        self._draw.text(at, text, fill=colour, font=font(size * self._scale, text), anchor=anchor)
 
     def text_upwards(self, x: float, y: float, text: str, size: float = 14, colour: str = INK) -> None:
         """Text that reads upwards, centred on x and starting at y."""
-        letters, text = font(size * self._scale), drawable(text)
+        text = drawable(text)
+        letters = font(size * self._scale, text)
         _, top, right, bottom = letters.getbbox(text, anchor="lm")
         mask = Image.new("L", (max(1, math.ceil(right)), max(1, math.ceil(bottom - top))))
         ImageDraw.Draw(mask).text((0, -top), text, 255, letters, anchor="lm")
