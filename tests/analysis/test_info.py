@@ -6,7 +6,7 @@ from tests.tiny_runs import assert_one_line, enter
 from tinyvit import info
 from tinyvit.analysis.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
-from tinyvit.model.cost import parameter_count
+from tinyvit.model.cost import multiply_adds, parameter_count
 from tinyvit.pretrained.known import KNOWN
 from tinyvit.pretrained.save import save_official
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
@@ -116,3 +116,11 @@ def test_a_hybrid_is_described_with_its_resnet(go):
     assert out.startswith("R50+B/16\n")
     for part in ("14 x 14 patches of 16 x 16", "3, 4, 9 units", "14 x 14 has 1,024 channels", "98,659,112"):
         assert part in out, part
+
+
+def test_an_epoch_costs_three_forward_passes_of_each_image():
+    assert 3 * multiply_adds(preset("B/16", 224, 1000)) * 1_281_167 / 1e12 / 3600 == pytest.approx(
+        18.75, abs=0.01
+    )
+    text = summary(preset("B/16", 224, 1000), "B/16")
+    assert "training, an image  52.7 G" in text and "ImageNet, an epoch  67.5 P: 18.8 hours" in text

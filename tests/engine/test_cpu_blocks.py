@@ -420,3 +420,10 @@ def test_attention_of_any_sharpness_agrees_with_the_reference(size):
     assert losses[0] == pytest.approx(losses[1], rel=1e-12)
     assert distance(engines[1].grads.flat, engines[0].grads.flat) < 1e-11
     assert distance(engines[1].logits(images), engines[0].logits(images)) < 1e-11
+
+
+def test_a_row_of_very_negative_scores_has_a_softmax():
+    q, keys = np.ones((1, 2, 1), np.float32), np.float32([[[-200, -201, -300]]])
+    A = np.empty((1, 2, 3), np.float32)
+    attention.softmax_of_product(q, keys, A)
+    np.testing.assert_allclose(A[0], [[1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0]] * 2, rtol=1e-5, atol=1e-12)

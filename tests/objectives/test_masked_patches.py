@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit import model
+from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.checking import random_params
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
@@ -18,6 +19,7 @@ from tinyvit.objectives.masked_patches import fixed_corruption, losses_and_hits
 from tinyvit.objectives.patch_targets import (
     TARGETS,
     as_pixels,
+    blind_loss,
     class_colours,
     colour_classes,
     pretraining_config,
@@ -226,3 +228,21 @@ def test_a_model_learns_to_fill_in_patches_of_one_colour():
     losses = [float(engine.step(plan_batch(0, step, np.arange(16)), 1e-2)[0]) for step in range(1, 61)]
     assert losses[0] == pytest.approx(math.log(512), rel=1e-5)
     assert losses[-1] < 1
+
+
+@pytest.mark.parametrize("target", ["mean-colour", "downsized"])
+def test_blind_guessing_is_among_colours_not_among_all_outputs(target):
+    assert blind_loss(config_for(target), target) == pytest.approx(math.log(512))
+
+
+def test_what_is_predicted_and_what_is_true_are_in_their_places():
+    config = config_for("pixels", image_size=8)
+    params = initialise(config, 0)  # whose head is zero: it predicts grey everywhere
+    params["head.bias"][...] = 0.5
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    shown, painted, predicted, truth = filled_patches(config, params, images, "pixels", 0.5, 0).swapaxes(0, 1)
+    np.testing.assert_array_equal(shown, images)
+    np.testing.assert_array_equal(truth, images)  # pixels are what they are
+    hidden = (painted != images).any(axis=-1)
+    assert hidden.any() and (predicted[hidden] != images[hidden]).any()
+    np.testing.assert_array_equal(predicted[~hidden], images[~hidden])

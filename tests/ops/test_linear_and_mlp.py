@@ -44,3 +44,10 @@ def test_mlp_widens_bends_drops_and_narrows_each_token_for_itself(form, rate):
         h = x[b, n] @ weight1 + bias1
         g = [0 if d else gelu_by_hand(u, form) / (1 - rate) for u, d in zip(h, dropped[b, n], strict=True)]
         np.testing.assert_allclose(y[b, n], g @ weight2 + bias2, rtol=1e-12)
+
+
+def test_the_usual_gelu_is_that_of_the_official_code():
+    rng = np.random.default_rng(0)
+    x, w1, b1, w2, b2 = (rng.normal(size=shape) for shape in ((3, 4), (4, 8), (8,), (8, 4), (4,)))
+    np.testing.assert_array_equal(mlp(x, w1, b1, w2, b2)[0], mlp(x, w1, b1, w2, b2, "tanh")[0])
+    assert (mlp(x, w1, b1, w2, b2)[0] != mlp(x, w1, b1, w2, b2, "exact")[0]).any()

@@ -378,3 +378,38 @@ def test_on_a_phone_no_label_of_a_head_or_a_class_is_cut(tab, tmp_path):
     cut = f"{labels}.filter(e => e.scrollWidth > e.clientWidth)"
     assert tab.evaluate(f"{cut}.map(e => e.textContent)") == []
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_of_many_classes_the_most_likely_are_shown_in_order(tab, tmp_path):
+    model = random_model(**MICRO | {"classes": 12})
+    tab.view(1400, 1000)
+    tab.open(page_of(model, tmp_path / "page.html"))
+    tab.settle()
+    order = np.argsort(-logits(tab))[:10]
+    shown = tab.evaluate("[...document.querySelectorAll('#bars .name')].map(e => e.textContent)")
+    assert shown == [model.names[c] for c in order]
+
+
+def test_a_wrong_answer_names_what_the_sample_is_labelled(page, model):
+    for i in range(20):
+        page.evaluate(f"byId('samples').children[{i}].click()")
+        page.settle()
+        label, said = page.evaluate(f"model.samples.labels[{i}]"), int(logits(page).argmax())
+        expected = "right" if label == said else f"wrong: the sample is labelled {model.names[label]}"
+        assert text(page, "#before") == expected
+
+
+def test_heat_tells_shares_apart_up_to_eight_times_an_even_one(page):
+    shares = [0.1, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 9]
+    heats = page.evaluate(f"{shares}.map(heatOfShare)")
+    np.testing.assert_allclose(heats, [0, 0, 1 / 6, 1 / 3, 1 / 2, 2 / 3, 5 / 6, 1, 1], atol=1e-12)
+
+
+def test_a_picture_in_grey_is_as_bright_as_its_colours(page):
+    grey = page.evaluate("[...inGrey(Uint8Array.from([255, 0, 0, 0, 255, 0, 0, 0, 255]))]")
+    assert grey == [76] * 3 + [150] * 3 + [29] * 3
+
+
+def test_the_numbers_of_a_step_are_their_mean_and_standard_deviation(page):
+    said = page.evaluate("numbersOf([1, 3, 1, 3, 2])")
+    assert said == "mean 2, standard deviation 0.894, from 1 to 3"

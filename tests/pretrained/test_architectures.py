@@ -6,7 +6,7 @@ import pytest
 
 from tests.pretrained.checkpoints import EXACT, complaint, random_model
 from tinyvit.pretrained.architectures import described_architecture
-from tinyvit.pretrained.description import read_description
+from tinyvit.pretrained.description import _GELU, read_description
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.save import save_safetensors
 
@@ -96,3 +96,10 @@ def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
     unpooled = {"model_args": {"global_pool": ""}}
     assert "pool" not in read_description(described(tmp_path, num_classes=0, **unpooled))
     assert "the pooling ''" in complaint(read_description, described(tmp_path, num_classes=7, **unpooled))
+
+
+def test_every_name_of_a_gelu_is_the_form_that_its_library_computes():
+    tanh = ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh")
+    assert {name: _GELU[name] for name in _GELU} == {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
+        tanh, "tanh"
+    )

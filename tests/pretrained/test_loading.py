@@ -363,3 +363,13 @@ def test_sizes_that_are_not_those_of_the_weights_are_refused_and_the_file_is_nam
     path = tmp_path / "model" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | stated))
     assert "model.safetensors" in complaint(load_any, str(tmp_path / "model"))
+
+
+def test_only_a_thousand_classes_are_those_of_imagenet():
+    assert len(class_names("nowhere.npz", 1000)) == 1000
+    assert (
+        class_names("nowhere.npz", 999)
+        == class_names("nowhere.npz", 1001)
+        == class_names("x.npz", 21843)
+        == ()
+    )

@@ -95,3 +95,9 @@ def test_turning_the_grid_over_turns_the_result_over(grid, new_grid, method, see
     one = resize_positions(position.reshape(-1, 2), grid, new_grid, False, method).reshape(*new_grid, 2)
     two = resize_positions(turned, grid[::-1], new_grid[::-1], False, method).reshape(*new_grid[::-1], 2)
     np.testing.assert_allclose(one, two.transpose(1, 0, 2), atol=1e-12)
+
+
+def test_positions_are_resized_in_float64():
+    position = np.random.default_rng(0).normal(size=(17, 8)).astype(np.float32)
+    exact = resize_positions(position.astype(np.float64), (4, 4), (7, 7), True).astype(np.float32)
+    np.testing.assert_array_equal(resize_positions(position, (4, 4), (7, 7), True), exact)

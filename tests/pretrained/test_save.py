@@ -5,6 +5,7 @@ import pytest
 
 from tests.pretrained.checkpoints import HUGGING_FACE, complaint, random_model
 from tinyvit.model import Model
+from tinyvit.ops.resize import METHODS
 from tinyvit.pretrained.loading import load_any
 from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.save import save_model
@@ -49,3 +50,9 @@ def test_a_name_that_is_too_long_is_a_users_mistake(tmp_path, ending):
     check_replaceable(path)  # there is nothing of that name
     assert "name too long" in complaint(save_model, model, path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_how_positions_are_resized_is_saved_with_the_model(tmp_path, method):
+    save_model(Model(*random_model(), tuple("abcde"), position_resize=method), tmp_path / "a.npz")
+    assert load_any(str(tmp_path / "a.npz")).position_resize == method

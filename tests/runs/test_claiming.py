@@ -183,3 +183,12 @@ def test_a_file_system_without_locks_does_not_stop_training(go, photos, tmp_path
 
     monkeypatch.setattr(locks.fcntl, "flock", unsupported)
     assert go(train, *tiny(photos, tmp_path / "run", "--epochs", "1"))[0] == 0
+
+
+def test_what_a_run_has_written_stays_once_it_is_released(tmp_path):
+    run = RunFolder.claim(tmp_path / "run", "shapes")
+    (run.path / "config.json").write_text("{}")
+    run._claim.add(run.path / "config.json")
+    run._claim.unlock()
+    run._claim.delete_what_was_made()
+    assert (run.path / "config.json").is_file()

@@ -1,14 +1,21 @@
 """What a repeated run passes on to a run with other choices."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tinyvit.backend import select_device
+from tinyvit.data import Dataset, ImageSet, hold_out
 from tinyvit.distributed import Ranks, acting_as
 from tinyvit.errors import UserError
+from tinyvit.model import initialise
 from tinyvit.runs.settings import Settings
-from tinyvit.training.choices import new_settings, on_ranks
+from tinyvit.shell.progress import Progress
+from tinyvit.training.choices import FREE_ON_RESUME, new_settings, on_ranks, resumed_settings
+from tinyvit.training.run_data import load_data
+from tinyvit.training.starting_point import starting_model
 
 
 def repeat(repeated, **chosen):
@@ -175,3 +182,35 @@ def test_the_ranks_of_a_machine_share_its_cores(monkeypatch):
     with acting_as(four):
         assert on_ranks(settings, {}, cpu) == settings
         assert on_ranks(replace(settings, threads=3), {}, cpu).threads == 3
+
+
+def test_first_values_and_held_out_images_are_those_of_the_seed(tmp_path):
+    drawn = {}
+    for seed in (1, 2):
+        settings = replace(Settings(dataset="shapes", model="nano/8", validation=50, threads=1), seed=seed)
+        model = starting_model(settings, 10, None, np.zeros((1, 32, 32, 3), np.uint8))
+        np.testing.assert_array_equal(model.params.flat, initialise(model.config, seed).flat)
+        drawn[seed] = model.params.flat
+    assert (drawn[1] != drawn[2]).any()
+
+
+def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
+    images = ImageSet(np.arange(40, dtype=np.uint8).repeat(3).reshape(40, 1, 1, 3), np.arange(40) % 2)
+    data = Dataset("data", ("a", "b"), images, images)
+    monkeypatch.setattr("tinyvit.training.run_data.load_dataset", lambda *args: data)
+    for seed in (1, 2):
+        settings = Settings(dataset="shapes", model="nano/8", validation=6, seed=seed)
+        found = load_data(settings, None, Progress.silent()).validation
+        np.testing.assert_array_equal(found.images, hold_out(data, 6, seed).validation.images)
+    assert (hold_out(data, 6, 1).validation.images != hold_out(data, 6, 2).validation.images).any()
+
+
+def test_a_resumed_run_keeps_every_setting_that_its_numbers_depend_on():
+    numbers_stay = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
+    assert numbers_stay == FREE_ON_RESUME
+    before = Settings(dataset="shapes", model="nano/4", threads=1)
+    run = SimpleNamespace(path="runs/a", settings=lambda: before)
+    for name, value in (("clip", 3.0), ("smoothing", 0.3), ("lr", 0.5), ("seed", 9), ("mixup", 0.7)):
+        with pytest.raises(UserError, match=f"was started with {name} .* a resumed run keeps its settings"):
+            resumed_settings(run, None, {name: value})
+    assert resumed_settings(run, None, {"threads": 2}).threads == 2

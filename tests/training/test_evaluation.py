@@ -9,6 +9,7 @@ from tinyvit.data import ImageSet, normalise
 from tinyvit.engine import batches, make_engine
 from tinyvit.model import forward, initialise, preset
 from tinyvit.training.evaluation import evaluate
+from tinyvit.training.state import State
 
 
 @pytest.fixture
@@ -73,3 +74,12 @@ def test_with_flip_on_a_gpu(gpu):
     here, there = (make_engine(config, each) for each in (params, params.to(gpu.xp)))
     found, wanted = (evaluate(engine, images(9), flip=True).probabilities for engine in (there, here))
     np.testing.assert_allclose(found, wanted, rtol=1e-3)
+
+
+def test_of_equal_epochs_the_first_is_the_best():
+    state = State()
+    for epoch, (accuracy, loss) in enumerate(
+        [(0.5, 2.0), (0.75, 1.5), (0.75, 1.5), (0.75, 1.4), (0.7, 1.0)], 1
+    ):
+        state.judge(epoch, accuracy, loss, by_loss=False)
+        assert state.best_epoch == (1, 2, 2, 4, 4)[epoch - 1]

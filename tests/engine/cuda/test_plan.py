@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.engine.cuda.random_models import configs, options, plan_of, step_of
 from tests.helpers import tiny_config
-from tinyvit import model
+from tinyvit import model, ops
 from tinyvit.checking import random_params
 from tinyvit.engine.cuda.launch import Buffer, Product
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
@@ -201,3 +201,10 @@ def test_what_would_read_or_write_beside_its_array_is_refused_before_it_is_launc
     draft.array("x", 3)
     with pytest.raises(ValueError, match="two arrays named x"):
         draft.array("x", 4)
+
+
+def test_the_class_token_which_comes_first_has_no_fixed_position():
+    config = tiny_config(position="sincos", width=12)
+    table = plan_inference(config, 2, Options()).constants["position"]
+    assert (table[0] == 0).all()
+    np.testing.assert_allclose(table[1:], ops.positions_sincos(config.grid, 12), rtol=1e-6)
