@@ -1,7 +1,7 @@
 """Bias and tanh, and their gradients: the kernels against tinyvit.ops."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.cuda.cases import instances, normal, storage, widths
@@ -26,6 +26,7 @@ def test_tanh_is_that_of_the_reference(shape, dtype, seed):
 
 
 @settings(max_examples=40)
+@example(shape=(1, 1), dtype="float32", seed=13947687)  # 1 - y^2 is 1e-4
 @given(shape=shapes, dtype=storage(), seed=seeds())
 def test_the_gradients_are_those_of_the_reference(shape, dtype, seed):
     rng = np.random.default_rng(seed)
@@ -39,7 +40,7 @@ def test_the_gradients_are_those_of_the_reference(shape, dtype, seed):
     )
     results = run(launch, {"dy": dy, "h": h, "bias": bias}, KERNELS)
     expected = ops.tanh_backward(dy.astype(np.float64), np.tanh(h.astype(np.float64) + bias))
-    assert_agrees(results["dh"], expected, dtype)
-    assert_agrees(
-        results["partials"].sum(axis=0), expected.sum(axis=0), scale=np.abs(expected).sum(axis=0).max()
-    )
+    # Where y is near 1, the two terms of dy (1 - y^2) cancel, in float32 whatever dh is stored as.
+    terms = 2 * np.abs(dy.astype(np.float64))
+    assert_agrees(results["dh"], expected, dtype, scale=terms.max() * {"float32": 1, "bfloat16": 1e-3}[dtype])
+    assert_agrees(results["partials"].sum(axis=0), expected.sum(axis=0), scale=terms.sum(axis=0).max())
