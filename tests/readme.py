@@ -69,7 +69,7 @@ def shorten():
 
 
 def make_data():
-    """CIFAR in data/, photos/cat, photos/dog and new-photos/, all of them noise."""
+    """CIFAR in data/, and in photos/, more-photos/ and new-photos/ pictures, all of them noise."""
     rng = np.random.default_rng(0)
     for name, key, count in (("cifar10", b"labels", 10), ("cifar100", b"fine_labels", 100)):
         source = cifar.SOURCES[name]
@@ -78,7 +78,7 @@ def make_data():
             batch = {b"data": rng.integers(0, 256, (100, 3072), dtype=np.uint8)}
             batch[key] = [i % count for i in range(100)]
             file.write_bytes(pickle.dumps(batch, protocol=4))
-    for name in ("photos/cat", "photos/dog", "new-photos"):
+    for name in ("photos/cat", "photos/dog", "more-photos/cat", "more-photos/dog", "new-photos"):
         Path(name).mkdir(parents=True)
         for i in range(20):
             Image.fromarray(rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)).save(f"{name}/{i}.png")
