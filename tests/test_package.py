@@ -36,6 +36,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
         "gpu": {"cupy-cuda12x"},
         "test": {"pytest", "hypothesis"},
         "mpi": {"mpi4py"},
+        "photos": {"pillow-heif"},
         "onnx": {"onnx", "onnxruntime"},
         "check": {"ruff", "mypy", "coverage", "mutmut"},
     }

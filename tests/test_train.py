@@ -95,22 +95,27 @@ def test_shapes_are_not_read_from_a_folder(go, photos, tmp_path):
     )
 
 
-def test_a_folder_of_training_images_alone(go, photos, tmp_path):
+def test_a_folder_of_training_images_alone_is_split(go, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p" / "train")
-    flags = ("--dataset", "folder", "--data-dir", tmp_path / "p", "--out", tmp_path / "run")
-    assert_one_line(go(train, *flags), "contains only train", "PATH/test/CLASS/image")
+    status, out, _ = go(train, *tiny(tmp_path / "p", tmp_path / "run", "--epochs", "1"))
+    assert status == 0 and "32 to train on and 8 to test on" in out
 
 
-def test_a_file_that_is_not_a_picture(refused, photos, tmp_path):
+def test_a_file_that_is_not_a_picture(go, photos, tmp_path):
+    """It is left out and named, and the run remembers it; with --strict it is a mistake."""
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "red" / "3.png").write_text("hello")
-    refused(("--data-dir", tmp_path / "p"), "3.png cannot be read as an image", "remove it")
+    status, _, err = go(train, *tiny(tmp_path / "p", tmp_path / "run", "--strict"))
+    assert status == 2 and "3.png cannot be read as an image" in err and not (tmp_path / "run").exists()
+    assert go(train, *tiny(tmp_path / "p", tmp_path / "left", "--epochs", "1"))[0] == 0
+    assert "3.png" in (tmp_path / "left" / "left_out.json").read_text()
 
 
-def test_a_class_without_pictures(refused, photos, tmp_path):
+def test_a_class_without_pictures_is_left_out(go, photos, tmp_path):
     shutil.copytree(photos, tmp_path / "p")
     (tmp_path / "p" / "green").mkdir()
-    refused(("--data-dir", tmp_path / "p"), "green contains no images")
+    status, out, _ = go(train, *tiny(tmp_path / "p", tmp_path / "run", "--epochs", "1"))
+    assert status == 0 and "40 images of 2 classes" in out and "left out green" in out
 
 
 @pytest.mark.parametrize("out", [None, "lauf", "red/lauf", "red"])

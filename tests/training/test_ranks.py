@@ -253,8 +253,8 @@ def test_other_data_on_one_rank_is_a_mistake(photos, tmp_path):
 def test_another_pixel_on_one_rank_is_a_mistake(photos, tmp_path, monkeypatch, part):
     load, lock, loaded = build_trainer.load_data, threading.Lock(), []
 
-    def damaged_once(*args):
-        dataset = load(*args)
+    def damaged_once(*args, **more):
+        dataset = load(*args, **more)
         with lock:
             loaded.append(dataset)
             if len(loaded) == 1:
