@@ -76,8 +76,8 @@ def test_what_was_reached_can_have_been_reached(name):
         assert date.fromisoformat(run.date).year >= 2026
 
 
-def test_the_table_in_the_readme_is_that_of_the_files():
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
+def test_the_table_of_measurements_is_that_of_the_files():
+    text = (REPOSITORY / "MEASUREMENTS.md").read_text("utf-8")
     begin, end = "<!-- recipes -->\n", "\n<!-- end of recipes -->"
-    stands = readme.partition(begin)[2].partition(end)[0]
+    stands = text.partition(begin)[2].partition(end)[0]
     assert stands == table(), "put what python -m tinyvit.recipe --markdown prints between the two comments"

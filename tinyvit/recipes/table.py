@@ -1,4 +1,4 @@
-"""The README's table of recipes, in Markdown: a row for each that has been measured."""
+"""The table of recipes in MEASUREMENTS.md, in Markdown: a row for each that has been measured."""
 
 from __future__ import annotations
 
