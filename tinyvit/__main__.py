@@ -5,8 +5,6 @@ colon, what it does. That sentence is also the description in its --help. A new 
 here automatically, and no command has to be imported to make the list.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import importlib

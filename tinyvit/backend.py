@@ -4,8 +4,6 @@ Every other file works on whatever arrays it is given: the device follows the da
 imports CuPy, and it does so only when a GPU is requested.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -1,7 +1,5 @@
 """`python -m tinyvit.bench`: measure the speed of training or inference, alone or beside PyTorch."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """`python -m tinyvit.compare RUN RUN...`: show how runs differ, how well each did, and their curves."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """`python -m tinyvit.evaluate RUN`: measure how good a model is, class by class, on its data or on photos."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """`python -m tinyvit.export WEIGHTS OUT`: write a model in another format, or as a page to look inside it."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

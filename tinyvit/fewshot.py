@@ -1,7 +1,5 @@
 """`python -m tinyvit.fewshot WEIGHTS`: learn classes from a few images each, using a model's features."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`python -m tinyvit.finetune WEIGHTS`: adapt a trained model to other classes, or to larger images."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

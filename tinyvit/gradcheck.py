@@ -1,7 +1,5 @@
 """`python -m tinyvit.gradcheck`: check every hand-written gradient against central finite differences."""
 
-from __future__ import annotations
-
 import argparse
 import time
 

@@ -1,7 +1,5 @@
 """`python -m tinyvit.info MODEL`: show how large a model is, what it costs, and what it is made of."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Looking inside a model: what it draws from where, how far it looks, and what its weights have learned."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO

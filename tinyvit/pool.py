@@ -1,7 +1,5 @@
 """Threads to share work among, as many as the system grants."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """`python -m tinyvit.predict RUN IMAGE...`: name the most likely classes of images."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import math

@@ -1,7 +1,5 @@
 """`python -m tinyvit.pretrain`: train a Vision Transformer without labels, by predicting masked patches."""
 
-from __future__ import annotations
-
 import argparse
 
 from tinyvit.objectives.patch_targets import TARGETS

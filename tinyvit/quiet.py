@@ -1,7 +1,5 @@
 """Warnings that are ignored for a while, on all threads."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`python -m tinyvit.recipe [NAME]`: list the recipes of tinyvit.train, or show one with its results."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import textwrap

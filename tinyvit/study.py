@@ -1,7 +1,5 @@
 """`python -m tinyvit.study NAME`: carry out one of the paper's studies at home, or one about recipes."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import time

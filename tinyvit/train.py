@@ -1,7 +1,5 @@
 """`python -m tinyvit.train`: train a Vision Transformer or a ResNet, or continue a run that was stopped."""
 
-from __future__ import annotations
-
 import argparse
 
 from tinyvit.recipes.named import RECIPES

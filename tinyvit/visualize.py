@@ -3,8 +3,6 @@
 Of a run without labels it also draws corrupted patches, and what the model predicts in their place.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

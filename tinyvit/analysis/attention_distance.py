@@ -21,8 +21,6 @@ For a fine square grid this approaches 0.5214 of its side, the mean distance of 
 (2 + sqrt(2) + 5 log(1 + sqrt(2))) / 15.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.analysis.attention_map import check_has_attention

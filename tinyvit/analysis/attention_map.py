@@ -1,7 +1,5 @@
 """Where the model looks: the attention of its last block, or of each head of each block, patch by patch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module, to_numpy

@@ -1,7 +1,5 @@
 """What a model confuses: how often it predicts each class for the images of each class, and its mistakes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -17,8 +17,6 @@ X^T (X X^T + r I) = (X^T X + r I) X^T:
 The smaller of the two systems is solved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a model that learned without labels makes of corrupted patches, as pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit import model, ops

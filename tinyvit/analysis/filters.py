@@ -11,8 +11,6 @@ as many numbers as a patch, so it can be shown as an image. In a hybrid or a Res
 pixels, x is one of its windows and E its standardised kernel.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import to_numpy

@@ -10,8 +10,6 @@ a model that adds positions before every block, they are those of the first, sin
 shows positions that are added there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import to_numpy

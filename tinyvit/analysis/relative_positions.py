@@ -12,8 +12,6 @@ Tokens are numbered row by row, so a patch a rows down and b columns to the righ
 to the right is also 1 down and 1 to the left.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

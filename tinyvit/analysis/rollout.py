@@ -11,8 +11,6 @@ The rows of A_l add up to 1, and so do those of M_l and R_l: entry (i, j) of R_L
 token i that has come from token j of the image. The answer is read from one row of it, or from all.
 """
 
-from __future__ import annotations
-
 from tinyvit.analysis.attention_map import check_has_attention, drawn_from_patches
 from tinyvit.backend import Array, array_module
 from tinyvit.model import Params, ViTConfig, attention_by_block

@@ -1,7 +1,5 @@
 """A text summary of a model: its size, its cost, its parameters layer by layer."""
 
-from __future__ import annotations
-
 from math import prod
 
 from tinyvit.engine.cuda.plan import Options, Update, plan_step

@@ -6,8 +6,6 @@ takes a small model through a few kinds of step in each precision, and prints ho
 from those of the reference in float64. The exit status is 1 if any is too far.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from types import ModuleType

@@ -4,8 +4,6 @@ Every operation is temporarily replaced by one that records its own time: its ru
 operations it calls. All of this runs on one thread, so that no time is spent waiting for other threads.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import time

@@ -1,7 +1,5 @@
 """What is timed: a model, a batch size, training or inference, a number of threads or a precision."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import numpy as np

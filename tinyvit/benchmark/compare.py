@@ -1,7 +1,5 @@
 """Timing one side, or several in alternation (A B A B), so that a drift in speed affects all alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The flags of `python -m tinyvit.bench`, and which of them go together."""
 
-from __future__ import annotations
-
 import argparse
 
 from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES

@@ -1,7 +1,5 @@
 """tinyvit's own side of a benchmark on a GPU."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from itertools import pairwise

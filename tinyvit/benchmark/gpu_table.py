@@ -1,7 +1,5 @@
 """What was measured on a GPU, as a person reads it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

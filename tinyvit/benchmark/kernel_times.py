@@ -7,8 +7,6 @@ launch an event is recorded. The host needs longer to launch a small kernel than
 the card would then be seen waiting; so it is first given something long to do.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How fast this machine multiplies matrices: an upper bound for everything made of matrix products."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 

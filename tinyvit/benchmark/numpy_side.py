@@ -1,7 +1,5 @@
 """tinyvit's own side of a benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The benchmark on a CPU: tinyvit beside what its matrix products alone would take, and beside PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.benchmark.breakdown import breakdown

@@ -1,7 +1,5 @@
 """The benchmark on a GPU: tinyvit kernel by kernel, beside its roofline, and beside PyTorch at its best."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

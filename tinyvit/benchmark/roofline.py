@@ -10,8 +10,6 @@ ones. Sources: NVIDIA's data sheets of H200 and H100 (SXM), A100 80 GB (SXM4), L
 Ada (RTX 4090) and Ampere GA102 (RTX 3090).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ SIDE is a module SIDE_side.py of this package with a function make_step. A side 
 time_steps and peak_bytes, since what counts there are the card's clock and the card's memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

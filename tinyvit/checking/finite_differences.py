@@ -13,8 +13,6 @@ It matters that u is random: with u all ones, a LayerNorm or softmax whose backw
 pass. The floor in (2) matters where the true gradient is exactly zero, as for the key bias of attention.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

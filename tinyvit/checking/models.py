@@ -1,7 +1,5 @@
 """Gradient checks of whole small models: every parameter, from the pixels to the loss."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType

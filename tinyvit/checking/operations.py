@@ -1,7 +1,5 @@
 """One gradient check for every operation of tinyvit.ops, on small random arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType

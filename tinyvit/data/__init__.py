@@ -1,7 +1,5 @@
 """Data sets: everything that turns files, downloads or a seed into images and labels."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from pathlib import Path
 

@@ -12,8 +12,6 @@ set as one long list of pixels, (n H W, 3): on a CPU, taking whole pixels from i
 fast as indexing with image, row and column.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -8,8 +8,6 @@ the red pixels row by row, then the green, then the blue. The Python layout hold
 dictionaries.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ column of pixels is only partly covered by the image. An image is therefore retu
 fractions of pixels that contains exactly the image.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterator

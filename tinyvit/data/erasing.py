@@ -9,8 +9,6 @@ The noise is not stored. Each image has a key, and the value of a pixel is a has
 pixel's number (see ops.noise), so every device and every part of a batch makes the same.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

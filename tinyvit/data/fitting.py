@@ -5,8 +5,6 @@ whole pixels, and the image is cut out of its centre at whole pixels; see PhotoF
 that is seen would not give the same pixels.
 """
 
-from __future__ import annotations
-
 from PIL import Image
 
 from tinyvit.data.decoding import Box

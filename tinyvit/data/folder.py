@@ -1,7 +1,5 @@
 """Images of any size and any format that Pillow reads, in one folder for each class."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Which files of a folder are images to train on, to choose the best epoch by, and to test on."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Recognising image files, and finding them in a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The images that a program gives: paths, bytes, open files, images of Pillow, and arrays of pixels."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Photos in folders named by their classes, for judging a model that has those classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path

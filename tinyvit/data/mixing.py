@@ -16,8 +16,6 @@ Image i of a batch is mixed with image i + 1, and the last with the first. So a 
 image than it has, and no more.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ FOLDER-STAMP.npy    the photos, uint8 (n, size, size, 3), in the order of the fi
 FOLDER-STAMP.json   which of them could not be read, and why; written last
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

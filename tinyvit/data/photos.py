@@ -1,7 +1,5 @@
 """Reading photos: the whole photo, and what a model sees of it."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable

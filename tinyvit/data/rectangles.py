@@ -1,7 +1,5 @@
 """A rectangle of pixels in each of several images: where it begins and ends, and what lies within it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ array of bytes. The standard library's pickletools cuts a pickle into instructio
 needs are carried out one by one, in bounded memory; every other instruction and every other name is refused.
 """
 
-from __future__ import annotations
-
 import mmap
 import pickletools
 from collections.abc import Callable

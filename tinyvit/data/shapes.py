@@ -20,8 +20,6 @@ negative inside (see Inigo Quilez, https://iquilezles.org/articles/distfunctions
 intersection is max, and cutting a pixel's coverage from d makes the edges smooth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

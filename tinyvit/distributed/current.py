@@ -5,8 +5,6 @@ the run folder, and `in_turn` what every rank needs but one of a machine should 
 a download. Within either there is one process, whatever else is marked there.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

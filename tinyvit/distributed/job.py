@@ -4,8 +4,6 @@ A launcher (mpiexec, srun) tells each process its number in environment variable
 them imports mpi4py, so that one process on its own neither needs it nor waits for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -4,8 +4,6 @@ A long array is sent in buckets, all under way at once: a library may then sum o
 and no message is longer than a library can count.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time

@@ -9,8 +9,6 @@ differ by one number, so each part has its own reduce or broadcast, all of them 
 carries out together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Running a model on any number of images, few enough at a time for the memory of a modest device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ Conda and Linux distributions link it to theirs, often Intel's MKL. All of it go
 does without it where it is not available.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

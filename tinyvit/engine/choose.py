@@ -1,7 +1,5 @@
 """Which engine takes the steps: the fastest for the device, the model and the precision."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import array_module

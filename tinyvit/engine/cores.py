@@ -4,8 +4,6 @@ A container sees the whole machine, but its control groups (cgroups) limit it to
 time per period, memory by a number of bytes. Groups are nested, and the tightest limit counts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

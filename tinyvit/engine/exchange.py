@@ -9,8 +9,6 @@ while it computes the others. The pieces and their order follow from the model a
 the same calls, whatever their timing, and the bits do not depend on it.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

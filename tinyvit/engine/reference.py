@@ -1,7 +1,5 @@
 """The reference engine: one operation after another, on the whole batch. It defines the correct result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tinyvit import model

@@ -1,7 +1,5 @@
 """What an engine trains with."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

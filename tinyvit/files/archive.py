@@ -1,7 +1,5 @@
 """Unpacking an untrusted .tar.gz: only the requested files, and either all of them or none."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Writing a file so that readers see either the complete old version or the complete new one."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

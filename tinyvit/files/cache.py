@@ -1,7 +1,5 @@
 """The folder for what is kept between runs and can be made or downloaded again."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A source that is slow, silent or wrong is left for the next. What has arrived is
 wherever the same file can be had.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.client

@@ -1,7 +1,5 @@
 """Fetching a file from one address into a part, which is continued if something is in it already."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import time

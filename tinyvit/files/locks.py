@@ -4,8 +4,6 @@ They are flock locks, held through an open file or folder. Windows and some netw
 support them; the functions here then say so, and callers do without.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

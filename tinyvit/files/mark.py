@@ -1,7 +1,5 @@
 """The mark in every picture that tinyvit draws, by which it tells them from all other files."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -8,8 +8,6 @@ They are read member by member here, so that the claims of a header are checked 
 for it, and so that nothing is ever unpickled. Reading a file takes at most 20 times its size and 100 MB.
 """
 
-from __future__ import annotations
-
 import tokenize
 import zipfile
 import zlib

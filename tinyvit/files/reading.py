@@ -1,7 +1,5 @@
 """Opening files that may be anything at all: only regular files, and only as much of them as makes sense."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

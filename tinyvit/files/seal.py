@@ -9,8 +9,6 @@ need not come to the check. A sealed file ends in a comment, which every program
 Files without both, such as NumPy's own, are not checked.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from typing import BinaryIO

@@ -4,8 +4,6 @@ A process keeps its temporary files locked, so one that can be locked was left b
 Where locks are not supported, a file that has not changed for an hour counts as abandoned.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

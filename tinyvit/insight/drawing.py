@@ -1,7 +1,5 @@
 """Every picture of a model by its name, drawn from the model and what was seen with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

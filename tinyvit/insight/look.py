@@ -1,7 +1,5 @@
 """Looking at images through a model: the distances of all of them, and the maps of the first ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The numbers behind every picture of a model, for a JSON file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

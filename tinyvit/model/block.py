@@ -13,8 +13,6 @@ In some models, a position embedding is added to x first, or relative positions 
 see model.positions.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit import ops

@@ -1,7 +1,5 @@
 """The configuration of a model: the numbers that determine its shape and its arithmetic."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from typing import Any

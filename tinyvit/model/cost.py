@@ -1,7 +1,5 @@
 """What a model costs, computed from its shape: parameters, multiply-adds, memory for a training step."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import NamedTuple
 

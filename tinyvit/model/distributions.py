@@ -1,7 +1,5 @@
 """Initial values of parameters: functions (rng, shape) -> array, with the official code's distributions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Initial parameters, drawn as in the official code, or with mimetic attention."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.errors import UserError

@@ -30,8 +30,6 @@ does, if far less sharply. With (2), a token loses 0.4 of the average of what it
 What neighbours have in common shrinks, what sets a patch apart stays: attention does not begin by blurring.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit import ops

@@ -1,7 +1,5 @@
 """A model: a configuration, parameters to match, and the names of the classes if they are known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 

@@ -21,8 +21,6 @@ adds to the gradient of a shared table, so that it is the sum of the gradients t
 to it, would have.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit import ops

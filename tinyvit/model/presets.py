@@ -4,8 +4,6 @@ A hybrid is RESNET+SIZE/PATCH: R50+B/16 is base, on patches of the feature map o
 own is resnet-SIZE: resnet-50 is the ResNet-50 that the paper compares ViT with.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ predicts patches, the head instead reads the token of each patch. There is no La
 own, whose tokens are the results of a ReLU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple

@@ -26,8 +26,6 @@ The gain of the last norm of a unit is 0 at first, so that a new unit computes y
 timm computes the same with other epsilons, which weights published by it need: see EPSILONS.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit import ops

@@ -1,7 +1,5 @@
 """A sign for vectors that are only determined up to it, such as singular vectors and eigenvectors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

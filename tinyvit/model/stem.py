@@ -4,8 +4,6 @@ The patches of a plain ViT are cut from the image, and those of a hybrid from th
 In a ResNet on its own, the positions of that map are the tokens, as they are.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit import ops

@@ -1,7 +1,5 @@
 """The Vision Transformer (Dosovitskiy et al. 2020, section 3.1): its forward and its backward pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 

@@ -23,8 +23,6 @@ Source: K. Jordan, "94% on CIFAR-10 in 3.29 seconds on a single GPU", arXiv 2404
 initialisation: there for the first convolution, which is then not trained. Here it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Learning from labels: softmax cross-entropy on the logits."""
 
-from __future__ import annotations
-
 from tinyvit import model, ops
 from tinyvit.backend import Array
 from tinyvit.model import Blocks, Params, ViTConfig

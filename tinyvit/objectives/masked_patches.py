@@ -6,8 +6,6 @@ Colours are classes, and the loss is softmax cross-entropy; for pixels it is the
 mean over corrupted patches, and over the 16 predictions or the pixels of each; other patches do not count.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

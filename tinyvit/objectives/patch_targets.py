@@ -7,8 +7,6 @@ There are three ways to say what it looks like:
     pixels         its normalised pixels themselves
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

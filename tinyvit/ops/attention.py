@@ -27,8 +27,6 @@ If there is a table of relative positions, the scores of relative_scores join q 
 joins dS k in (9).
 """
 
-from __future__ import annotations
-
 import math
 
 from tinyvit.backend import Array, array_module

@@ -19,8 +19,6 @@ A convolution is a linear layer with most of its weights fixed at zero and the r
 only its own window, and all of them use one kernel. This is where shifting the image shifts the result.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array
 from tinyvit.ops.windows import windows, windows_backward
 

@@ -20,8 +20,6 @@ A patch that is shown in two places gets the gradients of both; one that is mask
 gets none.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import NamedTuple
 

@@ -16,8 +16,6 @@ Backward. In (3), the derivative of log-sum-exp with respect to z_bc is p_bc, an
 No exp or log remains: the gradient is the prediction minus the target.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -7,8 +7,6 @@ dropout:
     dx_b = dy_b m_b                                                                        (2)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.dropout import dropout_backward
 from tinyvit.ops.noise import Noise

@@ -7,8 +7,6 @@ expected value does not change. In inference nothing is dropped.
     dx = dy * m                                                                            (2)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.noise import Noise
 

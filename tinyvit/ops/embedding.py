@@ -15,8 +15,6 @@ Backward. t and E are shared by all B images, so each sums the gradients of all 
     dE = sum over images of dz                                                             (4)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

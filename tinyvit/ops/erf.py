@@ -14,8 +14,6 @@ geometrically, so a few terms reach the accuracy of the dtype. Negative x follow
 Backward: derf/dx = 2/sqrt(pi) exp(-x^2), the integrand of (1).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

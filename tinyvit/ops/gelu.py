@@ -17,8 +17,6 @@ Backward, by the product rule, with dPhi/dx = phi(x) = exp(-x^2/2) / sqrt(2 pi) 
 The official ViT uses the tanh form; weights published by timm and Hugging Face need the exact one.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

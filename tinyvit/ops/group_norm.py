@@ -23,8 +23,6 @@ positions,
     dweight = sum over images of t          dbias = sum over images of s                   (6)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -22,8 +22,6 @@ Adding a constant to a row of x does not change y, nor does scaling the row, up 
 removes from g its component along a constant and, up to eps, its component along n.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -14,8 +14,6 @@ every row:
 The shapes alone allow nothing else: dW (I, O) can only be (I, rows) times (rows, O).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

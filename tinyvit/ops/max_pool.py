@@ -15,8 +15,6 @@ largest alone, and from there back to its place in the image, where the windows 
 The rest of the window gets no gradient at all: a max-pool decides which pixels learn.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.windows import windows, windows_backward
 

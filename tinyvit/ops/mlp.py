@@ -11,8 +11,6 @@ Backward: the three backward passes already derived, in reverse order.
     dx = dh W1^T         dW1 = x^T dh         db1 = column sums of dh                      (6)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array
 from tinyvit.ops.dropout import dropout, dropout_backward
 from tinyvit.ops.gelu import gelu, gelu_backward

@@ -6,8 +6,6 @@ split into parts, and another device all see the same noise. (This is the idea o
 Salmon et al. 2011; the mixing function is the 32-bit 'lowbias32' of Chris Wellons, good enough for masks.)
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

@@ -14,8 +14,6 @@ Backward. (1) copies every number to exactly one place, so y = Q x for a permuta
 The gradient is copied back where it came from: the backward pass of patchify is unpatchify, and vice versa.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array
 
 

@@ -13,8 +13,6 @@ Backward: the gradient goes back to the tokens that were used, and to no others.
     chosen rows:   dx_r(i) = dy_i, dx_j = 0 for all other rows                              (6)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

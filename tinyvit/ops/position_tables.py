@@ -19,8 +19,6 @@ Backward of (1): a_r is in all patches of its row, and b_c in all of its column,
 Nothing in (2) is learned.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

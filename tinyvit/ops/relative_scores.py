@@ -29,8 +29,6 @@ By (3), what (6) gives to offset d is the sum of dS_ij q_i along the diagonal i 
 in no pair, because there are fewer queries than keys, has the gradient 0.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

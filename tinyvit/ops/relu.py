@@ -6,8 +6,6 @@ dx = dy where x > 0, and 0 elsewhere                                            
 At 0 itself, where there is no derivative, the gradient is taken to be 0. GELU is a smooth version of this.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

@@ -20,8 +20,6 @@ When m is much smaller than n, only 'antialias' averages over all old values. Th
 enlarging, or for slight reductions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

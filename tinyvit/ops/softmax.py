@@ -16,8 +16,6 @@ and summing dy_j times (2) over j, where dy_j is now the gradient that arrives a
 The sum of (3) over i is zero: the gradient has no component along the constant that softmax ignores.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -8,8 +8,6 @@ For predictions y and targets t, of n numbers each:
 As with cross-entropy, the gradient is the prediction minus the target.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array
 
 

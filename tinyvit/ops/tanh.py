@@ -4,8 +4,6 @@ y = tanh(x)                                                                     
 dx = dy (1 - y^2)                                                                      (2)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

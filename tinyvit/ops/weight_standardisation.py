@@ -26,8 +26,6 @@ timm adds eps to the variance, which `in_root` asks for. Then r = 1 / sqrt(s^2 +
 The scale of w does not matter to y, so it cannot grow or shrink what passes through the convolution.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 

@@ -23,8 +23,6 @@ Backward. A pixel is copied into every window that covers it, so its gradient is
 With s = k and no padding there is one copy of each pixel, and this is patchify.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 PADDINGS = ("SAME", "VALID")

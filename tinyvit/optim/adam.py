@@ -16,8 +16,6 @@ the gradient:
 Both apply decay only to matrices, which are at the start of the buffer.
 """
 
-from __future__ import annotations
-
 import math
 
 from tinyvit.backend import Array, array_module

@@ -14,8 +14,6 @@ updates. With (1), as in TensorFlow's ExponentialMovingAverage, it reaches back 
 far until that is more than d asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -5,8 +5,6 @@
 The direction is unchanged, but a single bad batch cannot move the parameters far.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

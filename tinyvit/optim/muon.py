@@ -20,8 +20,6 @@ All this is about linear maps from token to token. The embedding of the patches,
 convolutions and all vectors are left to AdamW. q, k and v are three maps, side by side in one array.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial

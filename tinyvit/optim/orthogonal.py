@@ -20,8 +20,6 @@ to between 0.68 and 1.21. They never converge to 1: that is the price of growing
 not mind. X X^T (A, A) is the smaller the fewer rows there are, so a tall matrix is transposed first.
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 
 STEPS = 5

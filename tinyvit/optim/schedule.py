@@ -10,8 +10,6 @@ first steps small, while Adam's running means rest on only a handful of gradient
 settle at the end.
 """
 
-from __future__ import annotations
-
 import math
 
 

@@ -4,8 +4,6 @@ m <- momentum m + g                                                             
 w <- w - lr m                                                                          (2)
 """
 
-from __future__ import annotations
-
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 

@@ -11,8 +11,6 @@ its part of the flat buffer, one R-th of it, and
 An all-reduce is a reduce-scatter followed by an all-gather: the bytes that are sent are the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """How work on flat buffers is cut into independent pieces, and how these are carried out: one after another,
 unless an engine knows better."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any

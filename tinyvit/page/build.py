@@ -8,8 +8,6 @@ A content security policy in the page forbids every request. It allows only the 
 hashes it lists, and workers made of text.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """What a page holds of a model: its configuration, its parameters as text, and the names of its classes."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

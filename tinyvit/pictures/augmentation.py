@@ -1,7 +1,5 @@
 """A sheet of training images and of what augmentation makes of them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Plots: the positions of values on a sheet, round numbers along the axes, labels that do not overlap."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise

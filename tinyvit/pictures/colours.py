@@ -1,7 +1,5 @@
 """The colours that all pictures share: paper and inks, colours for curves, and heat."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import ImageColor
 

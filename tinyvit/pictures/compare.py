@@ -1,7 +1,5 @@
 """The losses and accuracies of several runs in one picture."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

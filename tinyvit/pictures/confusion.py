@@ -1,7 +1,5 @@
 """A picture of a confusion matrix: what the model predicts for the images of each class."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The picture of a run: its losses and its accuracies, epoch by epoch."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """How far each head looks: a dot for each head of each block (ViT Figure 7, right, and Figure 11)."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where every head of every block looks, for some images."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A sheet of mistakes: each image with its predicted and its true class."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pictures made of parts side by side, each with a heading and a line that says what it means."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Sequence

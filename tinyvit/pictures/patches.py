@@ -1,7 +1,5 @@
 """A sheet of images whose patches were corrupted, and what a model predicted in their place."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

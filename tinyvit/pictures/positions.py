@@ -1,7 +1,5 @@
 """What position embeddings have learned, for every patch (ViT Figure 7, centre, and Figure 10)."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Lines are drawn at several times their final size and then reduced, which smooth
 the ink is dark, which is readable on both light and dark pages.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a study has found: a row for each variant, or lines over an axis; every run is a dot."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The font is the one that comes with Pillow, which has little beyond ASCII. Names
 script: a text that needs more is drawn in a font of the system that has all of its characters.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache, lru_cache
 from pathlib import Path

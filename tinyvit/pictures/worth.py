@@ -1,7 +1,5 @@
 """What things are worth, each beside one thing and beside another: differences, around a line at 0."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

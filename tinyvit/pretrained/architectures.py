@@ -6,8 +6,6 @@ can compute. All of their LayerNorms have an epsilon of 1e-6. A name that is not
 because a model loaded by guesswork may silently give wrong answers.
 """
 
-from __future__ import annotations
-
 import re
 
 # Heads, GELU, and the architectures that have them; {a,b} stands for either.

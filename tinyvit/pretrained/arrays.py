@@ -1,7 +1,5 @@
 """The arrays of a checkpoint being read: arrays that are used are crossed off, and the rest are reported."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from math import isqrt, prod

@@ -4,8 +4,6 @@ The shapes of the arrays do not reveal the number of heads, the epsilon of Layer
 sides of an image that is not square, or which tokens are pooled. Nor do they contain the class names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A layout implies some of the arithmetic, such as the form of GELU. A model that 
 written in it, since other programs would compute something else from the same weights.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tinyvit.errors import UserError

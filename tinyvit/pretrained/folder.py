@@ -1,7 +1,5 @@
 """Finding the weights in a folder published by Hugging Face or timm."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writing a folder that Hugging Face's from_pretrained opens: the weights, and two files describing them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

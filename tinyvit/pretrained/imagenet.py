@@ -3,8 +3,6 @@
 The names are the words of each class's synset in WordNet 3.0 (Princeton University), most common first.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """Published weights by name: where they are, how they are checked, and where they are kept."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading published weights of every kind from their files."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

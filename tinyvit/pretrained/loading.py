@@ -1,7 +1,5 @@
 """Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from numbers import Integral

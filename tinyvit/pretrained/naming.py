@@ -1,7 +1,5 @@
 """The names that timm, Hugging Face and torchvision give to the arrays of a plain ViT."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any

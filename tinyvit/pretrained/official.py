@@ -12,8 +12,6 @@ its embedding reads the channels of the feature map instead of 3. In older files
 shape (1, 1, 1, C).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from typing import Any

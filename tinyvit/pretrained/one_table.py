@@ -1,7 +1,5 @@
 """Positions as other libraries store them: one learned table (N, D), added at the stem."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tinyvit.model import Params, ViTConfig, layout

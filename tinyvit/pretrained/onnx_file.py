@@ -9,8 +9,6 @@ Each function below adds the nodes of the function of the same name in tinyvit.m
 names of the values that it reads; x is always such a name. Convolutions of ONNX read (B, C, H, W).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Every value has a name, and a node names the values that it reads. The package o
 here, makes the messages of the file.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass

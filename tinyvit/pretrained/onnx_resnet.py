@@ -3,8 +3,6 @@
 Maps are (B, C, H, W), as ONNX's convolutions read them. SAME_UPPER is TensorFlow's and tinyvit's SAME.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit import ops

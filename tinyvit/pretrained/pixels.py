@@ -9,8 +9,6 @@ The rows of the patch matrix are therefore multiplied by 0.5 / std of their chan
 absorbed into the bias. The model then computes the same function of the image.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

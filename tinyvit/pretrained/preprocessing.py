@@ -3,8 +3,6 @@
 Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg of its config.json.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import floor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a model may be saved over: what an earlier save or export has left there, and nothing else."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -10,8 +10,6 @@ cosines are computed for the new grid. Relative positions cannot be resized: the
 patches, where one step down is as many places as the grid is wide.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

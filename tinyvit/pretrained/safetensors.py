@@ -7,8 +7,6 @@
 Nothing in it can be executed. All claims of the header are checked against the file before they are used.
 """
 
-from __future__ import annotations
-
 import json
 from math import prod
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Saving models in any layout, which is given explicitly or follows from the file name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 

@@ -3,8 +3,6 @@
 {"metadata": {..}, "weight_map": {"vit.layernorm.bias": "model-00002-of-00002.safetensors", ..}}
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from pathlib import Path

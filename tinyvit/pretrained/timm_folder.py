@@ -1,7 +1,5 @@
 """Writing a folder that timm.create_model("local-dir:FOLDER", pretrained=True) opens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import floor
 from pathlib import Path

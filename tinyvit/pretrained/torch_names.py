@@ -12,8 +12,6 @@ LayerScale (a learned factor for each column of a branch's output) is multiplied
 bias: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from math import prod

@@ -1,7 +1,5 @@
 """What a run by a recipe may expect: an accuracy and a time, from runs that were seen before."""
 
-from __future__ import annotations
-
 from tinyvit.recipes.measured import Measured, measurements, sentences
 from tinyvit.recipes.named import RECIPES, Recipe, named_recipe
 from tinyvit.runs.settings import Settings

@@ -1,7 +1,5 @@
 """What the runs by a recipe have in common: their mean accuracy, its spread over seeds, time and speed."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass
 

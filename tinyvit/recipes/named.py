@@ -5,8 +5,6 @@ settings   what differs from the defaults of Settings
 reached    runs by this recipe that were seen to the end, each with the fields of Reached
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cached_property

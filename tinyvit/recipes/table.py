@@ -1,7 +1,5 @@
 """The table of recipes in MEASUREMENTS.md, in Markdown: a row for each that has been measured."""
 
-from __future__ import annotations
-
 from tinyvit.recipes.measured import Measured, measurements
 from tinyvit.recipes.named import RECIPES, Recipe, named_recipe
 

@@ -15,8 +15,6 @@ best.npz, which is never resumed, has neither optimizer/NAME nor training/weight
 versions, without a checksum, are read too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """One process's claim to train into a folder, and what it created there before its first checkpoint."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The flags of augmentation beyond crops and flips, and the one that shows what all of it does."""
 
-from __future__ import annotations
-
 import argparse
 
 from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES

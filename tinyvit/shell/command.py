@@ -1,7 +1,5 @@
 """What all commands share: how the command line is parsed, and the types of flags."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

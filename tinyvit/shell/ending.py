@@ -1,7 +1,5 @@
 """How a program ends: with one line for a user's mistake, and a traceback only for a bug."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

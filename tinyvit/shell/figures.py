@@ -1,7 +1,5 @@
 """Formatting numbers for people: durations, rates, losses and percentages."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """Flags that several commands share, with the same spelling and help."""
 
-from __future__ import annotations
-
 import argparse
 from typing import TextIO
 

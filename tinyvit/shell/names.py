@@ -1,7 +1,5 @@
 """Names of files and folders: short ones for tables and pictures, and as words of a command line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Printing predictions: a few lines or one line of JSON per image, all else to standard error."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

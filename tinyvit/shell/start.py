@@ -4,8 +4,6 @@ What a command needs takes a noticeable time to import, and no code of the comma
 cannot catch anything. Until `shell.ending` takes over, the signal therefore has its default action.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 

@@ -1,7 +1,5 @@
 """The flags of training from scratch and of fine-tuning: data, optimisation, run folder."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Studies, each a small file: a question, the runs that answer it, how the answer is shown."""
 
-from __future__ import annotations
-
 from tinyvit.studies import data, ingredients, pooling, positions, scaling, transfer, unlabelled
 from tinyvit.studies.study import Study
 

@@ -1,7 +1,5 @@
 """Carrying out a study: the runs that are missing, one after another, until all are done or time is up."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Figures 3 to 5: ViT, hybrid and ResNet of about equal compute, on more and more training images."""
 
-from __future__ import annotations
-
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Study, Variant
 from tinyvit.training.recipes import RESNET
 

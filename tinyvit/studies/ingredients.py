@@ -1,7 +1,5 @@
 """What each ingredient of a recipe is worth: added to the plain recipe alone, and beside the others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Comparison, Study, Variant

@@ -1,7 +1,5 @@
 """The picture of a study, of what is finished so far."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from tinyvit.pictures.study import Found, draw_lines, draw_rows

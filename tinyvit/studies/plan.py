@@ -1,7 +1,5 @@
 """The runs of a study in the order in which they are made, and what is asked of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

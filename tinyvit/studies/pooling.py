@@ -1,7 +1,5 @@
 """Figure 9: does a class token classify better than the mean of the patches, and at which learning rate?"""
 
-from __future__ import annotations
-
 from tinyvit.studies.study import USUAL, Study, Variant
 
 _TIMES = (0.25, 0.5, 1, 2)  # the usual learning rate

@@ -1,7 +1,5 @@
 """Table 8: which position embedding, and where is it added?"""
 
-from __future__ import annotations
-
 from tinyvit.studies.study import Study, Variant
 
 _TRIED = (

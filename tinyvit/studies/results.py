@@ -1,7 +1,5 @@
 """What a study has found, computed from its run folders."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass
 from pathlib import Path

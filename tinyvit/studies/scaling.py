@@ -1,7 +1,5 @@
 """Figure 8: depth, width, MLP width and patch size, scaled one at a time and together."""
 
-from __future__ import annotations
-
 from tinyvit.studies.study import COMMON, USUAL, Chosen, Study, Variant
 
 # Every dimension is halved and doubled around a model with patches of 8 pixels.

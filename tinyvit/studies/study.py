@@ -1,7 +1,5 @@
 """What a study consists of: a question, variants to train, and how the answer is laid out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

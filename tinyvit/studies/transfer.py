@@ -4,8 +4,6 @@ Half of the classes are for pre-training, the others for fine-tuning with few la
 no class, but the same kind of pictures: what is carried over is what the model has learned to see.
 """
 
-from __future__ import annotations
-
 from tinyvit.studies.study import CLASSES, USUAL, First, Study, Variant
 
 FRACTIONS = (0.01, 0.1, 1.0)

@@ -1,7 +1,5 @@
 """Section 4.6: is it worth learning from images without labels before learning from a few with labels?"""
 
-from __future__ import annotations
-
 from tinyvit.studies.study import USUAL, First, Study, Variant
 
 FRACTIONS = (0.01, 0.1, 1.0)

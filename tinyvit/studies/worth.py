@@ -13,8 +13,6 @@ An estimate from very few runs may be far too small by chance, so there is none 
 denominator of (1), the degrees of freedom, is large enough.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a study has found, written down as results.json and table.md."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run by a recipe says of its future: at the start, and once more when its speed is known."""
 
-from __future__ import annotations
-
 from tinyvit.recipes.expectation import at_this_speed, expected
 from tinyvit.shell.progress import SPEED_SECONDS
 from tinyvit.training.loop import Trainer

@@ -1,7 +1,5 @@
 """Some training images as the model would be shown them, drawn without training."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From settings to a trainer, new or resumed: its data, its model, its optimiser and its engine."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import partial

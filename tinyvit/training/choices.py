@@ -1,7 +1,5 @@
 """The settings of a new or resumed run, derived from what the user chose."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

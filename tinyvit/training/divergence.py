@@ -1,7 +1,5 @@
 """Detecting that training has diverged, and telling the user what to do about it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """The files of a run that are rewritten after each epoch: metrics.jsonl and curves.png."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Measuring how good a model is on a set of images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

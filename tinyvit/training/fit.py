@@ -6,8 +6,6 @@
 training.loop adds everything else that a long run needs: evaluation, checkpoints, resuming.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

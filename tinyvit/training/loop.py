@@ -7,8 +7,6 @@
 There is no random state (see data.plan), so a run resumed from a checkpoint continues as if uninterrupted.
 """
 
-from __future__ import annotations
-
 import math
 
 from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch

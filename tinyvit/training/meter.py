@@ -1,7 +1,5 @@
 """Collecting losses and gradient norms during an epoch: read with a delay, checked and timed."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

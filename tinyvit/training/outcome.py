@@ -1,7 +1,5 @@
 """What came of a finished run, in the lines that are printed at its end, and what to do next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tinyvit.analysis.filled_patches import filled_patches

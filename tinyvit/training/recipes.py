@@ -3,8 +3,6 @@
 Those for CIFAR are named recipes: see recipes.named.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The data set of a run: loaded, split as the settings say, and checked against the run's classes."""
 
-from __future__ import annotations
-
 import os
 import zlib
 from dataclasses import replace

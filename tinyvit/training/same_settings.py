@@ -1,7 +1,5 @@
 """The settings in config.json are compared with those that the run's checkpoint was made with."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

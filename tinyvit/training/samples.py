@@ -1,7 +1,5 @@
 """A few test images as files in the run folder, to try the model on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """When it is time for the next checkpoint within an epoch."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

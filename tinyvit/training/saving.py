@@ -1,7 +1,5 @@
 """Writing the checkpoints of a run, not too often and never with numbers that are not finite."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tinyvit.distributed import current

@@ -1,7 +1,5 @@
 """From settings to a finished run: claim a folder, have a trainer made, train, suggest what to do next."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Handling requests to stop: Ctrl-C, SIGTERM, SIGHUP when a terminal closes, and a time limit."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import signal

@@ -1,7 +1,5 @@
 """The model that training starts from: a fresh one, or the weights of a run or a published model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The progress of a run: what a checkpoint stores in addition to arrays."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

@@ -1,7 +1,5 @@
 """What a run learns: to classify images, or to predict corrupted patches; and how the loop measures it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whitening a model's patch embedding for the images it is to be trained on."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.data import to_input

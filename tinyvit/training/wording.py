@@ -1,7 +1,5 @@
 """How runs are spoken of: their length, their model, and where they are computed."""
 
-from __future__ import annotations
-
 from tinyvit.backend import Device
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.runs.settings import Settings

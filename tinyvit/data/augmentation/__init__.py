@@ -1,7 +1,5 @@
 """RandAugment and AutoAugment: operations drawn for each image, and carried out on whole batches."""
 
-from __future__ import annotations
-
 from tinyvit.data.augmentation.operations import apply_operations
 from tinyvit.data.augmentation.policies import (
     MOST_MAGNITUDE,

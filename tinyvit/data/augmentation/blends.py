@@ -5,8 +5,6 @@
 A factor of 0 gives the dull version, 1 the image as it is, and beyond 1 what was dull becomes the opposite.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

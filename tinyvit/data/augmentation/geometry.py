@@ -8,8 +8,6 @@ It shows the pixel that (x', y') lies in, or grey outside the image. As in Pillo
 numbers, of which 65536 make a pixel, so that every device finds the same pixels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

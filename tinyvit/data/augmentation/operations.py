@@ -14,8 +14,6 @@ the bit, what Pillow gives: ImageOps, ImageEnhance, and Image.transform with the
 outside, as in the first code of AutoAugment.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

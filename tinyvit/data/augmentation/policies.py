@@ -5,8 +5,6 @@ the same probability and gives all of them the same strength. AutoAugment (Cubuk
 Learning Augmentation Policies from Data) draws one of 25 pairs that a search found for CIFAR-10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

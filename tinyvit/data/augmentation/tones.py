@@ -5,8 +5,6 @@ of contrast on its mean, of autocontrast on its darkest and brightest bytes, of 
 byte occurs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.backend import Array, array_module

@@ -5,8 +5,6 @@ engine.cpu.folding. The scores of all heads may not fit in a core's cache, but t
 everything between the matrices is done for a few before the next are begun.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ Tokens are rows (R, D). Both sums are made in place, by the product itself. Para
 the gradients: see engine.cpu.folding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ The gradients of a block are final once the backward passes of all micro-batches
 are several ranks, the calling thread then sums them over ranks (see engine.exchange) while the workers go on.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise

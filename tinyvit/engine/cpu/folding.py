@@ -33,8 +33,6 @@ lose their mean over outputs:
 Tokens that begin with mean 0 keep it, and LayerNorm only has to scale them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ it from further out takes longer than the arithmetic. So all passes are made ove
 few rows are touched.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

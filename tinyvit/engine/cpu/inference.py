@@ -4,8 +4,6 @@ A block is that of engine.cpu.blocks. Its parameters can be taken as they are, o
 That takes a copy of all matrices, and repays the passes over them only if there are many images.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -14,8 +14,6 @@ In training the weight is folded, so queries arrive scaled, keys and values with
 engine.cpu.folding.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

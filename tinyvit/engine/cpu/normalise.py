@@ -5,8 +5,6 @@ remove the mean of the incoming gradient, since the folded matrix has no compone
 engine.cpu.folding.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.engine.cpu.pieces import pieces

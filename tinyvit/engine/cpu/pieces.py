@@ -5,8 +5,6 @@ global lock for a moment. If another thread has it just then, the first one wait
 than a short pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

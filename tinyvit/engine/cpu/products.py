@@ -5,8 +5,6 @@ computes c = a b + beta c. It is called through ctypes, from the library that Nu
 does not have the function, the product is added in the usual way.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 from collections.abc import Callable

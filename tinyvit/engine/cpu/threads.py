@@ -1,7 +1,5 @@
 """Threads that share the pieces of a job, and are waited for."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections import deque

@@ -1,7 +1,5 @@
 """The kernels in the folder kernels/, compiled for what the plans need of them."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from pathlib import Path

@@ -9,8 +9,6 @@ memory of a matrix holds its transpose. Since c = a b means c^T = b^T a^T, the f
 order, and nothing is moved.
 """
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 import importlib

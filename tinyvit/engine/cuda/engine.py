@@ -4,8 +4,6 @@ The plan of a step (see plan/) is made from the numbers of the model for each nu
 is compiled, bound to memory and captured once, and then costs the host one small copy and one call.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any

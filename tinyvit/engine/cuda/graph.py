@@ -5,8 +5,6 @@ once, which a single call starts. It remembers all addresses and numbers: what c
 to be in device memory.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress

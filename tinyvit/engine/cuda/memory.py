@@ -1,7 +1,5 @@
 """The memory that plans are carried out in: arrays that stay, and one block for all others."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from tinyvit.backend import Array

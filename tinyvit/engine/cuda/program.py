@@ -1,7 +1,5 @@
 """A plan made ready to run: kernels compiled, buffers bound to memory, the whole perhaps one graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Which models, objectives and cards the CUDA engine is for; all others have the plain path."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import ModuleType
 

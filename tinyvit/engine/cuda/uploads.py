@@ -16,8 +16,6 @@ The host writes them to memory that the device can read at any time, and does no
 are several such places, used in turn, and one is written again only after its copy is done.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

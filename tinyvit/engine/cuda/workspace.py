@@ -6,8 +6,6 @@ one after another, the largest first: each at the lowest place where it overlaps
 the same time.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import NamedTuple

@@ -6,8 +6,6 @@ is bounded: ask `fits` first. Activations must begin at a multiple of 16 bytes. 
 tensor cores for it, of compute capability 8.0 or more.
 """
 
-from __future__ import annotations
-
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 

@@ -1,7 +1,5 @@
 """The launch of kernels/augment.cu, which augments the images of a batch, and the table that it reads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tinyvit.data.augmentation.geometry import KINDS as MOVES

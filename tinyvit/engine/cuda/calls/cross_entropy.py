@@ -1,7 +1,5 @@
 """The launches of kernels/cross_entropy.cu and logits.cu: the loss with its gradient, and logits."""
 
-from __future__ import annotations
-
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch

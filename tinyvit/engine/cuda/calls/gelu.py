@@ -1,7 +1,5 @@
 """Launches of kernels/gelu.cu: bias, GELU and dropout, forward and backward."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts

@@ -1,7 +1,5 @@
 """Launches of kernels/layer_norm.cu and layer_norm_backward.cu: a residual branch and LayerNorm after it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import ceil
 

@@ -4,8 +4,6 @@ A part of the flat buffer holds nothing but hidden matrices, and a table says wh
 Matrices. Stacks (n, A, B), A <= B, are what products are given: tall matrices lie in them transposed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks

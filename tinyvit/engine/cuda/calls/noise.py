@@ -3,8 +3,6 @@
 The random numbers are those of tinyvit.ops.Noise, computed in kernels/noise.cuh.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

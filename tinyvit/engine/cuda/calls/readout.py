@@ -1,7 +1,5 @@
 """The launches of kernels/tanh.cu and pooling.cu: the pre_logits layer, and the mean of an image's tokens."""
 
-from __future__ import annotations
-
 from tinyvit.engine.cuda.calls.shapes import THREADS, blocks, chunks, vector_width
 from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer, Launch

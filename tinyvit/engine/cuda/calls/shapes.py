@@ -1,7 +1,5 @@
 """The shapes of launches: how many numbers a thread moves at once, and how many blocks there are."""
 
-from __future__ import annotations
-
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer
 
 WARP = 32  # threads

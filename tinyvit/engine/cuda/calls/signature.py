@@ -1,7 +1,5 @@
 """A launch from a kernel's own signature: the types of its numbers, what it reads and what it writes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from functools import cache

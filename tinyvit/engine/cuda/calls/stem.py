@@ -1,7 +1,5 @@
 """The launches of kernels/patches.cu and tokens.cu: from images to patches, and from patches to tokens."""
 
-from __future__ import annotations
-
 from math import prod
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts

@@ -1,7 +1,5 @@
 """The launch of kernels/sums.cu: all partial sums of a step are added to the gradients at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The sum at the end of a block is carried out by the LayerNorm of the next one: see residual.py.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit.engine.cuda.calls.attention import attention, attention_backward

@@ -4,8 +4,6 @@ Every function of this package is given a draft. It names the arrays that it nee
 to the list of steps, and returns the arrays in which later functions find its results.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod

@@ -1,7 +1,5 @@
 """What a plan depends on besides the model and the number of images."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

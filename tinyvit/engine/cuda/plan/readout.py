@@ -1,7 +1,5 @@
 """The readout in a plan, forward and backward: from tokens to logits, as in model/readout.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit.engine.cuda.calls.readout import (

@@ -5,8 +5,6 @@ f(x) is computed, and carried out by the LayerNorm: the branch is read once more
 what the next one reads.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit.engine.cuda.calls.layer_norm import layer_norm_backward, partial_rows, residual_layer_norm

@@ -1,7 +1,5 @@
 """The stem in a plan, forward and backward: from pixels to tokens, as in model/stem.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whole plans: a step of training, from the indices of a batch to new parameters; and inference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tinyvit.engine.cuda.calls.cross_entropy import (

@@ -1,7 +1,5 @@
 """The end of a step in a plan: the norm of the gradient, clipping, and the update, as in tinyvit/optim."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole model in a plan: its forward and its backward, as in model/vit.py."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tinyvit.engine.cuda.launch import Buffer
