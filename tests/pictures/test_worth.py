@@ -22,7 +22,7 @@ def test_the_line_at_0_is_always_in_the_picture(tmp_path, gain):
     draw_worth("?", "", [Difference("a", "b", gain)], tmp_path / "a.png")
     with Image.open(tmp_path / "a.png") as picture:
         column = [picture.getpixel((x, worth.TOP + 3)) for x in range(picture.width)]
-    assert any(sum(pixel[:3]) < 300 for pixel in column), INK
+    assert any(sum(pixel[:3]) < 480 for pixel in column), f"{INK}, perhaps shared by two columns"
 
 
 def test_nothing_found_is_not_drawn(tmp_path):

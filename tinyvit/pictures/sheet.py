@@ -127,15 +127,14 @@ class Sheet:
         """The picture to save: the drawing, reduced to its final size."""
         if self._image.size == self._saved:
             return self._image
-        return self._image.resize(self._saved, Image.Resampling.LANCZOS)
+        return self._image.reduce(self._image.width // self._saved[0])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a PNG with tinyvit's mark, replacing path atomically. Raises UserError if that fails."""
         picture = self.finished()
-        drawing = picture is not self._image  # optimising makes drawings smaller, and photos only slower
         info = PngInfo()
         info.add_text(*MARK)
-        write_atomically(Path(path), lambda file: picture.save(file, "PNG", optimize=drawing, pnginfo=info))
+        write_atomically(Path(path), lambda file: picture.save(file, "PNG", pnginfo=info))
 
     def _polygon(self, corners: Sequence[Point], colour: str) -> None:
         self._draw.polygon(self._scaled(corners), fill=colour)
