@@ -122,9 +122,9 @@ def test_config_repeats_a_run_without_labels(go, patches, tmp_path):
 
 
 def test_fine_tuning_starts_from_its_body_with_a_new_head(go, photos, patches, tmp_path):
-    flags = [*tiny(photos, tmp_path / "run"), "--steps", "1", "--lr", "1e-12"]
-    del flags[flags.index("--epochs") : flags.index("--epochs") + 2]
-    del flags[flags.index("--model") : flags.index("--model") + 2]
+    flags = tiny(photos, tmp_path / "run", "--steps", "1", "--lr", "1e-12")
+    for flag in ("--model", "--layers"):
+        del flags[flags.index(flag) : flags.index(flag) + 2]
     status, _, err = go(finetune, patches, *flags)
     assert (status, err) == (0, "")
     before, after = arrays(patches / "best.npz"), arrays(tmp_path / "run" / "last.npz")

@@ -36,7 +36,9 @@ def make_photos(folder):
 def tiny(photos, out, *more):
     """Flags of a run of 3 epochs on them, at `out`; `more` come last and so win."""
     flags = {"dataset": "folder", "data-dir": photos, "image-size": 8, "model": "nano/4", "crop-padding": 1}
-    flags |= {"epochs": 3, "batch-size": 8, "threads": 1, "device": "cpu", "out": out}
+    flags |= {"layers": 1, "epochs": 3, "batch-size": 8, "threads": 1, "device": "cpu", "out": out}
+    if {"--model", "--weights", "--config"} & set(more):  # which have layers of their own
+        del flags["layers"]
     if "--steps" in more:
         del flags["epochs"]
     return [str(word) for name, value in flags.items() for word in (f"--{name}", value)] + [*map(str, more)]

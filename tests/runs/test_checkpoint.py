@@ -189,7 +189,7 @@ def test_a_file_that_may_not_grow(photos, tmp_path):
     import resource
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
     process = spawn("train", *tiny(photos, tmp_path / "run"), preexec_fn=limit)
     _, err = process.communicate(timeout=60)

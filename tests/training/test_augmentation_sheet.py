@@ -51,8 +51,9 @@ def test_a_picture_is_all_that_is_left(go, photos, tmp_path, monkeypatch, flags)
 def test_training_without_labels_and_from_weights_shows_its_images_too(go, photos, trained, tmp_path):
     flags = shown(photos, tmp_path, "--augment", "autoaugment")
     assert go(pretrain, *flags)[0] == 0
-    model = flags.index("--model")
-    assert go(finetune, trained, *flags[:model], *flags[model + 2 :])[0] == 0
+    for flag in ("--model", "--layers"):
+        del flags[flags.index(flag) : flags.index(flag) + 2]
+    assert go(finetune, trained, *flags)[0] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["sheet.png"]
 
 

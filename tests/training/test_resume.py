@@ -43,7 +43,7 @@ def alone(command, photos, tmp_path):
 def noisy(photos, out):
     mixes = ("--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "2")
     mixes += ("--augment", "randaugment")
-    return tiny(photos, out, "--dropout", "0.1", "--drop-path", "0.1", *mixes)
+    return tiny(photos, out, "--layers", "2", "--dropout", "0.1", "--drop-path", "0.1", *mixes)
 
 
 @pytest.mark.parametrize(
