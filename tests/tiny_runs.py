@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.engine import CudaEngine, ReferenceEngine
+from tinyvit.engine import ReferenceEngine
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.files.seal import SEALED
 from tinyvit.shell.command import run_command
 

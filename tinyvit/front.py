@@ -19,10 +19,11 @@ import numpy as np
 
 from tinyvit import model as core
 from tinyvit.backend import Device, array_module, select_device
-from tinyvit.data import ImageSet, read_photo
+from tinyvit.data import ImageSet
 from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError, printable
 from tinyvit.files.download import Report

@@ -16,10 +16,10 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from tinyvit.analysis.attention_map import check_has_attention
-from tinyvit.data import FITS, Photo, read_photos
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
+from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.pictures.attention import SeenPhoto, save_overlays

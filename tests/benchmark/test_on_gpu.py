@@ -17,7 +17,7 @@ from tinyvit.benchmark import agreement, compare, gpu_side, kernel_times, on_gpu
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.roofline import card_named, plan_of
-from tinyvit.engine import CudaEngine
+from tinyvit.engine.cuda.engine import CudaEngine
 
 CASE = Case("mean", SIDE, 3, "train", 1, "bf16")
 

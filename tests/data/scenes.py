@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 from PIL import Image, ImageDraw
 
-from tinyvit.data import read_photo
+from tinyvit.data.photos import read_photo
 
 RED, BLUE, GREY, WHITE = (255, 0, 0), (0, 0, 255), (128, 128, 128), (255, 255, 255)
 

@@ -20,8 +20,8 @@ from tests.golden.library_answers import (
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
 from tinyvit import load
-from tinyvit.data import read_photo
 from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import read_photo
 from tinyvit.model import ViTConfig, forward
 from tinyvit.pretrained.hugging_face import save_hugging_face
 from tinyvit.pretrained.load import load_weights

@@ -20,8 +20,8 @@ from tests.golden.library_answers import (
 )
 from tests.helpers import random_batch
 from tests.pretrained.checkpoints import random_model
-from tinyvit.data import read_photo
 from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photos import read_photo
 from tinyvit.model import forward
 from tinyvit.pretrained.load import load_weights
 from tinyvit.pretrained.loading import load_any

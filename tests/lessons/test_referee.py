@@ -146,7 +146,7 @@ def spoils_dy(dy, cache):
         ),
         (spoils_dy, "dy was changed in place by the backward", "dy", "inplace"),
     ],
-    ids=str,
+    ids=["values", "shape", "count", "nothing", "finite", "in place"],
 )
 def test_a_wrong_backward(backward, said, name, kind):
     found = fault(assert_gradients, linear, backward, INPUTS)

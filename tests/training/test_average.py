@@ -17,7 +17,8 @@ from tests.tiny_runs import (
 from tests.training.test_fit import CONFIG, colours
 from tinyvit import ViTClassifier, evaluate, finetune, load, pretrain
 from tinyvit.data import plan_batch
-from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.engine import ReferenceEngine, Training
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, initialise
 from tinyvit.optim import Average, make_optimizer

@@ -14,7 +14,8 @@ import numpy as np
 
 from tinyvit.backend import to_numpy
 from tinyvit.benchmark.on_gpu import usable_gpu
-from tinyvit.engine import CudaEngine, ReferenceEngine
+from tinyvit.engine import ReferenceEngine
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import supports
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.ops import Noise

@@ -11,7 +11,8 @@ import numpy as np
 from tinyvit.backend import select_device
 from tinyvit.benchmark.case import Case
 from tinyvit.data import normalise, plan_batch
-from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.engine import ReferenceEngine, Training
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
 from tinyvit.optim import AdamW

@@ -5,33 +5,28 @@ from pathlib import Path
 
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.augmentation import POLICIES, make_policy
-from tinyvit.data.cifar import load_cifar
 from tinyvit.data.dataset import (
+    Counter,
     Dataset,
     ImageSet,
+    Note,
     class_names,
     hold_out,
     keep_classes,
     one_of_each,
     take_share,
 )
-from tinyvit.data.folder import Decoding, Note, load_folder
-from tinyvit.data.photo_fit import FITS
-from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
-from tinyvit.files.download import Report
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
 
 __all__ = [
     "DATASETS",
-    "FITS",
     "POLICIES",
     "BatchPlan",
     "Dataset",
     "ImageSet",
-    "Photo",
     "class_names",
     "crop_and_flip",
     "draw_augmentation",
@@ -46,8 +41,6 @@ __all__ = [
     "normalise",
     "one_of_each",
     "plan_batch",
-    "read_photo",
-    "read_photos",
     "take_share",
     "to_input",
 ]
@@ -76,8 +69,8 @@ def load_dataset(
     image_size: int | None = None,
     data_url: str | None = None,
     seed: int = 0,
-    report: Report | None = None,
-    decoding: Decoding | None = None,
+    report: Counter | None = None,
+    decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
 ) -> Dataset:
@@ -113,7 +106,11 @@ def load_dataset(
             raise UserError(
                 "--dataset folder needs to know where the images are: specify their folder with --data-dir."
             )
+        from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
+
         return load_folder(Path(data_dir), side, seed, decoding, note, strict)
     if name == "shapes":
         return make_shapes(seed=seed)
+    from tinyvit.data.cifar import load_cifar
+
     return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report, note)

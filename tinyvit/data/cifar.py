@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.data.cifar_checksums import OFFICIAL
-from tinyvit.data.dataset import Dataset, ImageSet
+from tinyvit.data.dataset import Dataset, ImageSet, Note
 from tinyvit.data.safe_pickle import load_pickle
 from tinyvit.errors import UserError
 from tinyvit.files.archive import clear_unpacking, unpack
@@ -25,7 +25,6 @@ from tinyvit.files.reading import open_regular
 
 PIXELS = 3 * 32 * 32
 Reader = Callable[["Source", Path], tuple[np.ndarray, np.ndarray]]  # returns a file's pixels and labels
-Note = Callable[[str], None]  # a line to show to the user
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tinyvit.errors import UserError
+
+Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
+Note = Callable[[str], None]  # a line to show to the user
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,12 @@
 """Images of any size and any format that Pillow reads, in one folder for each class."""
 
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.dataset import Dataset, ImageSet
+from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
 from tinyvit.data.folder_files import Found, find_images
 from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos
@@ -17,15 +16,12 @@ MOST_BAD = 0.2  # of the files, that cannot be read and are left out
 LONG = 5.0  # seconds of decoding, after which the photos are kept for the next run
 _SHOWN = 20  # files that cannot be read, with their reasons
 
-Decoding = Callable[[int, int], None]  # images decoded so far, images in total
-Note = Callable[[str], None]  # a line to show to the user
-
 
 def load_folder(
     path: Path,
     image_size: int,
     seed: int,
-    decoding: Decoding | None = None,
+    decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
 ) -> Dataset:
@@ -67,7 +63,7 @@ def load_folder(
     )
 
 
-def _decoded(found: Found, size: int, decoding: Decoding, note: Note) -> tuple[np.ndarray, dict[Path, str]]:
+def _decoded(found: Found, size: int, decoding: Counter, note: Note) -> tuple[np.ndarray, dict[Path, str]]:
     """The images of the files that can be read, in order, and why the others cannot."""
     files, start = found.files, time.monotonic()
     cache = PhotoCache(found.path, files, size)

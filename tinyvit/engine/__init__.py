@@ -4,14 +4,12 @@ from tinyvit.engine.batches import in_batches
 from tinyvit.engine.choose import PRECISIONS, make_engine
 from tinyvit.engine.cores import available_cores
 from tinyvit.engine.cpu import CpuEngine
-from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 
 __all__ = [
     "PRECISIONS",
     "CpuEngine",
-    "CudaEngine",
     "ReferenceEngine",
     "Training",
     "available_cores",

@@ -4,10 +4,6 @@ import numpy as np
 
 from tinyvit.backend import array_module
 from tinyvit.engine.cpu import CpuEngine
-from tinyvit.engine.cuda.compiled import KernelError
-from tinyvit.engine.cuda.cublas import CublasError
-from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, supports
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
@@ -35,6 +31,17 @@ def make_engine(
         if precision in ("tf32", "bf16"):
             on_cpu.note = f"{precision} needs a GPU: everything is computed in fp32."
         return on_cpu
+    return _on_gpu(config, params, objective, training, precision)
+
+
+def _on_gpu(
+    config: ViTConfig, params: Params, objective: Objective, training: Training | None, precision: str
+) -> ReferenceEngine:
+    from tinyvit.engine.cuda.compiled import KernelError  # here, as most machines have no use for all this
+    from tinyvit.engine.cuda.cublas import CublasError
+    from tinyvit.engine.cuda.engine import CudaEngine
+    from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, supports
+
     if precision == "auto":
         has_bf16 = capability(array_module(params.flat)) >= OLDEST_FOR_BF16
         precision = "bf16" if has_bf16 else "fp32"

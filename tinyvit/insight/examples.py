@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.data import ImageSet, Photo, one_of_each, read_photos
+from tinyvit.data import ImageSet, one_of_each
 from tinyvit.data.image_files import images_below
+from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
 from tinyvit.front import Model
 from tinyvit.pictures.attention import SeenPhoto

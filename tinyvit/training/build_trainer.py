@@ -13,7 +13,6 @@ from tinyvit.engine import Training, make_engine
 from tinyvit.model import Model, usual_name
 from tinyvit.optim import Average, make_optimizer
 from tinyvit.optim.sharded import Sharded
-from tinyvit.pretrained.loading import load_any
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -69,8 +68,7 @@ def prepared(
     """
     weights = None
     if settings.weights:
-        report = context.progress.download(settings.weights)
-        weights = load_any(settings.weights, report, settings.heads)
+        weights = _weights_of(settings, context.progress)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
     dataset = load_data(settings, context.data_url, context.progress, strict=context.strict)
@@ -91,7 +89,7 @@ def resumed_trainer(
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
         weights = Model(checkpoint.config, checkpoint.params)
     elif settings.weights:
-        weights = load_any(settings.weights, None, settings.heads)
+        weights = _weights_of(settings, progress)
         progress.note(f"there is no checkpoint yet: {settings.weights} is read again, and may have changed")
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
@@ -108,6 +106,14 @@ def resumed_trainer(
             f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
         )
     return trainer
+
+
+def _weights_of(settings: Settings, progress: Progress) -> Model:
+    """The weights to start from, which are downloaded if they are a known name."""
+    from tinyvit.pretrained.loading import load_any  # here, as a model from scratch needs nothing of it
+
+    assert settings.weights, "whoever asks has seen that there are some"
+    return load_any(settings.weights, progress.download(settings.weights), settings.heads)
 
 
 def _trainer(

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.distributed import by_first
 from tinyvit.optim import averaged
-from tinyvit.pictures.patches import SHOWN, draw_patches
 from tinyvit.shell.figures import duration
 from tinyvit.shell.names import as_argument
 from tinyvit.training.loop import Trainer
@@ -39,6 +37,9 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
 
 def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
+    from tinyvit.analysis.filled_patches import filled_patches  # here, as runs with labels draw no patches
+    from tinyvit.pictures.patches import SHOWN, draw_patches
+
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     last, path = state.records[-1], as_argument(run.path)
     chosen_by = "validation" if trainer.dataset.validation else "test"

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
-from tinyvit.data.cifar import SOURCES, is_at_hand
-from tinyvit.data.folder_files import folders_of_parts
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
@@ -24,6 +22,8 @@ def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
     if settings.dataset != "folder" or settings.data_dir is None or not data.is_dir():
         return
+    from tinyvit.data.folder_files import folders_of_parts
+
     for folder in folders_of_parts(data).values():
         if Path(os.path.realpath(run)).is_relative_to(os.path.realpath(folder)):
             raise UserError(
@@ -101,6 +101,8 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
 
 def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
     """Whether load_data_of_run would have to download the data of a run first."""
+    from tinyvit.data.cifar import SOURCES, is_at_hand
+
     settings = run.settings()
     return settings.dataset in SOURCES and not is_at_hand(
         settings.dataset, Path(data_dir or settings.data_dir or "data")

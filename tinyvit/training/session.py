@@ -16,7 +16,6 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.names import as_argument
 from tinyvit.shell.progress import Progress
 from tinyvit.training.announcement import announce
-from tinyvit.training.augmentation_sheet import draw_augmentation_of
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.epoch_files import EpochFiles
@@ -66,6 +65,8 @@ def train(
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     if show_augmentation:
+        from tinyvit.training.augmentation_sheet import draw_augmentation_of  # here, as no run needs it
+
         settings, dataset, _ = prepared(settings, user_fixed(chosen, repeated), context)
         draw_augmentation_of(settings, dataset, show_augmentation)
         progress.outcome(f"wrote {show_augmentation}; nothing was trained")

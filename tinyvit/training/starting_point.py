@@ -11,7 +11,6 @@ from tinyvit.model import Model, ViTConfig, initialise, is_resnet, preset
 from tinyvit.model.mimetic import check_mimetic
 from tinyvit.model.whitening import check_whitening
 from tinyvit.objectives.patch_targets import pretraining_config
-from tinyvit.pretrained.loading import at_resolution
 from tinyvit.runs.settings import Settings
 from tinyvit.training.whitened import whiten_for
 
@@ -75,6 +74,8 @@ def _fresh_config(settings: Settings, classes: int) -> ViTConfig:
 
 
 def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
+    from tinyvit.pretrained.loading import at_resolution  # here, as a model from scratch needs nothing of it
+
     regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
     return replace(model, config=replace(model.config, **regularisation))

@@ -12,8 +12,9 @@ from tests.engine.cuda.engine_cases import CASES, draw, worst_gradient
 from tests.engine.cuda.run import rounded
 from tests.helpers import distance, seeds
 from tinyvit.backend import array_module, to_numpy
-from tinyvit.engine import CudaEngine, ReferenceEngine
+from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda import engine as engine_module
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.model import initialise
 from tinyvit.objectives import loss_and_grads

@@ -8,7 +8,8 @@ from tests.helpers import distance
 from tinyvit.backend import to_numpy
 from tinyvit.data import plan_batch
 from tinyvit.distributed import ALONE, Ranks
-from tinyvit.engine import CudaEngine, ReferenceEngine, Training, make_engine
+from tinyvit.engine import ReferenceEngine, Training, make_engine
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.optim import make_optimizer
 
 

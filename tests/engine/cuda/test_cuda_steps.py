@@ -12,8 +12,9 @@ from tests.engine.cuda.run import rounded
 from tests.helpers import distance, tiny_config
 from tests.stand_in import DeviceArray
 from tinyvit.data import make_policy, plan_batch
-from tinyvit.engine import CudaEngine, ReferenceEngine, Training
+from tinyvit.engine import ReferenceEngine, Training
 from tinyvit.engine.cuda import engine as engine_module
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.model import Params, initialise

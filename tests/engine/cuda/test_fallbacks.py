@@ -8,8 +8,8 @@ from tests.stand_in_cublas import FakeCublas
 from tests.stand_in_cuda import Stream
 from tests.tiny_runs import tiny
 from tinyvit import train
-from tinyvit.engine import CudaEngine
 from tinyvit.engine.cuda import compiled
+from tinyvit.engine.cuda.engine import CudaEngine
 
 LOST = "cudaErrorStreamCaptureInvalidated: operation failed due to a previous error during capture"
 

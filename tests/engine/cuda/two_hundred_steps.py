@@ -16,8 +16,9 @@ import numpy as np
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tinyvit.backend import to_numpy
 from tinyvit.data import epoch_order, keep_classes, make_shapes, plan_batch
-from tinyvit.engine import CpuEngine, CudaEngine, Training
+from tinyvit.engine import CpuEngine, Training
 from tinyvit.engine.cuda import cublas
+from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.model import ViTConfig, initialise
 from tinyvit.optim import learning_rate, make_optimizer
 from tinyvit.training.evaluation import evaluate
