@@ -193,7 +193,7 @@ def test_without_flags_it_trains_on_shapes(go, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small = ("--epochs", "1", "--batch-size", "10", "--validation", "9985", "--threads", "1")
     monkeypatch.setattr(
-        "tinyvit.training.tasks.evaluate", lambda *args: argparse.Namespace(loss=1, accuracy=0.5)
+        "tinyvit.training.evaluation.evaluate", lambda *args: argparse.Namespace(loss=1, accuracy=0.5)
     )
     status, out, err = go(train, *small)
     assert (status, err) == (0, "")

@@ -14,7 +14,7 @@ from PIL import Image
 
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.files.seal import SEALED
+from tinyvit.files.npz import SEALED
 from tinyvit.shell.command import run_command
 
 REPOSITORY = Path(__file__).parents[1]

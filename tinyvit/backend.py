@@ -2,12 +2,17 @@
 
 Every other file works on whatever arrays it is given: the device follows the data. This is the only file that
 imports CuPy, and it does so only when a GPU is requested.
+
+Threads to share work among are here too, as many as the system grants.
 """
 
+import contextlib
 import importlib
 import os
 import re
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
 from types import ModuleType
@@ -190,3 +195,23 @@ def _first_line(error: BaseException) -> str:
     cause = error.__cause__ or error
     lines = (line.strip() for line in str(cause).splitlines())
     return next((line for line in lines if line.strip("=-")), type(cause).__name__)
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that, where no more threads can be started, does with those it has, or with the calling one."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """As ThreadPoolExecutor.submit; without a single thread, the work is done before it returns."""
+        future = super().submit(work, *args, **kwargs)
+        if self._threads or not future.cancel():
+            return future
+        done: Future = Future()
+        try:
+            done.set_result(work(*args, **kwargs))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def _adjust_thread_count(self) -> None:
+        with contextlib.suppress(RuntimeError, MemoryError):  # a limit on processes or on memory
+            super()._adjust_thread_count()

@@ -14,9 +14,8 @@ from tinyvit.pictures.compare import draw_comparison
 from tinyvit.pictures.curves import judging_images
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path, usual_png
-from tinyvit.shell.figures import duration
+from tinyvit.shell.figures import duration, short_names
 from tinyvit.shell.flags import add_json_flag
-from tinyvit.shell.names import short_names
 from tinyvit.training.evaluation import rank
 
 OUT = Path("compare.png")

@@ -1,6 +1,10 @@
-"""The exception for mistakes that the user can fix, and text that is safe to print."""
+"""The exception for mistakes that the user can fix, text that is safe to print, and ignored warnings."""
 
+import contextlib
 import re
+import warnings
+from collections.abc import Iterator
+from threading import Lock
 
 # Control characters, which a terminal obeys, ends of lines, and characters that turn the direction of text.
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -42,3 +46,40 @@ def printable(text: str) -> str:
 def _without_middle(text: str, longest: int) -> str:
     half = longest // 2 - 2
     return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
+
+
+_lock = Lock()
+_ignored: list[tuple[type[Warning], str]] = []  # by the contexts that somebody is in
+_before: list[warnings.catch_warnings] = []  # keeps the filters from before the first of them; one or none
+
+
+@contextlib.contextmanager
+def without_warnings(category: type[Warning] = Warning, module: str = "") -> Iterator[None]:
+    """Within this context, warnings of a category from a module (a regular expression; any) are ignored.
+
+    Python has one list of filters for all threads, and catch_warnings puts back the list that it found. If
+    two such contexts overlapped, on two threads or in two generators, the last to leave would put back the
+    filters of the other, for good. Here each takes away its own, and the last to leave puts back the list
+    that the first to enter found.
+    """
+    own = category, module
+    with _lock:
+        _ignored.append(own)
+        _filter()
+    try:
+        yield
+    finally:
+        with _lock:
+            _ignored.remove(own)
+            _filter()
+
+
+def _filter() -> None:
+    """Put back the filters from before, and then ignore what is to be ignored."""
+    if _before:
+        _before.pop().__exit__(None, None, None)
+    if _ignored:
+        _before.append(warnings.catch_warnings())
+        _before[0].__enter__()
+    for category, module in _ignored:
+        warnings.filterwarnings("ignore", category=category, module=module)

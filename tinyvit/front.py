@@ -35,7 +35,7 @@ from tinyvit.pretrained.replacing import check_replaceable
 from tinyvit.pretrained.save import save_model
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
-from tinyvit.training.whitened import whiten_for
+from tinyvit.training.starting_point import whiten_for
 
 Labels = Sequence | np.ndarray
 

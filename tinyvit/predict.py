@@ -26,7 +26,7 @@ from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
-from tinyvit.shell.figures import counted
+from tinyvit.shell.figures import counted, short_names
 from tinyvit.shell.flags import (
     add_checkpoint_flag,
     add_compute_flags,
@@ -34,7 +34,6 @@ from tinyvit.shell.flags import (
     add_weights_flags,
     chosen_device,
 )
-from tinyvit.shell.names import short_names
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings

@@ -4,9 +4,8 @@ import argparse
 import json
 import textwrap
 
-from tinyvit.recipes.measured import measurements, sentences
+from tinyvit.recipes.measured import measurements, sentences, table
 from tinyvit.recipes.named import RECIPES, named_recipe
-from tinyvit.recipes.table import table
 from tinyvit.shell.command import make_parser, run_command
 
 _EPILOG = """\

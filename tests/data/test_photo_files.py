@@ -12,8 +12,7 @@ from tests.data.scenes import BLUE, RED, scene, seen, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
-from tinyvit.data.fitting import fitted
-from tinyvit.data.photo_fit import fit_for
+from tinyvit.data.photo_fit import fit_for, fitted
 from tinyvit.data.photos import Photo, read_photo, read_photos
 from tinyvit.errors import UserError
 

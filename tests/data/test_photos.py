@@ -12,9 +12,8 @@ from PIL import Image
 
 from tests.data.scenes import BLUE, GREY, RED, scene, seen, taken
 from tests.helpers import seeds
-from tinyvit.data import fitting
-from tinyvit.data.fitting import fitted
-from tinyvit.data.photo_fit import FILTERS, FITS, PhotoFit
+from tinyvit.data import photo_fit
+from tinyvit.data.photo_fit import FILTERS, FITS, PhotoFit, fitted
 from tinyvit.data.photos import LONGEST, read_photo, read_photos
 from tinyvit.errors import UserError
 
@@ -118,7 +117,7 @@ def test_a_thin_photo_is_not_blown_up_whole(monkeypatch):
     """Its resized whole would have millions of pixels, of which the model sees the middle ones."""
     image, fit = scene(3, 300), PhotoFit("crop", (40, 40), (30, 50))
     expected = np.asarray(fitted(fit, image, (0, 0, 3, 300))).astype(int)
-    monkeypatch.setattr(fitting, "_LARGE", 1000)
+    monkeypatch.setattr(photo_fit, "_LARGE", 1000)
     assert np.abs(np.asarray(fitted(fit, image, (0, 0, 3, 300))) - expected).mean() < 1
 
 

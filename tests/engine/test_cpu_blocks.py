@@ -9,7 +9,7 @@ from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.checking import numerical_gradient, random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine
-from tinyvit.engine.cpu import attention, pieces, products
+from tinyvit.engine.cpu import attention, products
 from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
@@ -24,14 +24,14 @@ from tinyvit.ops.gelu import GELU_FORMS
 @pytest.fixture(params=[1, 40, 10**6])
 def any_pieces(request, monkeypatch):
     """Pieces of one row, of a few rows, and of all rows."""
-    monkeypatch.setattr(pieces, "PIECE", request.param)
+    monkeypatch.setattr(products, "PIECE", request.param)
 
 
 @given(rows=st.integers(1, 50), width=st.integers(1, 50), piece=st.integers(1, 400))
 def test_pieces_cover_every_row_once(rows, width, piece):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE", piece)
-        covered = [row for part in pieces.pieces(rows, width) for row in range(rows)[part]]
+        patch.setattr(products, "PIECE", piece)
+        covered = [row for part in products.pieces(rows, width) for row in range(rows)[part]]
     assert covered == list(range(rows))
 
 
@@ -190,7 +190,7 @@ def test_gradients_of_the_last_attention():
 @given(B=st.integers(1, 5), H=st.integers(1, 5), N=st.integers(1, 6), piece=st.integers(1, 400))
 def test_every_head_of_every_image_is_computed_once(B, H, N, piece):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE", piece)
+        patch.setattr(products, "PIECE", piece)
         count = np.zeros((B, H), dtype=int)
         for some in attention._some_heads((B, H, N)):
             count[some] += 1

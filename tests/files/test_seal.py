@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tests.pretrained.checkpoints import complaint
 from tinyvit.errors import UserError
-from tinyvit.files.npz import read_npz
-from tinyvit.files.seal import SEALED, add_seal
+from tinyvit.files.npz import SEALED, add_seal, read_npz
 
 
 @pytest.fixture(scope="module")

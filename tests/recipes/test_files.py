@@ -9,8 +9,8 @@ import pytest
 from tests.tiny_runs import REPOSITORY
 from tinyvit.backend import select_device
 from tinyvit.data import DATASETS
+from tinyvit.recipes.measured import table
 from tinyvit.recipes.named import FOLDER, RECIPES, named_recipe
-from tinyvit.recipes.table import table
 from tinyvit.runs.settings import Settings
 from tinyvit.training.choices import new_settings
 from tinyvit.training.starting_point import check_start, fresh_config

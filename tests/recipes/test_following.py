@@ -11,7 +11,7 @@ from tinyvit.backend import select_device
 from tinyvit.recipes.expectation import at_this_speed, expected
 from tinyvit.runs.settings import Settings
 from tinyvit.shell import progress
-from tinyvit.training import announcement
+from tinyvit.training import wording
 from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes import recipe
 
@@ -117,7 +117,7 @@ def test_a_resumed_run_says_only_what_was_not_known(go, follow, rewrite, tmp_pat
         status, out, _ = follow()
     assert (status, EXPECTED in out, "the speed seen here" in out) == (130, True, False)
     monkeypatch.setattr(progress, "SPEED_SECONDS", 0)
-    monkeypatch.setattr(announcement, "SPEED_SECONDS", 0 if known else 1000)
+    monkeypatch.setattr(wording, "SPEED_SECONDS", 0 if known else 1000)
     status, out, err = go(train, "--resume", tmp_path / "run")
     assert (status, err) == (0, "")
     assert "expect" not in out

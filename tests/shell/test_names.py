@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.shell.names import as_argument, short_names
+from tinyvit.shell.figures import as_argument, short_names
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tinyvit.studies import STUDIES, carry_out
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import rows_of
 from tinyvit.studies.study import COMMON, SIZES, First, Study, Variant
-from tinyvit.training import epoch_files
+from tinyvit.training import saving
 
 STEPS = 4
 HALF = {"only": "disc,ring,square"}
@@ -51,7 +51,7 @@ def tiny_studies(monkeypatch):
     """Studies of a second, on 60 training and 20 test images."""
     monkeypatch.setitem(STUDIES, "tiny", TINY)
     monkeypatch.setattr(data, "make_shapes", lambda seed: make_shapes(60, 20, seed))
-    monkeypatch.setattr(epoch_files, "draw_curves", lambda records, path, *_: path.touch())
+    monkeypatch.setattr(saving, "draw_curves", lambda records, path, *_: path.touch())
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from tests.tiny_runs import tiny
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.training import epoch_files
-from tinyvit.training.epoch_files import EpochFiles
+from tinyvit.training import saving
+from tinyvit.training.saving import EpochFiles
 
 DRAWING, EPOCHS = 0.5, 200  # seconds for the curves; epochs in a run
 
@@ -24,8 +24,8 @@ def clock(monkeypatch):
         clock.now += DRAWING
         clock.drawn.append(len(records))
 
-    monkeypatch.setattr(epoch_files, "draw_curves", draw)
-    monkeypatch.setattr(epoch_files, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(saving, "draw_curves", draw)
+    monkeypatch.setattr(saving, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 
@@ -52,7 +52,7 @@ def test_every_long_epoch_is_drawn(clock, tmp_path):
 
 
 def test_saving_and_drawing_count_as_time_of_the_run(command, photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(epoch_files, "draw_curves", lambda *args: time.sleep(DRAWING))
+    monkeypatch.setattr(saving, "draw_curves", lambda *args: time.sleep(DRAWING))
     assert command(*tiny(photos, tmp_path / "run"))[0] == 0
     lines = (tmp_path / "run/metrics.jsonl").read_text("utf-8").splitlines()
     first, second = (json.loads(line)["seconds"] for line in lines[:2])

@@ -10,7 +10,7 @@ from tests.helpers import tiny_config
 from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupted_after, tiny
 from tinyvit import finetune, pretrain
 from tinyvit.model import initialise
-from tinyvit.training import whitened
+from tinyvit.training import starting_point
 
 FIRST = ("--init", "mimetic", "--whiten", "--epochs", "2")
 
@@ -116,11 +116,11 @@ def test_what_does_not_go_together_is_one_line(command, photos, tmp_path, flags,
 
 
 def test_images_to_whiten_for_are_a_sample_of_all(monkeypatch):
-    monkeypatch.setattr(whitened, "_SAMPLE", 40)
+    monkeypatch.setattr(starting_point, "_SAMPLE", 40)
     config = tiny_config()
     images = np.zeros((80, 8, 8, 3), np.uint8)  # the first half is black
     images[40:] = np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3))
     params, others = initialise(config), initialise(config)
-    whitened.whiten_for(config, params, images, seed=1)  # without the others it would fail: all are the same
-    whitened.whiten_for(config, others, images, seed=2)
+    starting_point.whiten_for(config, params, images, seed=1)  # the first 40 alone are all the same
+    starting_point.whiten_for(config, others, images, seed=2)
     assert (params["patch.weight"] != others["patch.weight"]).any()

@@ -25,7 +25,7 @@ from tests.tiny_runs import (
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
-from tinyvit.training import session, tasks
+from tinyvit.training import evaluation, session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
 
@@ -65,7 +65,7 @@ def test_a_picture_or_metrics_file_that_fails_does_not_end_the_run(
     def failing(*args, **kwargs):
         raise UserError("cannot write it: No space left on device.")
 
-    where = {"draw_curves": "epoch_files.draw_curves", "write_metrics": "epoch_files.RunFolder.write_metrics"}
+    where = {"draw_curves": "saving.draw_curves", "write_metrics": "saving.RunFolder.write_metrics"}
     with monkeypatch.context() as patch:
         patch.setattr(f"tinyvit.training.{where[name]}", failing)
         status, out, err = command(*tiny(photos, tmp_path / "run"))
@@ -81,7 +81,7 @@ def test_the_checkpoint_is_saved_before_metrics_and_pictures(command, photos, tm
     def looks(run, records):
         saved.append(json.loads(str(arrays(run.last_path)["progress"]))["step"])
 
-    monkeypatch.setattr("tinyvit.training.epoch_files.RunFolder.write_metrics", looks)
+    monkeypatch.setattr("tinyvit.training.saving.RunFolder.write_metrics", looks)
     assert command(*tiny(photos, tmp_path / "run"))[0] == 0
     assert saved == [4, 8, 12]
 
@@ -306,7 +306,7 @@ def test_what_best_says_is_what_best_npz_holds_when_an_epoch_is_completed_later(
         accuracy, loss = next(found)
         return argparse.Namespace(accuracy=accuracy, loss=loss)
 
-    monkeypatch.setattr(tasks, "evaluate", judged)
+    monkeypatch.setattr(evaluation, "evaluate", judged)
     assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
     best = (run / "best.npz").read_bytes()
     status, out, _ = command("--resume", run, "--steps", "8")

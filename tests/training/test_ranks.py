@@ -68,7 +68,7 @@ def assert_nearly_the_same_run(run, expected):
 @pytest.fixture(autouse=True)
 def without_pictures(monkeypatch):
     """No run of these tests needs its curves."""
-    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
 
 
 @pytest.fixture(scope="module")

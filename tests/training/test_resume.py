@@ -67,7 +67,7 @@ def test_a_signal_stops_after_the_step_and_nothing_is_lost(
 
 def test_a_run_survives_a_power_cut_around_any_write(command, photos, tmp_path, monkeypatch):
     """Every step is saved; what is on the disk before each move, and after the last, is a run to resume."""
-    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
     flags, left, replace = ("--epochs", "2"), [], os.replace
     run, alone = tmp_path / "run", tmp_path / "alone"
 

@@ -24,7 +24,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
 from tinyvit.runs.settings import Settings
-from tinyvit.training import tasks
+from tinyvit.training import evaluation
 from tinyvit.training.recipes import recipe
 
 
@@ -115,13 +115,13 @@ def test_a_batch_in_parts_gives_the_same_weights(run, parts):
 
 
 def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(run, monkeypatch):
-    looked_at, evaluate = [], tasks.evaluate
+    looked_at, evaluate = [], evaluation.evaluate
 
     def watched(engine, images):
         looked_at.append(len(images))
         return evaluate(engine, images)
 
-    monkeypatch.setattr(tasks, "evaluate", watched)
+    monkeypatch.setattr(evaluation, "evaluate", watched)
     folder, out = run("a", "--validation", "10")
     assert looked_at == [10, 10, 10, 8]
     records = metrics(folder)
@@ -158,14 +158,14 @@ def test_with_a_validation_split_nobody_looks_at_the_test_images_before_the_end(
     ids=" ".join,
 )
 def test_every_choice_trains(run, monkeypatch, more):
-    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
     folder, _ = run("a", "--epochs", "2", *more)
     assert all(np.isfinite(array).all() for array in numbers(folder / "last.npz").values())
     assert len(metrics(folder)) == 2
 
 
 def test_a_choice_is_respected(run, monkeypatch):
-    monkeypatch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+    monkeypatch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
     two_blocks = ("--epochs", "1", "--layers", "2")  # of a single one, stochastic depth skips nothing
     plain = arrays(run("plain", *two_blocks)[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
@@ -231,12 +231,12 @@ def test_the_last_checkpoint_is_the_best_where_the_last_epoch_is(run):
 
 
 def test_of_epochs_that_are_equally_right_the_surer_one_is_the_best(run, monkeypatch):
-    losses, evaluate = iter([0.5, 0.3, 0.4]), tasks.evaluate
+    losses, evaluate = iter([0.5, 0.3, 0.4]), evaluation.evaluate
 
     def judged(*args):
         return replace(evaluate(*args), counts=np.array([[3, 1], [1, 3]]), loss=next(losses))
 
-    monkeypatch.setattr(tasks, "evaluate", judged)
+    monkeypatch.setattr(evaluation, "evaluate", judged)
     folder, _ = run("a")
     assert json.loads(str(arrays(folder / "best.npz")["progress"]))["best_epoch"] == 2
 

@@ -11,7 +11,7 @@ from tests.tiny_runs import interrupted_after, tiny
 from tinyvit import train
 from tinyvit.data import Dataset, ImageSet, load_dataset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.training.samples import write_samples
+from tinyvit.training.saving import write_samples
 
 
 def samples(run):

@@ -7,7 +7,7 @@ import pytest
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import evaluate
 from tinyvit.runs.folder import RunFolder
-from tinyvit.training import tasks
+from tinyvit.training import evaluation
 
 
 def test_a_run_on_a_fraction_of_the_images(go, command, photos, tmp_path):
@@ -49,8 +49,8 @@ def test_a_model_of_another_shape_is_trained_and_resumed(command, photos, tmp_pa
 @pytest.mark.parametrize("step", [3, 6])
 def test_a_run_that_is_evaluated_now_and_then(command, photos, tmp_path, monkeypatch, step):
     """Every second epoch and the last are looked at; stopped before or after, it ends the same."""
-    looked = []
-    monkeypatch.setattr(tasks, "evaluate", lambda *args, real=tasks.evaluate: looked.append(1) or real(*args))
+    looked, real = [], evaluation.evaluate
+    monkeypatch.setattr(evaluation, "evaluate", lambda *args: looked.append(1) or real(*args))
     flags = ("--epochs", "5", "--evaluate-every", "2", "--warmup-steps", "3")
     status, out, _ = command(*tiny(photos, tmp_path / "alone", *flags))
     assert (status, len(looked), out.count("\nepoch ")) == (0, 3, 3)

@@ -11,7 +11,7 @@ from tinyvit.data import make_batch
 from tinyvit.data.augmentation.operations import NAMES
 from tinyvit.engine import ReferenceEngine
 from tinyvit.objectives import loss_and_grads
-from tinyvit.training import tasks
+from tinyvit.training import evaluation
 from tinyvit.training.evaluation import Evaluation
 
 EPOCH = 4  # steps of 8 images
@@ -30,7 +30,7 @@ def plans(go, photos, tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(ReferenceEngine, "step", noted)
-            patch.setattr("tinyvit.training.epoch_files.draw_curves", lambda *args: None)
+            patch.setattr("tinyvit.training.saving.draw_curves", lambda *args: None)
             name = f"run{len(list(tmp_path.iterdir()))}"
             assert go(train, *tiny(photos, tmp_path / name, *flags))[0] == 0
         return seen
@@ -152,7 +152,7 @@ def test_the_best_epoch_is_the_most_accurate_though_another_has_less_loss(go, ph
         right, loss = next(judgements)
         return Evaluation(loss, np.full((8, 2), 0.5), np.array([[right, 8 - right], [0, 0]]))
 
-    monkeypatch.setattr(tasks, "evaluate", judged)
+    monkeypatch.setattr(evaluation, "evaluate", judged)
     assert go(train, *tiny(photos, tmp_path / "run"))[0] == 0
     best = np.load(tmp_path / "run" / "best.npz")
     assert json.loads(str(best["progress"]))["best_epoch"] == 2

@@ -19,9 +19,8 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from tinyvit.data.image_files import readable_formats
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, without_warnings
 from tinyvit.files.reading import open_regular
-from tinyvit.quiet import without_warnings
 
 Box = tuple[float, float, float, float]  # (left, top, right, bottom), in pixels from the top left corner
 

@@ -11,11 +11,20 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from tinyvit.backend import Pool
 from tinyvit.data.decoding import Box, Source, decode, name_of, without_pillow_warnings
-from tinyvit.data.fitting import area, fitted, intersection, moved, resized_size, seen_box, sides
-from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photo_fit import (
+    PhotoFit,
+    area,
+    fit_for,
+    fitted,
+    intersection,
+    moved,
+    resized_size,
+    seen_box,
+    sides,
+)
 from tinyvit.errors import UserError
-from tinyvit.pool import Pool
 
 LONGEST = 1000  # the longest side of the whole photo, in pixels
 

@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import flush_folder
+from tinyvit.files.atomic import clear_abandoned, flush_folder, temporary_folder
 from tinyvit.files.download import REDOWNLOAD
 from tinyvit.files.reading import open_regular
-from tinyvit.files.temporary import clear_abandoned, temporary_folder
 
 MOST_BYTES = 1_000_000_000  # unpacked; the official archives have 190 million
 MOST_MEMBERS = 1000  # the official archives have 8

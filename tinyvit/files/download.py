@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import flush_folder
+from tinyvit.files.atomic import clear_abandoned, flush_folder, temporary_path
 from tinyvit.files.fetching import (
     CHUNK,
     TIMEOUT,
@@ -28,7 +28,6 @@ from tinyvit.files.fetching import (
     reason_of,
 )
 from tinyvit.files.locks import Taken, leads_to, lock
-from tinyvit.files.temporary import clear_abandoned, temporary_path
 
 SLOW = 300_000  # bytes a second: a source that sends less is left, if there is another
 PATIENCE = 4 * TIMEOUT  # seconds without a single byte from another process that downloads the same file

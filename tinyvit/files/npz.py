@@ -6,12 +6,22 @@
 
 They are read member by member here, so that the claims of a header are checked before any memory is allocated
 for it, and so that nothing is ever unpickled. Reading a file takes at most 20 times its size and 100 MB.
+
+A seal is a checksum over the whole file, so that any byte that changes is noticed. The zip format checks the
+content of each array, but not the names, dates and flags around it, and a reader need not come to the check.
+A sealed file ends in a comment, which every program that reads zips skips:
+
+    everything else     with an array named SEALED, which says that a seal belongs to it
+    b"sha256:" + 64     the SHA-256 of all bytes before, in hexadecimal
+
+Files without both, such as NumPy's own, are not checked.
 """
 
+import hashlib
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
@@ -19,10 +29,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, without_warnings
 from tinyvit.files.reading import open_regular
-from tinyvit.files.seal import check_seal
-from tinyvit.quiet import without_warnings
 
 _Members = dict[str, zipfile.ZipInfo]  # by the names of their arrays
 
@@ -51,7 +59,7 @@ def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
     """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, becomes float32.
 
     Raises UserError if the file is damaged, does not contain what it claims, differs from its checksum (see
-    files.seal), or contains anything but numbers and text; remedy is the last sentence of its message.
+    files.npz), or contains anything but numbers and text; remedy is the last sentence of its message.
     """
     with _opened(path, remedy) as (file, archive, members):
         check_seal(file, members)
@@ -142,3 +150,43 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     if is_bfloat16:
         flat = from_bfloat16(flat.view(np.uint16))
     return flat.reshape(shape, order="F" if is_fortran else "C")
+
+
+SEALED = "sealed"
+_TAG = b"sha256:"
+_LENGTH = len(_TAG) + 64
+_CHUNK = 1 << 20
+
+
+def add_seal(file: BinaryIO) -> None:
+    """Seal a zip archive without a comment, opened for reading and writing; an array is named SEALED."""
+    file.seek(-2, 2)
+    file.write(_LENGTH.to_bytes(2, "little"))  # of the comment that follows
+    file.write(_TAG + _digest(file, file.tell()))
+
+
+def is_sealed(file: BinaryIO) -> bool:
+    """Whether a file ends in a seal, be it the right one or not."""
+    file.seek(max(file.seek(0, 2) - _LENGTH, 0))
+    return file.read(len(_TAG)) == _TAG
+
+
+def check_seal(file: BinaryIO, names: Collection[str]) -> None:
+    """Raise ValueError if a sealed archive with arrays of these names has changed since it was sealed."""
+    length = file.seek(0, 2) - _LENGTH
+    file.seek(max(length, 0))
+    seal = file.read()
+    if not seal.startswith(_TAG) and SEALED not in names:
+        return
+    if seal != _TAG + _digest(file, length):
+        raise ValueError("its content differs from its checksum")
+
+
+def _digest(file: BinaryIO, length: int) -> bytes:
+    """The SHA-256 of the first bytes of a file; afterwards the file stands behind them."""
+    digest, left = hashlib.sha256(), length
+    file.seek(0)
+    while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+        digest.update(chunk)
+        left -= len(chunk)
+    return digest.hexdigest().encode()

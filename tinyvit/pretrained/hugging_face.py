@@ -11,8 +11,13 @@ import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import flush_folder, write_atomically
-from tinyvit.files.temporary import clear_abandoned, temporary_folder, temporary_path
+from tinyvit.files.atomic import (
+    clear_abandoned,
+    flush_folder,
+    temporary_folder,
+    temporary_path,
+    write_atomically,
+)
 from tinyvit.model import Params, ViTConfig
 from tinyvit.pretrained.fitting import write_instead
 from tinyvit.pretrained.preprocessing import FILTERS

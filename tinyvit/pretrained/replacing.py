@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from tinyvit.errors import UserError
+from tinyvit.files.npz import is_sealed
 from tinyvit.files.reading import open_regular
-from tinyvit.files.seal import is_sealed
 from tinyvit.runs.checkpoint import is_checkpoint, load_checkpoint
 
 _FILES = {"model.safetensors", "config.json", "preprocessor_config.json"}  # of a folder

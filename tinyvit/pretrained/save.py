@@ -8,7 +8,7 @@ import numpy as np
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.seal import add_seal
+from tinyvit.files.npz import add_seal
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.pretrained.fitting import fits_hugging_face, fits_timm, has_square_images, write_instead
 from tinyvit.pretrained.hugging_face import save_hugging_face

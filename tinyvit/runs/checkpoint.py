@@ -9,7 +9,7 @@ origin              JSON: how the library that the model comes from resizes posi
 param/NAME          every parameter or, with --ema, its running average
 training/weights    with --ema, the parameters themselves, flat
 optimizer/NAME      every array of the optimiser's state, flat
-sealed              text: the file ends in a checksum of everything before it (see files.seal)
+sealed              text: the file ends in a checksum of everything before it (see files.npz)
 
 best.npz, which is never resumed, has neither optimizer/NAME nor training/weights. Checkpoints of earlier
 versions, without a checksum, are read too.
@@ -28,9 +28,8 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.npz import names_in_npz, read_npz
+from tinyvit.files.npz import SEALED, add_seal, names_in_npz, read_npz
 from tinyvit.files.reading import parse_json
-from tinyvit.files.seal import SEALED, add_seal
 from tinyvit.model import Params, ViTConfig, layout
 from tinyvit.ops.resize import METHODS
 

@@ -18,10 +18,10 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
+from tinyvit.training.evaluation import task_of
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.starting_point import check_start, starting_model
-from tinyvit.training.tasks import task_of
 from tinyvit.training.wording import length
 
 

@@ -1,8 +1,10 @@
-"""Measuring how good a model is on a set of images."""
+"""What a run learns, and how good a model is at it: a Task for the loop, and results on a set of images."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +12,10 @@ from tinyvit.analysis.confusion import confusion_counts
 from tinyvit.backend import Array, array_module
 from tinyvit.data import ImageSet
 from tinyvit.engine import ReferenceEngine, in_batches
-from tinyvit.objectives import masked_patches
+from tinyvit.model import ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 from tinyvit.ops import Corruption, cross_entropy, softmax
+from tinyvit.runs.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +120,31 @@ def figures_of_epoch(
     if test:
         return record | {"test_loss": test.loss, "test_accuracy": test.accuracy}
     return record | {"test_loss": None, "test_accuracy": None}
+
+
+@dataclass(frozen=True)
+class Task:
+    """An objective to train with, and a way to measure a model on a set of images.
+
+    The best epoch is the one with the lowest loss, if by_loss, and otherwise the most accurate one.
+    blind_loss is that of a model that knows nothing.
+    """
+
+    objective: Objective
+    evaluate: Callable[[ReferenceEngine, ImageSet], Evaluation | PatchEvaluation]
+    by_loss: bool
+    blind_loss: float
+
+
+def task_of(settings: Settings, config: ViTConfig) -> Task:
+    """The task of a run with these settings, for a model of this shape."""
+    if settings.target is None:
+        objective = partial(loss_and_grads, smoothing=settings.smoothing)
+        return Task(objective, evaluate, False, math.log(max(config.classes, 2)))
+    what: dict[str, Any] = {"target": settings.target, "corrupt": settings.corrupt}
+    return Task(
+        partial(masked_patches.loss_and_grads, **what),
+        partial(evaluate_patches, **what, seed=settings.seed),
+        True,
+        patch_targets.blind_loss(config, settings.target),
+    )

@@ -16,14 +16,11 @@ from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
-from tinyvit.training.divergence import Guard, without_overflow_warnings
-from tinyvit.training.epoch_files import EpochFiles
-from tinyvit.training.evaluation import Evaluation, PatchEvaluation, figures_of_epoch
-from tinyvit.training.meter import Meter
-from tinyvit.training.saving import Saver
+from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
+from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
+from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
 from tinyvit.training.state import State, restored
-from tinyvit.training.tasks import Task
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 

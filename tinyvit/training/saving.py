@@ -1,16 +1,104 @@
-"""Writing the checkpoints of a run, not too often and never with numbers that are not finite."""
+"""What a run writes: checkpoints, not too often and never with numbers that are not finite; and the rest."""
 
+import contextlib
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tinyvit.distributed import current
+import numpy as np
+from PIL import Image
+
+from tinyvit.data import Dataset, one_of_each
+from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
+from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.divergence import Guard
-from tinyvit.training.epoch_files import EpochFiles
-from tinyvit.training.save_clock import SaveClock
 from tinyvit.training.state import State, live_arrays, to_save
+
+_QUICK = 3.0  # seconds: writing that takes longer makes checkpoints rarer
+
+
+class SaveClock:
+    """Measures how long ago the last checkpoint was written, and how long that took."""
+
+    def __init__(self) -> None:
+        self._saved = time.monotonic()
+        self._took = 0.0
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Within this context, a checkpoint is written."""
+        started = time.monotonic()
+        yield
+        self._saved = time.monotonic()
+        self._took = self._saved - started
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether the last checkpoint is older than that, or a multiple if writing was not quick.
+
+        With a minute between checkpoints, writing thus takes at most a twentieth of the time.
+        """
+        age = time.monotonic() - self._saved
+        return age > seconds * max(1.0, self._took / _QUICK)
+
+
+_SHARE = 0.05  # of the time, which is the most that drawing may take where epochs are short
+
+
+class EpochFiles:
+    """Rewrites both files after each epoch; the curves less often, where drawing would take too much time.
+
+    A file that cannot be written is mentioned once, through note(text), and does not stop the run.
+    """
+
+    def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
+        self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
+        self._failed: set[str] = set()
+        self._next = -math.inf  # when it is time to draw again
+
+    @by_first
+    def write(self, records: list[dict[str, Any]], best_epoch: int, is_last: bool = True) -> None:
+        """Write the records of all epochs so far, and draw their curves, in any case if it is the last."""
+        self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
+        started = time.monotonic()
+        if is_last or started >= self._next:
+            path = self.run.curves_path
+            self._try("curves.png", lambda: draw_curves(records, path, self.title, best_epoch))
+            self._next = time.monotonic() + (time.monotonic() - started) / _SHARE
+
+    def _try(self, name: str, write: Callable[[], None]) -> None:
+        try:
+            write()
+            self._failed.discard(name)
+        except (OSError, ValueError) as error:  # a UserError is a ValueError
+            if name not in self._failed:
+                self._failed.add(name)
+                self.note(f"{name} was not written, but training continues: {error}")
+
+
+_MOST = 10
+
+
+@by_first
+def write_samples(run: RunFolder, dataset: Dataset, note: Callable[[str], None]) -> None:
+    """Write the first test image of each class, of ten at most, as samples/CLASS.png, unless it is there.
+
+    What cannot be written is mentioned through note(text) and does not stop the run.
+    """
+    images, labels = dataset.test.images, dataset.test.labels
+    try:
+        for i in one_of_each(labels, min(_MOST, len(np.unique(labels)))):
+            name = re.sub(r"[/\\]", "_", dataset.classes[labels[i]])
+            run.add_sample(f"{name}.png", partial(Image.fromarray(images[i]).save, format="PNG"))
+    except (OSError, ValueError) as error:  # a UserError is a ValueError
+        note(f"test images were not written to {run.samples_path}, but training continues: {error}")
 
 
 class Saver:

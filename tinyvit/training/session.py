@@ -13,18 +13,15 @@ from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.names import as_argument
+from tinyvit.shell.figures import as_argument
 from tinyvit.shell.progress import Progress
-from tinyvit.training.announcement import announce
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
-from tinyvit.training.epoch_files import EpochFiles
 from tinyvit.training.loop import Trainer
-from tinyvit.training.outcome import outcome
 from tinyvit.training.run_data import check_not_among_classes
-from tinyvit.training.samples import write_samples
+from tinyvit.training.saving import EpochFiles, write_samples
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
-from tinyvit.training.wording import all_done, command, model_name, where
+from tinyvit.training.wording import all_done, announce, command, model_name, outcome, where
 
 
 @for_all_ranks

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data import image_side
+from tinyvit.data import image_side, to_input
 from tinyvit.errors import UserError
-from tinyvit.model import Model, ViTConfig, initialise, is_resnet, preset
+from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
 from tinyvit.model.mimetic import check_mimetic
-from tinyvit.model.whitening import check_whitening
+from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.runs.settings import Settings
-from tinyvit.training.whitened import whiten_for
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 
@@ -79,3 +78,20 @@ def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
     regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)
     return replace(model, config=replace(model.config, **regularisation))
+
+
+_SAMPLE = 5_000  # images: hundreds of thousands of patches, for a covariance of a few thousand numbers
+_AT_A_TIME = 100
+
+
+def whiten_for(config: ViTConfig, params: Params, images: np.ndarray, seed: int) -> None:
+    """Give the patch embedding whitened first values (see model.whitening), for images uint8 (n, H, W, 3).
+
+    They are computed from 5,000 of the images, which the seed chooses, or from all if there are fewer.
+    Raises UserError if the model cuts no patches from images, or if all patches are the same.
+    """
+    rng = np.random.Generator(np.random.Philox(seed).jumped(2))
+    chosen = np.sort(rng.permutation(len(images))[:_SAMPLE])
+    pieces = (images[chosen[i : i + _AT_A_TIME]] for i in range(0, len(chosen), _AT_A_TIME))
+    dtype = np.dtype(np.float64)
+    whiten(config, params, (to_input(piece, dtype, config.image_size) for piece in pieces))

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.engine.cpu.pieces import pieces
-from tinyvit.engine.cpu.products import add_product, product_plus_bias
+from tinyvit.engine.cpu.products import add_product, pieces, product_plus_bias
 from tinyvit.ops.linear import column_sums
 
 _PIECES_AT_ONCE = 4  # the scores that are worked on at once fill about so many pieces: 2 MiB

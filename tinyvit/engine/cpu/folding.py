@@ -38,8 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.engine.cpu.pieces import pieces
-from tinyvit.engine.cpu.products import add_product
+from tinyvit.engine.cpu.products import add_product, pieces
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops.layer_norm import row_means
 

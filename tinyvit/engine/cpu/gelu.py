@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from tinyvit import ops
-from tinyvit.engine.cpu.pieces import pieces
+from tinyvit.engine.cpu.products import pieces
 
 _LINEAR = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715 * _LINEAR

@@ -7,7 +7,7 @@ engine.cpu.folding.
 
 import numpy as np
 
-from tinyvit.engine.cpu.pieces import pieces
+from tinyvit.engine.cpu.products import pieces
 from tinyvit.ops.layer_norm import row_means
 
 

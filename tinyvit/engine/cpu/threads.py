@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from typing import Any
 
+from tinyvit.backend import Pool
 from tinyvit.engine.blas import blas_threads, one_blas_thread
 from tinyvit.optim.spread import one_after_another
-from tinyvit.pool import Pool
 
 
 class Threads:
