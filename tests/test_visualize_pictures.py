@@ -10,8 +10,8 @@ import tinyvit
 from tests.tiny_runs import assert_one_line
 from tinyvit import visualize
 from tinyvit.data.shapes import CLASSES, make_shapes
-from tinyvit.insight.examples import examples_in
-from tinyvit.insight.look import PICTURES, look_inside
+from tinyvit.looking.examples import examples_in
+from tinyvit.looking.look import PICTURES, look_inside
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder

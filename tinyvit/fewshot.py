@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.analysis.few_shot import choose_shots, fit_probe
 from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
 from tinyvit.front import Model, load
+from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, positive_int, run_command
 from tinyvit.shell.flags import (
@@ -24,7 +24,7 @@ USUAL_SHOTS = (1, 5, 10, 25)
 
 _EPILOG = """\
 The model itself is not changed. Only a linear map from its features to the classes is learned. It has a
-closed form (see tinyvit/analysis/few_shot.py) and takes seconds once the features are computed.
+closed form (see tinyvit/insight/few_shot.py) and takes seconds once the features are computed.
 
 examples:
   python -m tinyvit.fewshot runs/shapes-1

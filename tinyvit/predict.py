@@ -15,14 +15,14 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import check_has_attention
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
-from tinyvit.pictures.attention import SeenPhoto, save_overlays
+from tinyvit.insight.attention import check_has_attention
+from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
 from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path

@@ -12,10 +12,9 @@ from typing import TextIO
 
 from tinyvit.errors import UserError
 from tinyvit.front import Model, load
-from tinyvit.insight.drawing import draw_filled_patches, draw_picture
-from tinyvit.insight.examples import Examples, examples_in, examples_of
-from tinyvit.insight.look import PICTURES, WITHOUT_IMAGES, Insight, look_inside, needs_images, why_nothing
-from tinyvit.insight.numbers import numbers_of
+from tinyvit.looking.examples import Examples, examples_in, examples_of
+from tinyvit.looking.look import PICTURES, WITHOUT_IMAGES, Insight, look_inside, needs_images, why_nothing
+from tinyvit.looking.showing import draw_filled_patches, draw_picture, numbers_of
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.shell.flags import (

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tinyvit.analysis.attention_map import class_token_attention
-from tinyvit.analysis.filters import embedding_filters
-from tinyvit.analysis.position_similarity import position_similarity
+from tinyvit.insight.attention import class_token_attention
+from tinyvit.insight.filters import embedding_filters
+from tinyvit.insight.positions import position_similarity
 
 __all__ = ["attention_rollout", "class_token_attention", "embedding_filters", "position_similarity"]
 

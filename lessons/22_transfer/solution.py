@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.analysis.few_shot import ridge_weights
+from tinyvit.insight.few_shot import ridge_weights
 
 __all__ = ["leave_one_out", "probe_inputs", "ridge_weights", "trust_ridge"]
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit import model
-from tinyvit.analysis.filled_patches import filled_patches
 from tinyvit.checking import random_params
 from tinyvit.data import normalise, plan_batch
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
+from tinyvit.insight.patches import filled_patches
 from tinyvit.model import Params, ViTConfig, initialise, layout
 from tinyvit.objectives import masked_patches
 from tinyvit.objectives.masked_patches import fixed_corruption, losses_and_hits

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pictures.drawn import pixels
-from tinyvit.pictures.attention import (
+from tinyvit.insight.draw_attention import (
     GAP,
     PANEL,
     SCALE_TICKS,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.pictures.drawn import pixels
+from tinyvit.insight.distance import save_distance
+from tinyvit.insight.draw_heads import save_heads
+from tinyvit.insight.positions import save_offset_scores, save_similarities
 from tinyvit.pictures.colours import heat_colours
-from tinyvit.pictures.distance import save_distance
-from tinyvit.pictures.heads import save_heads
-from tinyvit.pictures.positions import save_offset_scores, save_similarities
 from tinyvit.pictures.sheet import Sheet
 
 RNG = np.random.default_rng(0)

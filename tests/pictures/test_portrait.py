@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 from tests.pictures.drawn import pixels
+from tinyvit.insight.draw_parts import HEAD, MARGIN
+from tinyvit.insight.draw_portrait import HEIGHT, ImageLayout, save_portrait
 from tinyvit.pictures.colours import heat_colours
-from tinyvit.pictures.parts import HEAD, MARGIN
-from tinyvit.pictures.portrait import HEIGHT, ImageLayout, save_portrait
 
 FILTERS = np.random.default_rng(1).normal(size=(28, 4, 4, 3))
 

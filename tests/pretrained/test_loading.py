@@ -8,10 +8,10 @@ import pytest
 
 from tests.helpers import random_batch, tiny_config
 from tests.pretrained.checkpoints import complaint, random_model
-from tinyvit.analysis.attention_map import attention_in_batches
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
+from tinyvit.insight.attention import attention_in_batches
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.pretrained import hugging_face
 from tinyvit.pretrained.hugging_face import save_hugging_face

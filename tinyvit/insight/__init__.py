@@ -1,1 +1,1 @@
-"""What is seen inside a model with some images: gathered, drawn, and as numbers."""
+"""Numbers out of a model and the pictures of them."""

@@ -86,8 +86,11 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
 
 def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
-    from tinyvit.analysis.filled_patches import filled_patches  # here, as runs with labels draw no patches
-    from tinyvit.pictures.patches import SHOWN, draw_patches
+    from tinyvit.insight.patches import (
+        SHOWN,
+        draw_patches,
+        filled_patches,  # here, as runs with labels draw no patches
+    )
 
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
     last, path = state.records[-1], as_argument(run.path)

@@ -15,9 +15,8 @@ import numpy as np
 
 import tinyvit
 from lessons.drawing import AXIS, BLUE, INK, ORANGE, QUIET, Axes, Sheet
-from tinyvit.analysis.confusion import confusion_counts, worst_mistakes
 from tinyvit.data.cifar import load_cifar
-from tinyvit.pictures.confusion import draw_confusion
+from tinyvit.pictures.confusion import confusion_counts, draw_confusion, worst_mistakes
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 

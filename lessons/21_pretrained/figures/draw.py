@@ -14,7 +14,7 @@ import numpy as np
 import tinyvit
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, Sheet
 from lessons.star import star
-from tinyvit.analysis.position_similarity import position_similarity
+from tinyvit.insight.positions import position_similarity
 from tinyvit.ops.resize import resize_images
 from tinyvit.pictures.colours import tint
 

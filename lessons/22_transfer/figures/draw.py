@@ -14,10 +14,10 @@ import numpy as np
 
 import tinyvit
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
-from tinyvit.analysis.few_shot import RIDGE, choose_shots
 from tinyvit.data import normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.fewshot import accuracies
+from tinyvit.insight.few_shot import RIDGE, choose_shots
 from tinyvit.model import initialise
 
 HERE = Path(__file__).parent

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import tinyvit
-from tinyvit.analysis.few_shot import choose_shots
 from tinyvit.data import epoch_order, normalise
 from tinyvit.data.shapes import make_shapes
+from tinyvit.insight.few_shot import choose_shots
 from tinyvit.model import infer, initialise, preset
 from tinyvit.objectives.masked_patches import loss_and_grads
 from tinyvit.objectives.patch_targets import pretraining_config, true_patches

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from tinyvit.pictures.attention import SCALE_WIDTH, attention_heat, draw_attention_scale
+from tinyvit.insight.draw_attention import SCALE_WIDTH, attention_heat, draw_attention_scale
+from tinyvit.insight.draw_parts import HEAD, Part, save_parts
 from tinyvit.pictures.colours import INK, QUIET, heat_colours
-from tinyvit.pictures.parts import HEAD, Part, save_parts
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import info
-from tinyvit.analysis.summary import presets_table, summary, usual_name
+from tinyvit.insight.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import multiply_adds, parameter_count
 from tinyvit.pretrained.known import KNOWN

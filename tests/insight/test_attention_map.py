@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tinyvit.analysis.attention_map import attention_in_batches, class_token_attention
 from tinyvit.data import normalise
 from tinyvit.engine import batches
+from tinyvit.insight.attention import attention_in_batches, class_token_attention
 from tinyvit.model import initialise, preset
 
 

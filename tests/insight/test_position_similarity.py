@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.analysis.position_similarity import position_similarity
+from tinyvit.insight.positions import position_similarity
 from tinyvit.model import initialise
 from tinyvit.model.positions import position_table
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 import tinyvit
-from tests.analysis.naive import made, models
-from tinyvit.analysis.rollout import came_from
+from tests.insight.naive import made, models
 from tinyvit.engine import batches
+from tinyvit.insight.attention import came_from
 
 
 def naive_rollout(config, attention):

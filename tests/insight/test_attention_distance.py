@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tinyvit
-from tests.analysis.naive import models, places
 from tests.helpers import tiny_config
-from tinyvit.analysis.attention_distance import patch_distances, uniform_distance
+from tests.insight.naive import models, places
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
+from tinyvit.insight.distance import patch_distances, uniform_distance
 
 
 def naive_distance(config, A):

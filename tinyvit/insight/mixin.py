@@ -8,15 +8,13 @@ import numpy as np
 from PIL import Image
 
 from tinyvit import model as core
-from tinyvit.analysis.attention_distance import attention_distance, uniform_distance
-from tinyvit.analysis.attention_map import attention_in_batches, check_has_attention, head_maps
-from tinyvit.analysis.filters import embedding_filters
-from tinyvit.analysis.position_similarity import position_similarity
-from tinyvit.analysis.relative_positions import offset_scores
-from tinyvit.analysis.rollout import rollout
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
+from tinyvit.insight.attention import attention_in_batches, check_has_attention, head_maps, rollout
+from tinyvit.insight.distance import attention_distance, uniform_distance
+from tinyvit.insight.filters import embedding_filters
+from tinyvit.insight.positions import offset_scores, position_similarity
 
 Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
 Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]

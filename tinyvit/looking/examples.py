@@ -15,7 +15,7 @@ from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
 from tinyvit.front import Model
-from tinyvit.pictures.attention import SeenPhoto
+from tinyvit.insight.draw_attention import SeenPhoto
 from tinyvit.shell.figures import short_names
 
 BATCH = 32  # photos in memory at a time

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tinyvit.front import Model
-from tinyvit.insight.examples import Example
+from tinyvit.looking.examples import Example
 from tinyvit.model import ViTConfig
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")

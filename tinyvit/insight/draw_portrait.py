@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyvit.analysis.filters import filter_pictures
-from tinyvit.pictures.attention import GAP as PAIR_GAP
-from tinyvit.pictures.attention import SCALE_WIDTH, SeenPhoto, attention_overlay, draw_attention_scale
+from tinyvit.insight.draw_attention import GAP as PAIR_GAP
+from tinyvit.insight.draw_attention import SCALE_WIDTH, SeenPhoto, attention_overlay, draw_attention_scale
+from tinyvit.insight.draw_parts import HEAD, Part, heading_width, save_parts
+from tinyvit.insight.filters import filter_pictures
+from tinyvit.insight.positions import draw_scale
 from tinyvit.pictures.colours import INK, heat_colours
-from tinyvit.pictures.parts import HEAD, Part, heading_width, save_parts
-from tinyvit.pictures.positions import draw_scale
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import cut
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.analysis.filters import embedding_filters, filter_pictures
+from tinyvit.insight.filters import embedding_filters, filter_pictures
 from tinyvit.model import initialise
 from tinyvit.ops import weight_standardisation
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinyvit
-from tests.analysis.naive import made
+from tests.insight.naive import made
 from tinyvit import ops
 from tinyvit.errors import UserError
 

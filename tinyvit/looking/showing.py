@@ -1,20 +1,20 @@
-"""Every picture of a model by its name, drawn from the model and what was seen with it."""
+"""What was seen in a model, as pictures and as numbers."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tinyvit.analysis.filled_patches import filled_patches
-from tinyvit.analysis.position_similarity import position_similarity
 from tinyvit.front import Model
-from tinyvit.insight.look import Insight
-from tinyvit.pictures.attention import save_overlays
-from tinyvit.pictures.distance import save_distance
-from tinyvit.pictures.heads import save_heads
-from tinyvit.pictures.parts import save_parts
-from tinyvit.pictures.patches import draw_patches
-from tinyvit.pictures.portrait import filters_part, save_portrait
-from tinyvit.pictures.positions import save_offset_scores, save_similarities
+from tinyvit.insight.distance import save_distance
+from tinyvit.insight.draw_attention import save_overlays
+from tinyvit.insight.draw_heads import save_heads
+from tinyvit.insight.draw_parts import save_parts
+from tinyvit.insight.draw_portrait import filters_part, save_portrait
+from tinyvit.insight.filters import filter_strengths
+from tinyvit.insight.patches import draw_patches, filled_patches
+from tinyvit.insight.positions import position_similarity, save_offset_scores, save_similarities
+from tinyvit.looking.look import Insight
 from tinyvit.runs.settings import Settings
 
 
@@ -77,3 +77,42 @@ def _draw_heads(model: Model, insight: Insight, path: Path, title: str) -> None:
 
 def _reader(model: Model) -> str:
     return "root of the ResNet" if model.config.has_resnet else "patch embedding"
+
+
+DIGITS = 5  # significant digits that are kept
+
+
+def numbers_of(picture: str, model: Model, insight: Insight) -> dict[str, Any]:
+    """The numbers behind one of look.PICTURES, as lists.
+
+    filters     singular_values, filters[i][row][column][channel]
+    positions   similarity[r][c][r'][c'], or a list of them if every block has its own;
+                offset_scores[block][head][down][right] if positions are relative
+    distance    pixels[block][head], uniform, images
+    rollout     of each image shares[row][column]
+    heads       of each image shares[block][head][row][column]
+    """
+    if picture == "filters":
+        strengths = filter_strengths(model.config, model.params)
+        return {"singular_values": _listed(strengths), "filters": _listed(model.filters())}
+    if picture == "positions":
+        return _positions(model)
+    if picture == "distance":
+        uniform = _listed(np.float64(model.uniform_distance()))
+        return {"pixels": _listed(insight.distance), "uniform": uniform, "images": insight.count}
+    pairs = zip(insight.examples, insight.maps[picture], strict=False)
+    return {"images": [{"name": example.name, "shares": _listed(shares)} for example, shares in pairs]}
+
+
+def _positions(model: Model) -> dict[str, Any]:
+    config = model.config
+    if config.position == "relative":
+        return {"offset_scores": _listed(model.offset_scores())}
+    if config.position_at != "blocks":
+        return {"similarity": _listed(model.position_similarity())}
+    return {"similarity": [_listed(model.position_similarity(block)) for block in range(config.layers)]}
+
+
+def _listed(values: np.ndarray) -> Any:
+    """The values as lists of numbers with so many digits."""
+    return np.vectorize(lambda x: float(f"{x:.{DIGITS}g}"), otypes=[float])(values).tolist()

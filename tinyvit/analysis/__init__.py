@@ -1,1 +1,0 @@
-"""Looking inside a model."""
