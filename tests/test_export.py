@@ -5,17 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from tests.pretrained.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tests.tiny_runs import assert_one_line
+from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, random_model
 from tinyvit import evaluate, export, predict, train
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
-from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.loading import load_any
-from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
+from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.resolve import load_any
+from tinyvit.weights.save import save_official, save_safetensors
 
 
 @pytest.mark.parametrize("name", ["out.npz", "folder"])
@@ -145,7 +145,7 @@ def test_half_a_folder_is_not_left_behind(tmp_path, monkeypatch):
     def full(*_):
         raise UserError("the disk is full.")
 
-    monkeypatch.setattr("tinyvit.pretrained.hugging_face.write_atomically", full)
+    monkeypatch.setattr("tinyvit.weights.hugging_face.write_atomically", full)
     with pytest.raises(UserError, match="full"):
         save_hugging_face(tmp_path / "a" / "b", *random_model(), "abcde")
     assert not (tmp_path / "a" / "b").exists()

@@ -18,7 +18,6 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
-from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.recipes.expectation import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -35,6 +34,7 @@ from tinyvit.shell.flags import (
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluate
 from tinyvit.training.run_data import load_data_of_run
+from tinyvit.weights.resolve import why_no_classes
 
 MISTAKES = 24  # shown by --mistakes
 

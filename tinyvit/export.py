@@ -9,10 +9,6 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
-from tinyvit.pretrained.fitting import fits_hugging_face, fits_timm
-from tinyvit.pretrained.loading import check_has_head, class_names
-from tinyvit.pretrained.replacing import check_replaceable
-from tinyvit.pretrained.save import check_free, folder_layout
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, run_command, some_path
 from tinyvit.shell.figures import counted
@@ -24,6 +20,10 @@ from tinyvit.shell.flags import (
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run, needs_download
+from tinyvit.weights.fitting import fits_hugging_face, fits_timm
+from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.resolve import check_has_head, class_names
+from tinyvit.weights.save import check_free, folder_layout
 
 _EPILOG = """\
 The ending of OUT decides the format:

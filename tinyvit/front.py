@@ -30,12 +30,12 @@ from tinyvit.files.download import Report
 from tinyvit.insight.mixin import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
-from tinyvit.pretrained.loading import at_resolution, load_any, why_no_classes
-from tinyvit.pretrained.replacing import check_replaceable
-from tinyvit.pretrained.save import save_model
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.starting_point import whiten_for
+from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
+from tinyvit.weights.save import save_model
 
 Labels = Sequence | np.ndarray
 
@@ -117,7 +117,7 @@ class Model(core.Model, Looking):
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
 
-        See pretrained.save for layouts; 'torch' and 'official' drop the names of the classes. A model that
+        See weights.save for layouts; 'torch' and 'official' drop the names of the classes. A model that
         was saved or exported to that path before is replaced; anything else there raises UserError.
         """
         save_model(self, _path(path), layout, self.photo_fit)

@@ -8,12 +8,12 @@ from tinyvit.errors import UserError
 from tinyvit.front import load
 from tinyvit.insight.summary import default_image, presets_table, summary
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
-from tinyvit.pretrained.known import KNOWN
 from tinyvit.recipes.expectation import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
 from tinyvit.shell.flags import add_heads_flag
 from tinyvit.shell.progress import Progress
+from tinyvit.weights.known import KNOWN
 
 _EPILOG = """\
 MODEL is a preset, such as B/16 or resnet-50, or whatever tinyvit.finetune accepts: a run folder, a file of

@@ -23,7 +23,6 @@ from tinyvit.errors import UserError
 from tinyvit.front import Model, load
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
-from tinyvit.pretrained.loading import why_no_classes
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import counted, short_names
@@ -37,6 +36,7 @@ from tinyvit.shell.flags import (
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
+from tinyvit.weights.resolve import why_no_classes
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet

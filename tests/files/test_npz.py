@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import seeds
-from tests.pretrained.checkpoints import complaint
+from tests.weights.checkpoints import complaint
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
 

@@ -5,12 +5,12 @@ import os
 import pytest
 
 from tests.data.scenes import seen
-from tests.pretrained.checkpoints import complaint
+from tests.weights.checkpoints import complaint
 from tinyvit.files import reading
 from tinyvit.files.npz import read_npz
 from tinyvit.files.reading import open_regular, parse_json, read_json
-from tinyvit.pretrained.safetensors import read_safetensors
 from tinyvit.runs.checkpoint import load_checkpoint
+from tinyvit.weights.safetensors import read_safetensors
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.pretrained.checkpoints import complaint
+from tests.weights.checkpoints import complaint
 from tinyvit.errors import UserError
 from tinyvit.files.npz import SEALED, add_seal, read_npz
 

@@ -20,12 +20,12 @@ from tinyvit.data.decoding import without_pillow_warnings
 from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
 from tinyvit.model import initialise
-from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.loading import load_any
-from tinyvit.pretrained.save import save_official, save_safetensors
 from tinyvit.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.resolve import load_any
+from tinyvit.weights.save import save_official, save_safetensors
 
 CLASSES = ("a", "b", "c", "d", "e")
 MEGABYTE = 1 << 20

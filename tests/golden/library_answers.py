@@ -6,9 +6,9 @@ import numpy as np
 
 from tinyvit import model
 from tinyvit.objectives import loss_and_grads
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.safetensors import read_safetensors
-from tinyvit.pretrained.save import save_safetensors
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.safetensors import read_safetensors
+from tinyvit.weights.save import save_safetensors
 
 HERE = Path(__file__).parent
 TOLERANCE = {"float32": 1e-5, "float64": 1e-10}

@@ -12,7 +12,7 @@ from ml_collections import ConfigDict
 from vit_jax.models_vit import VisionTransformer
 
 from tests.golden.official_weights import HYBRID_ANSWERS, HYBRIDS, official
-from tinyvit.pretrained.official import to_official
+from tinyvit.weights.official import to_official
 
 # The names that flax gives to parts without one have changed since the files were released.
 NEWER = {

@@ -18,14 +18,14 @@ from tests.golden.library_answers import (
     logits_of_file,
 )
 from tests.helpers import random_batch
-from tests.pretrained.checkpoints import random_model
+from tests.weights.checkpoints import random_model
 from tinyvit import load
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import ViTConfig, forward
-from tinyvit.pretrained.hugging_face import save_hugging_face
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.torch_names import to_torch_names
+from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
 

@@ -7,8 +7,8 @@ from tests.golden.official_weights import ANSWERS, HYBRID_ANSWERS, HYBRIDS, MODE
 from tests.helpers import stored
 from tinyvit.engine import CpuEngine
 from tinyvit.model import forward
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.save import save_official
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.save import save_official
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers import stored
 from tinyvit.ops.resize import METHODS
-from tinyvit.pretrained.resize import resize_positions
+from tinyvit.weights.resize import resize_positions
 
 
 @pytest.fixture(scope="module")

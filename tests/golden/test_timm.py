@@ -19,15 +19,15 @@ from tests.golden.library_answers import (
     logits_of_file,
 )
 from tests.helpers import random_batch
-from tests.pretrained.checkpoints import random_model
+from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import forward
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.loading import load_any
-from tinyvit.pretrained.safetensors import read_safetensors
-from tinyvit.pretrained.timm_folder import save_timm
-from tinyvit.pretrained.torch_names import to_torch_names
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.resolve import load_any
+from tinyvit.weights.safetensors import read_safetensors
+from tinyvit.weights.timm_folder import save_timm
+from tinyvit.weights.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
 GIVEN = {

@@ -8,7 +8,7 @@ import pytest
 from tests.golden.library_answers import TOLERANCE, error
 from tests.golden.timm_hybrids import ANSWERS, HYBRIDS, draw
 from tinyvit.model import backward, forward
-from tinyvit.pretrained.torch_names import from_torch_names, to_torch_names
+from tinyvit.weights.torch_names import from_torch_names, to_torch_names
 
 
 def answers_to(name):

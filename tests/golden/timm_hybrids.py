@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.model import Params, ViTConfig, layout
-from tinyvit.pretrained.torch_names import to_torch_names
+from tinyvit.weights.torch_names import to_torch_names
 
 ANSWERS = Path(__file__).with_name("timm_hybrids.npz")
 

@@ -19,7 +19,7 @@ from tinyvit.front import Model
 from tinyvit.insight.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images
-from tinyvit.pretrained.save import save_official
+from tinyvit.weights.save import save_official
 
 # The probe.
 

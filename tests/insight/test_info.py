@@ -7,11 +7,11 @@ from tinyvit import info
 from tinyvit.insight.summary import presets_table, summary, usual_name
 from tinyvit.model import OFFICIAL, SMALL, initialise, is_preset, preset
 from tinyvit.model.cost import multiply_adds, parameter_count
-from tinyvit.pretrained.known import KNOWN
-from tinyvit.pretrained.save import save_official
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.weights.known import KNOWN
+from tinyvit.weights.save import save_official
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_mistakes_are_one_line(go, tmp_path):
 
 
 def test_nothing_is_downloaded_for_what_is_a_preset_too(go, monkeypatch):
-    monkeypatch.setattr("tinyvit.pretrained.known.download", lambda *args: pytest.fail("downloads"))
+    monkeypatch.setattr("tinyvit.weights.known.download", lambda *args: pytest.fail("downloads"))
     both = [name for name in KNOWN if is_preset(name)]
     assert "ViT-B_16" in both
     for name in both:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tests.pretrained.checkpoints import random_model
+from tests.weights.checkpoints import random_model
 from tinyvit.model import Model, initialise, preset
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tinyvit import predict
 from tinyvit.model import initialise, preset
-from tinyvit.pretrained.save import save_official
+from tinyvit.weights.save import save_official
 
 
 @pytest.fixture

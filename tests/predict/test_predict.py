@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 
 from tests.predict.pictures import picture
-from tests.pretrained.checkpoints import random_model
 from tests.tiny_runs import assert_one_line
+from tests.weights.checkpoints import random_model
 from tinyvit import export, predict
 from tinyvit.model import initialise, preset
-from tinyvit.pretrained.imagenet import imagenet_classes
-from tinyvit.pretrained.official import to_official
-from tinyvit.pretrained.save import save_official
+from tinyvit.weights.official import to_official
+from tinyvit.weights.resolve import imagenet_classes
+from tinyvit.weights.save import save_official
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P", "1", "CMYK", "LA", "I;16"])

@@ -35,10 +35,10 @@ from tests.golden.make_timm_golden import StandIn
 from tests.golden.torch_library import randomise
 from tinyvit.errors import UserError
 from tinyvit.model import features, infer
-from tinyvit.pretrained.architectures import described_architecture
-from tinyvit.pretrained.description import read_description
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.torch_names import from_torch_names
+from tinyvit.weights.architectures import described_architecture
+from tinyvit.weights.description import read_description
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.torch_names import from_torch_names
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 MODULES = (

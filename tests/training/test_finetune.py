@@ -13,14 +13,14 @@ from tests.tiny_runs import arrays, assert_one_line, assert_same_run, interrupte
 from tinyvit import evaluate, finetune, predict, train, visualize
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.pretrained.load import load_weights
-from tinyvit.pretrained.resize import resize_positions
-from tinyvit.pretrained.safetensors import write_safetensors
-from tinyvit.pretrained.save import save_official
-from tinyvit.pretrained.torch_names import to_torch_names
 from tinyvit.runs.settings import Settings
 from tinyvit.training import recipes
 from tinyvit.training.recipes import FINE_TUNING, fitted_fine_tuning
+from tinyvit.weights.read import load_weights
+from tinyvit.weights.resize import resize_positions
+from tinyvit.weights.safetensors import write_safetensors
+from tinyvit.weights.save import save_official
+from tinyvit.weights.torch_names import to_torch_names
 
 CLASSES = ("dark", "green", "light")
 
@@ -231,7 +231,7 @@ def test_a_known_name_is_fetched_once(go, others, tmp_path, monkeypatch):
         target.parent.mkdir()
         save_official(target, given, initialise(given))
 
-    monkeypatch.setattr("tinyvit.pretrained.known.download", download)
+    monkeypatch.setattr("tinyvit.weights.known.download", download)
     monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path / "cache"))
     for name in ("a", "b"):
         assert go(finetune, "Ti_16-384", *onto(others, tmp_path / name, "--epochs", "1"))[0] == 0

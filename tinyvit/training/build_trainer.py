@@ -110,7 +110,7 @@ def resumed_trainer(
 
 def _weights_of(settings: Settings, progress: Progress) -> Model:
     """The weights to start from, which are downloaded if they are a known name."""
-    from tinyvit.pretrained.loading import load_any  # here, as a model from scratch needs nothing of it
+    from tinyvit.weights.resolve import load_any  # here, as a model from scratch needs nothing of it
 
     assert settings.weights, "whoever asks has seen that there are some"
     return load_any(settings.weights, progress.download(settings.weights), settings.heads)

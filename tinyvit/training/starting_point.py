@@ -73,7 +73,7 @@ def _fresh_config(settings: Settings, classes: int) -> ViTConfig:
 
 
 def _from_weights(settings: Settings, classes: int, weights: Model) -> Model:
-    from tinyvit.pretrained.loading import at_resolution  # here, as a model from scratch needs nothing of it
+    from tinyvit.weights.resolve import at_resolution  # here, as a model from scratch needs nothing of it
 
     regularisation: dict[str, Any] = {"dropout": settings.dropout, "drop_path": settings.drop_path}
     model = at_resolution(weights, settings.resolution, settings.position_resize).with_new_head(classes)

@@ -1,0 +1,58 @@
+"""What cannot be saved, or not under that name."""
+
+import numpy as np
+import pytest
+
+from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
+from tinyvit.model import Model
+from tinyvit.ops.resize import METHODS
+from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.resolve import load_any
+from tinyvit.weights.save import save_model
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (("a",), "the number of class names is 1, expected 5, one for each class: set model.classes"),
+        ("abcdef", "the number of class names is 6, expected 5"),
+        (range(5), "a class is called 0, expected text"),
+        (None, "model.classes is None, expected one text for each class: set model.classes again, or to ()"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".npz", ""])
+def test_names_that_are_not_one_for_each_class_are_not_written(tmp_path, names, why, ending):
+    model = Model(*random_model(), tuple("abcde"))
+    model.classes = names
+    assert why in complaint(save_model, model, tmp_path / f"a{ending}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex128", "object"])
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ".onnx", ""])
+def test_parameters_that_are_not_floating_point_are_not_written(tmp_path, dtype, ending):
+    config, params = random_model(**HUGGING_FACE)
+    message = complaint(save_model, Model(config, params.astype(dtype)), tmp_path / f"a{ending}")
+    assert f"the parameters are {dtype}, expected floating-point numbers: params.astype" in message
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])
+@pytest.mark.parametrize("dtype", [">f4", "longdouble"])
+def test_numbers_of_every_width_and_byte_order_are_written(tmp_path, dtype, ending):
+    config, params = random_model(**HUGGING_FACE)
+    save_model(Model(config, params.astype(dtype)), path := tmp_path / f"a{ending}")
+    np.testing.assert_array_equal(load_any(str(path)).params.flat, params.flat)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ""])
+def test_a_name_that_is_too_long_is_a_users_mistake(tmp_path, ending):
+    model, path = Model(*random_model(**HUGGING_FACE)), tmp_path / ("x" * 300 + ending)
+    check_replaceable(path)  # there is nothing of that name
+    assert "name too long" in complaint(save_model, model, path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_how_positions_are_resized_is_saved_with_the_model(tmp_path, method):
+    save_model(Model(*random_model(), tuple("abcde"), position_resize=method), tmp_path / "a.npz")
+    assert load_any(str(tmp_path / "a.npz")).position_resize == method

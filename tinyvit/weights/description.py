@@ -1,0 +1,145 @@
+"""The config.json that timm and Hugging Face publish with their weights: what the arrays do not show.
+
+The shapes of the arrays do not reveal the number of heads, the epsilon of LayerNorm, the form of GELU, the
+sides of an image that is not square, or which tokens are pooled. Nor do they contain the class names.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError, printable
+from tinyvit.files.reading import read_json
+from tinyvit.weights.architectures import described_architecture
+
+# The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).
+_GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
+    ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
+)
+_POOL = {"token": "token", "avg": "mean"}
+# Hugging Face's types of ViT that tinyvit can compute, and their defaults for what config.json omits.
+_HUGGING_FACE = {
+    kind: {"heads": 12, "eps": eps, "gelu": "exact"}
+    for kind, eps in (
+        ("vit", 1e-12), ("deit", 1e-12), ("vit_mae", 1e-12), ("ijepa", 1e-12), ("vit_msn", 1e-6),
+        ("dinov2", 1e-6),
+    )
+}  # fmt: skip
+# Arguments of timm's that are evident from the arrays, or that change nothing once a model is trained.
+_VISIBLE = frozenset(
+    (
+        "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
+        "proj_bias", "qk_norm", "class_token", "pos_embed", "no_embed_class", "reg_tokens", "pre_norm",
+        "final_norm", "fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm", "pool_include_prefix",
+        "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init", "fix_init", "drop_rate",
+        "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
+    )
+)  # fmt: skip
+_READ = frozenset(("num_heads", "act_layer", "global_pool"))
+# The exceptions that reading a malformed file may raise.
+UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """The fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json determines.
+
+    Empty if there is no such file. Values that the file omits are filled in with the defaults of the library
+    that wrote it. Raises UserError if it is unreadable, or describes a model that tinyvit cannot compute.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        stated = read_json(path)
+        known = _timm(path, stated) if "architecture" in stated else _hugging_face(path, stated)
+    except UserError:  # which says what is wrong with the model, and is one of the errors below
+        raise
+    except UNREADABLE as error:
+        raise UserError(
+            f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
+        ) from error
+    for what, value, choices in (
+        ("nonlinearity", known.get("gelu"), _GELU),
+        ("pooling", known.get("pool"), _POOL),
+    ):
+        if value is not None and value not in choices.values():
+            raise UserError(
+                f"{path} specifies the {what} {value!r}, but tinyvit has only {', '.join(choices)}: choose "
+                "another checkpoint."
+            )
+    return known
+
+
+def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
+    """The names of `count` classes in the config.json of timm, Hugging Face or a run; None if it has none."""
+    try:
+        stated = read_json(path)
+        names = stated.get("classes") or stated.get("label_names") or stated["id2label"]
+        if len(names) != count:
+            return None
+        return tuple(printable(str(names[str(c) if isinstance(names, dict) else c])) for c in range(count))
+    except UNREADABLE:
+        return None
+
+
+def is_described_by_timm(path: Path) -> bool:
+    """Whether this is a config.json written by timm."""
+    try:
+        return "architecture" in read_json(path)
+    except UNREADABLE:
+        return False
+
+
+def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
+    kind = stated.get("model_type")
+    if kind is not None and kind not in _HUGGING_FACE:
+        raise UserError(
+            f"{path} describes a model of type {kind!r}, which tinyvit does not support; it supports "
+            f"{', '.join(_HUGGING_FACE)}. Choose another checkpoint."
+        )
+    return _HUGGING_FACE.get(kind or "", {}) | _where_stated(
+        heads=(stated.get("num_attention_heads"), int),
+        eps=(stated.get("layer_norm_eps"), float),
+        gelu=(stated.get("hidden_act"), lambda name: _GELU.get(name, name)),
+        image_size=(stated.get("image_size"), height_and_width),
+    )
+
+
+def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
+    name, arguments = stated["architecture"], stated.get("model_args") or {}
+    try:
+        meant = described_architecture(name)
+    except ValueError as error:
+        raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
+    _check_arguments(path, arguments)
+    input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
+    pool = arguments.get("global_pool", stated.get("global_pool"))
+    if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
+        pool = None
+    return meant | _where_stated(
+        heads=(arguments.get("num_heads"), int),
+        gelu=(arguments.get("act_layer"), lambda name: _GELU.get(name, name)),
+        image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
+        pool=(pool, lambda name: _POOL.get(name, name)),
+    )
+
+
+def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
+    """Raise UserError for an argument of timm's that changes the computation in an unknown way."""
+    for name, value in arguments.items():
+        plain = value is None or (name, value) == ("norm_layer", "layernorm")
+        if not plain and name not in _VISIBLE and name not in _READ:
+            raise UserError(
+                f"{path} specifies {name} {value!r}, which tinyvit does not support: choose another "
+                "checkpoint."
+            )
+
+
+def _where_stated(**fields: tuple[Any, Callable]) -> dict[str, Any]:
+    """The fields that have a value, each converted by its function."""
+    return {name: convert(value) for name, (value, convert) in fields.items() if value is not None}
+
+
+def height_and_width(stated: int | list[int]) -> tuple[int, int]:
+    """(height, width), stated as one number or as two."""
+    height, width = (stated, stated) if isinstance(stated, int) else stated
+    return int(height), int(width)

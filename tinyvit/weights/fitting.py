@@ -1,0 +1,82 @@
+"""Which layouts of other programs can hold a model.
+
+A layout implies some of the arithmetic, such as the form of GELU. A model that computes otherwise must not be
+written in it, since other programs would compute something else from the same weights.
+"""
+
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.model import ViTConfig
+from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
+
+GROUPS = 32  # of GroupNorm, in every ResNet of the official code and of timm
+TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
+TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET}
+
+
+def fits_official(config: ViTConfig) -> bool:
+    """Whether the official code computes as the model does."""
+    form = config.resnet_form if config.has_resnet else "official"
+    return (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
+
+
+def has_square_images(config: ViTConfig) -> bool:
+    """Whether images are as high as they are wide, which readers of the official layout take for granted."""
+    return config.image_size[0] == config.image_size[1]
+
+
+def fits_hugging_face(config: ViTConfig) -> bool:
+    """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
+    return config.has_token and not config.pre_logits and not config.has_resnet
+
+
+def fits_timm(config: ViTConfig) -> bool:
+    """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
+    return config.eps == TIMM.eps and not config.pre_logits and not config.has_resnet
+
+
+def torch_naming(config: ViTConfig) -> Naming | None:
+    """timm's or Hugging Face's, whichever computes as the model does when only its arrays are known."""
+    if _computes(TIMM, config) and not misfits_of_hybrid(config):
+        return TIMM
+    return HUGGING_FACE if _computes(HUGGING_FACE, config) and fits_hugging_face(config) else None
+
+
+def misfits_of_hybrid(config: ViTConfig) -> list[str]:
+    """The fields of a hybrid whose values timm's do not have."""
+    theirs = TIMM_HYBRID if config.has_resnet else {}
+    return [name for name, value in theirs.items() if getattr(config, name) != value]
+
+
+def write_instead(config: ViTConfig, padded: bool = False) -> str:
+    """What to do where a layout cannot hold a model, perhaps one for padded photos: the formats that can."""
+    others = [
+        ("an .npz file in the official layout", fits_official(config) and has_square_images(config)),
+        ("a .safetensors file", torch_naming(config) is not None),
+        ("a folder for Hugging Face", fits_hugging_face(config) and not padded),
+        ("a folder for timm", fits_timm(config)),
+        ("an .onnx file", True),
+    ]
+    *first, last = [name for name, fits in others if fits]
+    return f"write {', '.join(first)} or {last}." if first else f"write {last}."
+
+
+def check_others_have_it(config: ViTConfig) -> None:
+    """Raise UserError for a model that fits no layout but tinyvit's own."""
+    if not config.has_transformer:
+        what = "a ResNet without a Transformer fits"
+    elif config.has_resnet and config.resnet_groups != GROUPS:
+        what = f"a hybrid with {config.resnet_groups} groups in its GroupNorms, not {GROUPS}, fits"
+    elif config.position_at not in ("stem", None):
+        what = f"position {config.position!r} at {config.position_at!r} fits"
+    else:
+        return
+    raise UserError(
+        f"{what} no layout of other programs: keep it in tinyvit's own, that of best.npz in a run, or write "
+        "an .onnx file."
+    )
+
+
+def _computes(library: Naming, config: ViTConfig) -> bool:
+    return (config.gelu, config.eps) == (library.gelu, library.eps)

@@ -1,0 +1,111 @@
+"""The names that timm, Hugging Face and torchvision give to the arrays of a plain ViT."""
+
+from collections.abc import Container
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tinyvit.weights.pixels import PixelScale
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How a library names the arrays; {} stands for the number of a block, and qkv lists one or three layers.
+
+    resize is how the library resizes position embeddings for images of another size (see ops.resize). pixels
+    is the scale of pixels that all its models expect, if they agree on one.
+    """
+
+    patch: str
+    class_token: str
+    position: str
+    block: str
+    norm1: str
+    qkv: tuple[str, ...]
+    out: str
+    norm2: str
+    fc1: str
+    fc2: str
+    norm: str
+    head: str
+    resize: str
+    scale1: str = "ls1.gamma"
+    scale2: str = "ls2.gamma"
+    pre_logits: str = "pre_logits.fc"  # in timm's older files
+    pixels: PixelScale | None = None
+    whole: str = ""  # prefix of all names but the head's when written
+    gelu: str = "exact"
+    eps: float = 1e-6
+
+
+TIMM = Naming(
+    patch="patch_embed.proj",
+    class_token="cls_token",
+    position="pos_embed",
+    block="blocks.{}.",
+    norm1="norm1",
+    qkv=("attn.qkv",),
+    out="attn.proj",
+    norm2="norm2",
+    fc1="mlp.fc1",
+    fc2="mlp.fc2",
+    norm="norm",
+    head="head",
+    resize="antialias",
+)
+HUGGING_FACE = Naming(
+    patch="embeddings.patch_embeddings.projection",
+    class_token="embeddings.cls_token",
+    position="embeddings.position_embeddings",
+    block="encoder.layer.{}.",
+    norm1="layernorm_before",
+    qkv=("attention.attention.query", "attention.attention.key", "attention.attention.value"),
+    out="attention.output.dense",
+    scale1="layer_scale1.lambda1",
+    norm2="layernorm_after",
+    fc1="intermediate.dense",
+    fc2="output.dense",
+    scale2="layer_scale2.lambda1",
+    norm="layernorm",
+    head="classifier",
+    resize="bicubic",
+    whole="vit.",
+    eps=1e-12,
+)
+DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
+# The names of transformers 5 in memory, which files saved with tools other than its own have.
+_ATTENTION_5: dict[str, Any] = {
+    "qkv": ("attention.q_proj", "attention.k_proj", "attention.v_proj"),
+    "out": "attention.o_proj",
+}
+HUGGING_FACE_5 = replace(HUGGING_FACE, block="layers.{}.", fc1="mlp.fc1", fc2="mlp.fc2", **_ATTENTION_5)
+DINOV2_5 = replace(DINOV2, **_ATTENTION_5)
+TORCHVISION = Naming(
+    patch="conv_proj",
+    class_token="class_token",
+    position="encoder.pos_embedding",
+    block="encoder.layers.encoder_layer_{}.",
+    norm1="ln_1",
+    qkv=("self_attention.in_proj",),
+    out="self_attention.out_proj",
+    norm2="ln_2",
+    fc1="mlp.0",
+    fc2="mlp.3",
+    norm="encoder.ln",
+    head="heads.head",
+    pre_logits="heads.pre_logits",
+    resize="bicubic",
+    pixels=PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+)
+_ALL = (TIMM, HUGGING_FACE, DINOV2, HUGGING_FACE_5, DINOV2_5, TORCHVISION)
+
+
+def recognise(held: Container[str]) -> Naming | None:
+    """The naming that most of these names follow; None if they follow none of them."""
+
+    def followed(names: Naming) -> int:
+        layers = (names.norm1, *names.qkv, names.out, names.norm2, names.fc1, names.fc2)
+        expected = [names.patch, *(names.block.format(0) + layer for layer in layers)]
+        return sum(f"{name}.weight" in held for name in expected)
+
+    best = max(_ALL, key=followed)
+    return best if followed(best) else None

@@ -1,0 +1,209 @@
+"""Writing a model as an .onnx file, which other programs run: the forward pass, once more, as an ONNX graph.
+
+Input `images` is uint8 (batch, H, W, channels), pixels as they come from an image file. The normalisation is
+a part of the graph, since a program that gets it wrong would not notice. Outputs are float32 `logits` and
+`probabilities` (batch, classes), the latter summing to 1. batch may be any number. The file's metadata hold
+the names of the classes and how a photo becomes an image.
+
+Each function below adds the nodes of the function of the same name in tinyvit.model or tinyvit.ops, given the
+names of the values that it reads; x is always such a name. Convolutions of ONNX read (B, C, H, W).
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.backend import to_numpy
+from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
+from tinyvit.model import Params, ViTConfig
+from tinyvit.model.positions import position_table, relative_part
+from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
+
+LARGEST = 2_000_000_000  # bytes of parameters: a message of Protocol Buffers has less than 2 GiB
+_MEANING = """\
+A Vision Transformer, hybrid or ResNet of tinyvit. Give it RGB pixels from 0 to 255 as uint8 (batch, height, \
+width, channels); it normalises them itself. Metadata: `classes`, a JSON list of their names in the order of \
+the logits, and `photos`, how a photo of any size becomes an image: it is scaled to cover (crop), fit into \
+(pad, on the colour border) or fill (squash) the frame (height, width), whose centre, of that size, is cut \
+out, both at whole pixels, with the rounding of that library (tinyvit's is that of transformers)."""
+
+
+def save_onnx(
+    path: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
+) -> None:
+    """Write a model that classifies images as an .onnx file.
+
+    fit is how photos become images for the model; without it, they are scaled to cover the image, and the
+    centre is cut out. Raises UserError if the model is too large for the format, if the file
+    cannot be written, or if the package onnx is not installed.
+    """
+    if 4 * params.count > LARGEST:
+        raise UserError(
+            f"the model has {params.count:,} parameters, and an .onnx file holds {LARGEST // 4:,} at most: "
+            "choose another format."
+        )
+    H, W = config.image_size
+    fit = fit_for((H, W), fit)
+    metadata = {
+        "classes": json.dumps(list(classes)),
+        "photos": json.dumps(asdict(fit)),
+    }
+    params = Params(to_numpy(params.flat).astype("float32", copy=False), params.rows)
+    g = Graph()
+    forward(config, params, g, "images")
+    images = Port("images", "uint8", ("batch", H, W, config.channels), "RGB pixels from 0 to 255")
+    outputs = [
+        Port("logits", "float32", ("batch", config.classes), "unnormalised scores of the classes"),
+        Port("probabilities", "float32", ("batch", config.classes), "softmax of the logits"),
+    ]
+    content = g.file([images], outputs, _MEANING, metadata)
+    write_atomically(path, lambda file: file.write(content))
+
+
+def forward(config: ViTConfig, params: Params, g: Graph, x: str) -> None:
+    """From the bytes of images (B, H, W, channels) to `logits` and `probabilities` (B, C)."""
+    x = normalise(g, x)
+    x = stem(config, params, g, x)  # (B, N, D)                                              ViT eq. 1
+    for i in range(config.layers):
+        x = block(config, params, g, i, x)  #                                                ViT eq. 2, 3
+    x = readout(config, params, g, x)  # (B, C)                                              ViT eq. 4
+    g.node("Softmax", x, axis=-1, called="probabilities")
+
+
+def normalise(g: Graph, x: str) -> str:
+    """Bytes (B, H, W, channels) to pixels from -1 to 1, (B, channels, H, W)."""
+    x = g.node("Cast", x, to=FLOAT)
+    x = g.node("Div", g.node("Sub", x, 127.5), 127.5)
+    return g.node("Transpose", x, perm=[0, 3, 1, 2])
+
+
+def stem(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+    """Tokens (B, N, D). A patch times the patch matrix is a convolution whose stride is the patch size."""
+    P, D = config.patch_size, config.width
+    if config.has_resnet:
+        x = resnet(config, params, g, x)
+    if config.has_transformer:
+        weight = kernel(g, "patch.weight", params["patch.weight"].reshape(P, P, -1, D))
+        bias = g.constant("patch.bias", params["patch.bias"])
+        x = g.node("Conv", x, weight, bias, strides=[P, P])  # (B, D, gh, gw)
+    x = g.node("Reshape", x, [0, D, config.patches])
+    x = g.node("Transpose", x, perm=[0, 2, 1])  # (B, T, D)
+    if config.has_token:
+        x = class_token(config, params, g, x)  # (B, N, D)
+    return add_positions(config, params, g, x) if config.has_transformer else x
+
+
+def class_token(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+    """A row of zeros is put before the patches, to which the class token is then added."""
+    table = np.zeros((config.tokens, config.width), "float32")
+    table[0] = params["class_token"]
+    x = g.node("Pad", x, [0, 1, 0, 0, 0, 0])  # before and after (B, T, D)
+    return g.node("Add", x, g.constant("class_token", table))
+
+
+def add_positions(config: ViTConfig, params: Params, g: Graph, x: str, i: int | None = None) -> str:
+    """Add what belongs before block number i, or at the stem if i is None."""
+    table, learned = position_table(config, params, i)
+    if table is None:
+        return x
+    return g.node("Add", x, g.constant(learned.part if learned else "position", table))
+
+
+def block(config: ViTConfig, params: Params, g: Graph, i: int, x: str) -> str:
+    """Block number i. If only R tokens are needed after it, y is (B, R, D)."""
+    p, rows = f"blocks.{i}", config.rows_after(i)
+    x = add_positions(config, params, g, x, i)
+    a = layer_norm(config, params, g, f"{p}.norm1", x)
+    a = attention(config, params, g, i, a, rows)
+    if rows:
+        x = g.node("Slice", x, [0], [rows], [1])
+    x = g.node("Add", x, a)
+    m = layer_norm(config, params, g, f"{p}.norm2", x)
+    m = mlp(config, params, g, f"{p}.mlp", m)
+    return g.node("Add", x, m)
+
+
+def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows: int | None) -> str:
+    """Of the first `rows` tokens, or of all, to all N tokens x (B, N, D)."""
+    N, H, D = config.tokens, config.heads, config.width
+    K = D // H
+    qkv = linear(params, g, f"blocks.{i}.attn.qkv", x)
+    qkv = g.node("Transpose", g.node("Reshape", qkv, [0, N, 3, H, K]), perm=[2, 0, 3, 1, 4])
+    q, k, v = (g.node("Gather", qkv, which, axis=0) for which in range(3))  # (B, H, N, K)
+    if rows:
+        q = g.node("Slice", q, [0], [rows], [2])
+    q = g.node("Mul", q, 1 / math.sqrt(K))
+    S = g.node("MatMul", q, g.node("Transpose", k, perm=[0, 1, 3, 2]))  # (B, H, Q, N)
+    if table := relative_part(config, i):
+        S = g.node("Add", S, relative_scores(config, params, g, table, q, rows or N))
+    o = g.node("MatMul", g.node("Softmax", S, axis=-1), v)  # (B, H, Q, K)
+    o = g.node("Reshape", g.node("Transpose", o, perm=[0, 2, 1, 3]), [0, rows or N, D])
+    return linear(params, g, f"blocks.{i}.attn.out", o)
+
+
+def relative_scores(config: ViTConfig, params: Params, g: Graph, table: str, q: str, Q: int) -> str:
+    """Scores (B, H, Q, N) of Q queries, whose rows are shifted as in ops.relative_scores."""
+    N, H, W = config.tokens, config.heads, config.tokens + Q - 1
+    used = np.pad(params[table][N - Q :], ((0, 1), (0, 0)))  # (W + 1, K), a row of zeros last
+    G = g.node("MatMul", q, g.constant(f"{table}.{Q}", used.T))  # (B, H, Q, W + 1)
+    memory = g.node("Slice", g.node("Reshape", G, [0, H, Q * (W + 1)]), [Q - 1], [Q - 1 + Q * W], [2])
+    return g.node("Slice", g.node("Reshape", memory, [0, H, Q, W]), [0], [N], [3])
+
+
+def mlp(config: ViTConfig, params: Params, g: Graph, part: str, x: str) -> str:
+    """Widen, GELU, narrow."""
+    h = linear(params, g, f"{part}.fc1", x)
+    return linear(params, g, f"{part}.fc2", _GELUS[config.gelu](g, h))
+
+
+def _tanh_gelu(g: Graph, x: str) -> str:
+    """y = x s, where s is the logistic function of sqrt(8/pi) (x + 0.044715 x^3)."""
+    cubic = g.node("Mul", g.node("Mul", g.node("Mul", x, x), x), 0.044715)
+    u = g.node("Mul", g.node("Add", x, cubic), math.sqrt(8 / math.pi))
+    return g.node("Mul", x, g.node("Sigmoid", u))
+
+
+def _exact_gelu(g: Graph, x: str) -> str:
+    """y = x (1 + erf(x / sqrt 2)) / 2."""
+    erf = g.node("Erf", g.node("Mul", x, math.sqrt(0.5)))
+    return g.node("Mul", x, g.node("Mul", g.node("Add", erf, 1.0), 0.5))
+
+
+_GELUS = {"tanh": _tanh_gelu, "exact": _exact_gelu}
+
+
+def readout(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+    """From the tokens of the last block to `logits`."""
+    if config.has_transformer:
+        x = layer_norm(config, params, g, "norm", x)
+    x = token_pool(g, x) if config.has_token else mean_pool(g, x)  # (B, D)
+    if config.pre_logits:
+        x = g.node("Tanh", linear(params, g, "pre_logits", x))
+    return linear(params, g, "head", x, called="logits")
+
+
+def token_pool(g: Graph, x: str) -> str:
+    """The class token."""
+    return g.node("Gather", x, 0, axis=1)
+
+
+def mean_pool(g: Graph, x: str) -> str:
+    """The mean of all tokens."""
+    return g.node("ReduceMean", x, axes=[1], keepdims=0)
+
+
+def layer_norm(config: ViTConfig, params: Params, g: Graph, part: str, x: str) -> str:
+    """Normalise the last axis."""
+    return g.node("LayerNormalization", x, *g.weight_and_bias(params, part), axis=-1, epsilon=config.eps)
+
+
+def linear(params: Params, g: Graph, part: str, x: str, called: str = "") -> str:
+    """x times the matrix of a part, plus its bias."""
+    weight, bias = g.weight_and_bias(params, part)
+    return g.node("Add", g.node("MatMul", x, weight), bias, called=called)

@@ -1,0 +1,113 @@
+"""Reading published weights of every kind from their files."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from tinyvit.errors import UserError
+from tinyvit.files.npz import names_in_npz, read_npz
+from tinyvit.model import Params, ViTConfig
+from tinyvit.weights.description import is_described_by_timm, read_description
+from tinyvit.weights.naming import TIMM
+from tinyvit.weights.official import from_official, is_official
+from tinyvit.weights.pixels import OWN_PIXELS, adapt_to_pixel_scale
+from tinyvit.weights.preprocessing import read_pixel_scale
+from tinyvit.weights.safetensors import (
+    names_in_safetensors,
+    read_metadata,
+    read_safetensors,
+)
+from tinyvit.weights.shards import ENDING as INDEX
+from tinyvit.weights.shards import read_index, read_shards
+from tinyvit.weights.torch_names import from_torch_names, naming_of
+
+_READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
+_NAMES = {".npz": names_in_npz, ".safetensors": names_in_safetensors, INDEX: read_index}
+
+
+def load_weights(
+    path: Path,
+    heads: int | None = None,
+    image_size: tuple[int, int] | int | None = None,
+    dtype: str = "float32",
+) -> tuple[ViTConfig, Params]:
+    """The configuration and parameters in a file; the library it is from is recognised by its array names.
+
+    Nearly everything follows from the arrays. The rest is taken from the config.json that timm and Hugging
+    Face publish with their files, if there is one; heads and image_size, if given, take precedence over both,
+    but heads may not contradict what tinyvit's own .safetensors files state. A model trained on another scale
+    of pixels, as stated in that config.json or in preprocessor_config.json (or used by torchvision), is
+    adapted to pixels from -1 to 1. path may be the index of a model in several files. Raises UserError if a
+    file is missing, damaged, or not a plain ViT, or itself states that it has other heads.
+    """
+    ending = _ending(path)
+    arrays = _READERS[ending](path)
+    if is_official(arrays):
+        return from_official(arrays, str(path), image_size, dtype)
+    given = {"heads": heads, "image_size": image_size}
+    metadata = read_metadata(path) if ending == ".safetensors" else {}
+    known = _own_metadata(metadata)
+    if heads not in (None, known.get("heads", heads)):
+        raise UserError(f"{path} itself states that it has {known['heads']} heads: omit heads (--heads).")
+    description = path.with_name("config.json")
+    known |= read_description(description)
+    known |= {key: value for key, value in given.items() if value is not None}
+    config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
+    scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
+    if scale is not None and not OWN_PIXELS.items() <= metadata.items():
+        adapt_to_pixel_scale(config, params, scale, str(path))
+    return config, params
+
+
+def is_by_tinyvit(path: Path) -> bool:
+    """Whether this is a .safetensors file that save_safetensors wrote."""
+    is_safetensors = os.path.isfile(path) and path.suffix.lower() == ".safetensors"
+    return is_safetensors and "heads" in _own_metadata(read_metadata(path))
+
+
+def usual_position_resize(path: Path) -> str:
+    """How the library that a file comes from resizes position embeddings (see ops.resize).
+
+    This is 'corners' for the official code, 'bicubic' for Hugging Face and torchvision, and 'antialias' for
+    timm. It is 'bilinear' for timm's .npz files and for official ones next to timm's config.json, because
+    that is how timm resizes what it reads from .npz files. Only the names of arrays are read. Raises
+    UserError if the file is missing, damaged, or from an unknown library.
+    """
+    ending = _ending(path)
+    names = _NAMES[ending](path)
+    library = None if is_official(names) else naming_of(names, str(path))
+    if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
+        return "bilinear"
+    return library.resize if library else "corners"
+
+
+def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What save_safetensors states of a model beside its arrays."""
+    known: dict[str, Any] = {}
+    if re.fullmatch("[0-9]{1,4}", heads := str(metadata.get("heads", ""))):
+        known["heads"] = int(heads)
+    if found := re.fullmatch("([0-9]{1,5})x([0-9]{1,5})", str(metadata.get("image_size", ""))):
+        known["image_size"] = int(found[1]), int(found[2])
+    return known
+
+
+def _ending(path: Path) -> str:
+    """The ending of an existing file of weights; UserError if it does not exist or has another ending."""
+    if not os.path.isfile(path):  # unlike is_file, not an error for a name too long
+        raise UserError(
+            f"there are no weights {path}: expected an .npz or .safetensors file, or a known name."
+        )
+    name = path.name.lower()
+    ending = next((ending for ending in _READERS if name.endswith(ending)), None)
+    if name.endswith(".onnx"):
+        raise UserError(
+            f"{path} is a program for other libraries, which tinyvit writes but does not read: give the run, "
+            "or the .npz or .safetensors file, from which it was exported."
+        )
+    if ending is None:
+        raise UserError(
+            f"{path} is not a type of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
+            "file can run code when it is opened: convert it with safetensors.torch.save_file first."
+        )
+    return ending

@@ -1,0 +1,99 @@
+"""Position embeddings for another image size (paper, section 3.2).
+
+The table with one vector per patch position is a small image with D channels, and is resized like one. There
+are four methods: 'corners' in the official code (scipy.ndimage.zoom, order 1), 'bicubic' in Hugging Face,
+and in timm 'bilinear' for .npz files and 'antialias' for its own; see ops.resize. The class token is not part
+of the grid, so its row is unchanged.
+
+A table with one vector for each row of patches, or each column, is resized along that one axis. Sines and
+cosines are computed for the new grid. Relative positions cannot be resized: they count along the sequence of
+patches, where one step down is as many places as the grid is wide.
+
+Other libraries know only one kind: a learned table (N, D), added at the stem; see with_one_table.
+"""
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from tinyvit.backend import array_module, to_numpy
+from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model.model import M, Positions
+from tinyvit.model.positions import position_table
+from tinyvit.ops.resize import resize_images, resize_matrix
+
+
+def resize_positions(
+    position: np.ndarray,
+    grid: tuple[int, int],
+    new_grid: tuple[int, int],
+    has_token: bool,
+    method: str = "corners",
+) -> np.ndarray:
+    """Resize the position embedding (N, D) of one grid of patches to another grid, keeping its dtype."""
+    token, patches = position[:has_token], position[has_token:]
+    table = patches.reshape(1, *grid, -1).astype(np.float64)  # (1, gh, gw, D)
+    patches = resize_images(table, new_grid, method).reshape(-1, position.shape[1])
+    return np.concatenate([token, patches.astype(position.dtype)])
+
+
+def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | None = None) -> M:
+    """The same model for images of another size: only the position embedding changes, if there is one.
+
+    Its parameters are its own even where none changes, so that it can be trained without changing the other
+    model. A position embedding that has been resized, and not trained since, is resized from what it was
+    before, since each time loses a little. method is one of ops.resize.METHODS; the default is
+    model.position_resize. Raises UserError if the model has relative positions, unless its grid of patches
+    stays the same.
+    """
+    config, params = model.config, model.params
+    new = replace(config, image_size=cast(tuple[int, int], image_size))
+    if new.grid == config.grid:
+        return replace(model, config=new, params=params.astype(params.flat.dtype))
+    if config.position == "relative":
+        H, W = config.image_size
+        raise UserError(
+            f"relative positions cannot be resized: in a grid of another width, the same offset between two "
+            f"patches is another distance. Use images of {H} x {W} pixels."
+        )
+    tables = {name: to_numpy(params[name]).copy() for name in params if "position" in name}
+    original = model.original
+    if original is None or original.resized != _as_bytes(tables):
+        original = Positions(config, tables, {})
+    method = method or model.position_resize
+    resized = {
+        name: _resized(name, table, original.config, new, method) for name, table in original.tables.items()
+    }
+    result = params.carried_over(layout(new), without=tuple(resized))
+    for name, table in resized.items():
+        result[name] = array_module(result.flat).asarray(table)
+    return replace(model, config=new, params=result, original=original._replace(resized=_as_bytes(resized)))
+
+
+def _as_bytes(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: table.tobytes() for name, table in tables.items()}
+
+
+def _resized(name: str, table: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:
+    """A position embedding for the new grid of patches."""
+    if name.endswith("position"):
+        return resize_positions(table, config.grid, new.grid, config.has_token, method)
+    size = new.grid[name.endswith("columns")]
+    return (resize_matrix(len(table), size, method) @ table).astype(table.dtype)
+
+
+def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
+    """The same model with position '1d' at the stem: its logits are the same.
+
+    A model without positions gets a table of zeros. Positions in the blocks are no such table: see fitting.
+    """
+    if (config.position, config.position_at) == ("1d", "stem"):
+        return config, params
+    table, _ = position_table(config, params)
+    new = replace(config, position="1d", position_at="stem")
+    result = params.carried_over(layout(new), without="position")
+    if table is not None:
+        result["position"] = table
+    return new, result

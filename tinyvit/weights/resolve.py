@@ -1,0 +1,159 @@
+"""Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
+
+import os
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+
+import numpy as np
+
+from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.distributed import in_turn
+from tinyvit.errors import UserError
+from tinyvit.files.download import Report
+from tinyvit.model import Model
+from tinyvit.model.model import M
+from tinyvit.ops.resize import METHODS
+from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
+from tinyvit.runs.folder import RunFolder, has_checkpoint
+from tinyvit.weights.description import read_class_names
+from tinyvit.weights.known import find_weights
+from tinyvit.weights.pixels import for_colour
+from tinyvit.weights.preprocessing import read_preprocessing
+from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize
+from tinyvit.weights.resize import at_image_size
+from tinyvit.weights.shards import weights_in
+from tinyvit.weights.torch_names import check_whole_patches
+
+
+@dataclass(eq=False)
+class Found(Model):
+    """A model, and how photos are resized for it if its source says so."""
+
+    photo_fit: PhotoFit | None = None
+
+
+@in_turn
+def load_any(
+    source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
+) -> Found:
+    """The model in a run folder, checkpoint or file of weights, or under a known name, in main memory.
+
+    Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
+    heads, if the file does not state it; checkpoint is the one to use, for a run. A model for grey images is
+    converted to one for colour images that uses their grey values. If the files beside published weights
+    state the size of photos, the model is one for that size. Raises UserError if the source is none of
+    these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
+    """
+    with np.errstate(all="ignore"):  # what overflows is found below
+        model = _load(_weights_within(source), report, heads, checkpoint)
+    config = model.config
+    if heads not in (None, config.heads):
+        raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")
+    if config.channels not in (1, 3):
+        raise UserError(
+            f"{source} is for {config.channels}-channel images, expected 3 channels, or 1 for grey: tinyvit "
+            "reads colour photos. Choose another checkpoint."
+        )
+    config, params = for_colour(config, model.params)
+    if not np.isfinite(params.flat).all():
+        raise UserError(f"{source} contains numbers that are not finite: download it, or train it, again.")
+    return replace(model, config=config, params=params)
+
+
+def check_has_head(source: str, model: Model) -> None:
+    """Raise UserError for a model without a head for classes, when classes are needed."""
+    if not model.has_head:
+        raise UserError(
+            f"{source} {why_no_classes(model)}: fine-tune it with tinyvit.finetune, or use its features with "
+            "tinyvit.fewshot."
+        )
+
+
+def why_no_classes(model: Model) -> str:
+    """Why a model without a head for classes has none, to be said of its source."""
+    if model.config.predicts_patches:
+        return "learned without labels, to predict patches, and has no classes"
+    return "has no head and therefore no classes"
+
+
+def class_names(source: str, count: int) -> tuple[str, ...]:
+    """The class names of weights: in their config.json, otherwise ImageNet's for 1000, or ().
+
+    A .safetensors file that tinyvit wrote need not be for ImageNet: without a config.json, it has no names.
+    """
+    path, names = Path(source), None
+    if os.path.exists(path):  # unlike Path.exists, not an error for a name too long
+        names = read_class_names((path if path.is_dir() else path.parent) / "config.json", count)
+    if names is None and count == 1000 and not is_by_tinyvit(path):
+        names = imagenet_classes()
+    return names or ()
+
+
+def _load(source: str, report: Report | None, heads: int | None, which: str) -> Found:
+    path = Path(source)
+    if not os.path.isdir(path):
+        path = find_weights(source, report)
+    if os.path.isdir(path) or is_checkpoint(path):
+        found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
+        classes = found.classes or _names_in_run(path, found)
+        return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
+    config, params = load_weights(path, heads)
+    fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
+    model = Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
+    if fit is None or config.has_resnet:
+        return model
+    check_whole_patches(fit.size, config.patch_size, source)
+    return at_image_size(model, fit.size)
+
+
+def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
+    """The class names in the config.json of the run that a checkpoint belongs to; () if it is of none."""
+    if path.is_file() and not found.progress:
+        return ()
+    folder = path if path.is_dir() else path.parent
+    return read_class_names(folder / "config.json", found.config.classes) or ()
+
+
+def _weights_within(source: str) -> str:
+    """The path of the weights in a Hugging Face folder; any other source unchanged."""
+    folder = Path(source)
+    if has_checkpoint(folder):
+        return source  # a run, perhaps with an export
+    return str(weights_in(folder) or source)
+
+
+def at_resolution(model: M, resolution: int | None, position_resize: str | None = None) -> M:
+    """The same model for square images of that side; for None, the model unchanged.
+
+    Position embeddings are resized with position_resize or, by default, as in the library that the model
+    comes from. Raises UserError if a Transformer's patches do not divide the images.
+    """
+    P = model.config.pixels_per_patch
+    if position_resize not in (None, *METHODS):
+        raise UserError(f"position_resize is {position_resize!r}, expected one of {', '.join(METHODS)}.")
+    if resolution is None:
+        if position_resize:
+            raise UserError(
+                "position_resize (--position-resize) has no effect without a resolution (--resolution): give "
+                "one."
+            )
+        return model
+    if not isinstance(resolution, Integral) or resolution < 1:
+        raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
+    if model.config.has_transformer and resolution % P:
+        below, above = resolution // P * P, (resolution // P + 1) * P
+        raise UserError(
+            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
+            f"{P}: choose a resolution (--resolution) of {f'{below} or {above}' if below else above}."
+        )
+    return at_image_size(model, resolution, position_resize or model.position_resize)
+
+
+def imagenet_classes() -> tuple[str, ...]:
+    """The 1000 classes of ImageNet (ILSVRC 2012), in the order of the logits of published heads.
+
+    From 'tench, Tinca tinca' to 'toilet tissue, toilet paper, bathroom tissue': the words of each class's
+    synset in WordNet 3.0 (Princeton University), most common first.
+    """
+    return tuple((Path(__file__).parent / "imagenet_classes.txt").read_text("utf-8").splitlines())

@@ -1,0 +1,124 @@
+"""Saving models in any layout, which is given explicitly or follows from the file name."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
+from tinyvit.files.npz import add_seal
+from tinyvit.model import Model, Params, ViTConfig
+from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.weights.fitting import fits_hugging_face, fits_timm, has_square_images, write_instead
+from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.official import to_official
+from tinyvit.weights.onnx_file import save_onnx
+from tinyvit.weights.pixels import OWN_PIXELS
+from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.safetensors import write_safetensors
+from tinyvit.weights.timm_folder import save_timm
+from tinyvit.weights.torch_names import to_torch_names
+
+LAYOUTS = {  # and their endings
+    "tinyvit": ".npz", "official": ".npz", "torch": ".safetensors", "onnx": ".onnx", "hugging_face": "",
+    "timm": "",
+}  # fmt: skip
+_BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": ""}
+
+
+def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
+    """Write a model, over nothing but what an earlier save has left (see replacing.check_replaceable).
+
+    layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
+    layout of the official .npz files; 'torch' is .safetensors with timm's names, or Hugging Face's if the
+    model has their epsilon; 'onnx' is a file that other programs run, but tinyvit does not read;
+    'hugging_face' is a folder that from_pretrained opens, the default for a name without an ending; and
+    'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
+    create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
+    photos become images for the model. For images that are not square, Hugging Face's processors cannot cut
+    out the same part of a photo: they cut out a smaller one. Raises UserError if path is taken or does not
+    have the ending of the layout, if the layout cannot represent the model, if the model does not have as
+    many names as classes, or if its parameters are not floating-point numbers.
+    """
+    check_free(path)
+    if layout is None:
+        layout = _BY_ENDING[path.suffix.lower()] or folder_layout(model.config, fit)
+    if not isinstance(layout, str) or layout not in LAYOUTS:
+        raise UserError(f"there is no layout {layout!r}: expected one of {', '.join(LAYOUTS)}.")
+    if path.suffix.lower() != LAYOUTS[layout]:
+        kind = f"a file that ends in {LAYOUTS[layout]}" if LAYOUTS[layout] else "a folder, without an ending"
+        raise UserError(f"{path} does not suit the layout {layout}, which is {kind}: change one of them.")
+    config, params = model.config, model.params
+    names = model.names
+    if params.flat.dtype.kind != "f":
+        raise UserError(
+            f"the parameters are {params.flat.dtype}, expected floating-point numbers: "
+            "params.astype('float32') makes them such."
+        )
+    if config.predicts_patches and layout != "tinyvit":
+        raise UserError(
+            f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
+            "choose the layout tinyvit."
+        )
+    if layout == "tinyvit":
+        whole = Checkpoint(
+            config, params, classes=tuple(model.classes), position_resize=model.position_resize, photo_fit=fit
+        )
+        save_checkpoint(path, whole)
+    elif layout == "official":
+        if not has_square_images(config):
+            height, width = config.image_size
+            raise UserError(
+                f"the official layout does not state that images are {height} x {width} pixels: its readers "
+                f"take them for square ones. Instead, {write_instead(config)}"
+            )
+        save_official(path, config, params)
+    elif layout == "torch":
+        save_safetensors(path, config, params)
+    elif layout == "onnx":
+        save_onnx(path, config, params, names, fit)
+    else:
+        (save_timm if layout == "timm" else save_hugging_face)(path, config, params, names, fit)
+
+
+def folder_layout(config: ViTConfig, fit: PhotoFit | None) -> str:
+    """The usual layout of a folder: 'hugging_face', unless only 'timm' can hold such a model or fit."""
+    others = fits_hugging_face(config) and not (fit and fit.fit == "pad")
+    return "timm" if fits_timm(config) and not others else "hugging_face"
+
+
+def save_official(path: Path, config: ViTConfig, params: Params) -> None:
+    """Write parameters in the layout of the official .npz files, which other programs can read.
+
+    Raises UserError if the model's arithmetic differs from that of the official code.
+    """
+    arrays = to_official(config, params)
+
+    def write(file: BinaryIO) -> None:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        add_seal(file)
+
+    write_atomically(path, write)
+
+
+def save_safetensors(path: Path, config: ViTConfig, params: Params) -> None:
+    """Write parameters as safetensors, with timm's names, or Hugging Face's if the model has their epsilon.
+
+    The metadata state what the arrays do not: heads, image_size, and pixel_mean and pixel_std, by which both
+    libraries scale pixels from 0 to 1. Raises UserError if the model's arithmetic matches neither library.
+    """
+    height, width = config.image_size
+    metadata = {"format": "pt", "heads": str(config.heads), "image_size": f"{height}x{width}"}
+    write_safetensors(path, to_torch_names(config, params), metadata | OWN_PIXELS)
+
+
+def check_free(path: Path, more: str = "") -> None:
+    """Raise UserError unless a model can be written under that name; more is what else its ending may be."""
+    check_replaceable(path)
+    if path.suffix.lower() not in _BY_ENDING:
+        raise UserError(
+            f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
+            "folder."
+        )
