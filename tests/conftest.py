@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from lessons.cuda_on_cpu import NoCompiler
 from lessons.cuda_on_cpu.compiler import compiler
-from tests.beside import Beside
+from tests.background_checks import Beside
 from tests.stand_in import StandIn
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tests.tiny_runs import enter, make_photos, spawn, tiny

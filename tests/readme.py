@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from tinyvit import front
+from tinyvit import api
 from tinyvit.data import cifar, shapes
 from tinyvit.training import session
 
@@ -52,8 +52,8 @@ def shorten():
     shapes.make_shapes.__defaults__ = (1000, 20, 0)
     for source in cifar.SOURCES.values():
         source.images_per_file.update(dict.fromkeys(source.images_per_file, 100))
-    train, fit = session.train, front.fit
-    front.fit = lambda *args, epochs=None, **settings: fit(*args, epochs=1, **settings)
+    train, fit = session.train, api.fit
+    api.fit = lambda *args, epochs=None, **settings: fit(*args, epochs=1, **settings)
 
     def short(chosen, *args, resume=None, **named):
         if not resume:

@@ -7,9 +7,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tests.test_front import dark_and_light
+from tests.test_api import dark_and_light
 from tinyvit import ViTClassifier
-from tinyvit.classifier_input import Pixels
+from tinyvit.data.classifier_input import Pixels
 
 NAMES = np.array(["moon", "sun"])
 
@@ -45,7 +45,7 @@ def test_epochs_are_what_was_asked_for_and_by_default_make_enough_updates(fitted
     assert fitted.n_iter_ == len(fitted.losses_) == 20
     assert fitted.losses_[-1] < fitted.losses_[0]
     asked = []
-    monkeypatch.setattr("tinyvit.front.fit", lambda *args, **settings: asked.append(settings["epochs"]))
+    monkeypatch.setattr("tinyvit.api.fit", lambda *args, **settings: asked.append(settings["epochs"]))
     for epochs, batch_size in ((1, 20), (None, 20), (None, 1), (None, 50)):
         images, labels = dark_and_light(110, np.random.default_rng(0))
         ViTClassifier(epochs=epochs, batch_size=batch_size, threads=1).fit(images, labels)

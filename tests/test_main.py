@@ -8,7 +8,7 @@ import pytest
 
 import tinyvit
 from tests.tiny_runs import REPOSITORY, tiny
-from tinyvit import __main__ as front
+from tinyvit import __main__ as commands_list
 from tinyvit import info
 
 
@@ -19,7 +19,7 @@ def call(capsys, monkeypatch):
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["tinyvit", *map(str, words)])
         with pytest.raises(SystemExit) as leaving:
-            front.main()
+            commands_list.main()
         return leaving.value.code or 0, *capsys.readouterr()
 
     return call
@@ -34,7 +34,7 @@ def test_every_module_that_can_be_run_is_listed_with_one_sentence(call):
         for path in (REPOSITORY / "tinyvit").glob("[!_]*.py")
         if "__main__" in path.read_text("utf-8")
     }
-    assert set(listed) == runnable == set(front.commands())
+    assert set(listed) == runnable == set(commands_list.commands())
     assert {"train", "predict", "info"} <= set(listed)
     for name, sentence in listed.items():
         assert re.fullmatch(r"[A-Z].*\.", sentence), (name, sentence)
@@ -47,9 +47,9 @@ def test_the_list_tells_how_to_begin_and_to_get_help(call):
     assert call("--help") == call("-h") == call("help") == (0, out, "")
 
 
-@pytest.mark.parametrize("name", front.commands())
+@pytest.mark.parametrize("name", commands_list.commands())
 def test_a_command_is_described_in_the_list_as_in_its_help(call, name):
-    sentence = front.commands()[name]
+    sentence = commands_list.commands()[name]
     assert sentence in call()[1]
     assert sentence in " ".join(call(name, "--help")[1].split())
 
@@ -58,7 +58,7 @@ def test_a_new_command_is_found_without_being_listed(call, tmp_path, monkeypatch
     (tmp_path / "admire.py").write_text('"""`python -m tinyvit.admire RUN`: admire a run."""\n')
     (tmp_path / "helper.py").write_text('"""What admire needs."""\n')
     monkeypatch.setattr(tinyvit, "__path__", [*tinyvit.__path__, str(tmp_path)])
-    listed = front.commands()
+    listed = commands_list.commands()
     assert listed["admire"] == "Admire a run."
     assert "helper" not in listed
     assert list(listed) == sorted(listed)
@@ -90,7 +90,7 @@ def test_a_name_that_is_wrong_gets_the_list(call, word):
     status, out, err = call(word)
     assert (status, out) == (2, "")
     assert f"tinyvit: error: {word} is not a command" in err
-    assert ", ".join(front.commands()) in err
+    assert ", ".join(commands_list.commands()) in err
     assert err.count("\n") == 1
 
 

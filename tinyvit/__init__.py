@@ -12,8 +12,8 @@ from tinyvit.shell.start import end_on_ctrl_c, is_starting_a_command
 from tinyvit.version import __version__
 
 if TYPE_CHECKING:
+    from tinyvit.api import Model, load, preset
     from tinyvit.estimator import ViTClassifier
-    from tinyvit.front import Model, load, preset
 
 __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
 
@@ -21,7 +21,7 @@ if is_starting_a_command():
     end_on_ctrl_c()
 
 # Imported on first use, so that listing the commands does not load NumPy.
-_HOMES = {"Model": "front", "ViTClassifier": "estimator", "load": "front", "preset": "front"}
+_HOMES = {"Model": "api", "ViTClassifier": "estimator", "load": "api", "preset": "api"}
 
 if not TYPE_CHECKING:  # or a type checker would take any name at all for one of these
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.classifier_input import (
+from tinyvit.api import FIT_SETTINGS, Labels, Model, preset
+from tinyvit.data.classifier_input import (
     Pixels,
     check_same_kind,
     checked_images,
@@ -23,10 +24,9 @@ from tinyvit.classifier_input import (
     of_scikit_learn,
 )
 from tinyvit.errors import UserError, printable
-from tinyvit.front import FIT_SETTINGS, Labels, Model, preset
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
-from tinyvit.runs.settings import what_is_expected
+from tinyvit.runs.settings import setting_error
 from tinyvit.training.fit import check_settings
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
@@ -254,7 +254,7 @@ class ViTClassifier:
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
-            if expected := what_is_expected("seed", int(self.random_state)):
+            if expected := setting_error("seed", int(self.random_state)):
                 raise ValueError(f"random_state is {self.random_state}, expected {expected}.")
             return int(self.random_state)
         draw = self.random_state or np.random

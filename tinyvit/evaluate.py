@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tinyvit.api import Model, load
 from tinyvit.data import ImageSet
 from tinyvit.data.cifar import SOURCES, is_at_hand
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
@@ -15,7 +16,6 @@ from tinyvit.data.image_files import files_below
 from tinyvit.data.labelled import read_labelled
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.front import Model, load
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.recipes.expectation import followed

@@ -4,9 +4,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from tinyvit.api import Model, load
 from tinyvit.data.photo_fit import fit_for
 from tinyvit.errors import UserError
-from tinyvit.front import Model, load
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
 from tinyvit.runs.folder import RunFolder

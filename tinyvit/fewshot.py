@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tinyvit.api import Model, load
 from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
-from tinyvit.front import Model, load
 from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, positive_int, run_command

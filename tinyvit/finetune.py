@@ -30,10 +30,10 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen, apart = settings_and_others(args)
+    chosen, run_options = settings_and_others(args)
     weights = chosen.get("weights")
-    repeated = apart["config"] and Settings.load(apart["config"])
-    if not (weights or apart["resume"] or (repeated and repeated.weights)):
+    repeated = run_options["config"] and Settings.load(run_options["config"])
+    if not (weights or run_options["resume"] or (repeated and repeated.weights)):
         raise UserError(
             "WEIGHTS to start from are missing: give a run folder, a file or a known name (see --help)."
         )
@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
         path = Path(weights)
         is_file = path.suffix.lower() in (".npz", ".safetensors")
         chosen["model"] = path.stem if is_file else path.name or weights
-    return train(chosen, **apart)
+    return train(chosen, **run_options)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from tinyvit.api import load
 from tinyvit.errors import UserError
-from tinyvit.front import load
 from tinyvit.insight.summary import default_image, presets_table, summary
 from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_name
 from tinyvit.recipes.expectation import followed

@@ -15,12 +15,12 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from tinyvit.api import Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
-from tinyvit.front import Model, load
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder

@@ -32,11 +32,11 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen, apart = settings_and_others(args)
-    repeated = apart["config"] and Settings.load(apart["config"])
-    if not apart["resume"] and not (repeated and repeated.target):
+    chosen, run_options = settings_and_others(args)
+    repeated = run_options["config"] and Settings.load(run_options["config"])
+    if not run_options["resume"] and not (repeated and repeated.target):
         chosen.setdefault("target", PRE_TRAINING["target"])
-    return train(chosen, **apart)
+    return train(chosen, **run_options)
 
 
 def parser() -> argparse.ArgumentParser:

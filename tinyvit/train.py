@@ -30,8 +30,8 @@ examples:
 
 def main(args: argparse.Namespace) -> int:
     """Train with the flags that were given; returns the exit status."""
-    chosen, apart = settings_and_others(args)
-    return train(chosen, **apart)
+    chosen, run_options = settings_and_others(args)
+    return train(chosen, **run_options)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.helpers import seeds, tiny_config
 from tests.tiny_runs import assert_one_line, enter
 from tinyvit import fewshot
+from tinyvit.api import Model
 from tinyvit.data import normalise
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
-from tinyvit.front import Model
 from tinyvit.insight.few_shot import CONSTANT, RIDGE, choose_shots, fit_probe, ridge_weights
 from tinyvit.model import Params, forward, initialise, layout, preset
 from tinyvit.ops.resize import resize_images

@@ -34,7 +34,7 @@ DERIVED_IN = {
     "tinyvit/ops/windows.py": "23_convolution",
     "tinyvit/ops/convolution.py": "23_convolution",
     "tinyvit/ops/relu.py": "23_convolution",
-    "tinyvit/ops/max_backend.py": "23_convolution",
+    "tinyvit/ops/max_pool.py": "23_convolution",
     "tinyvit/ops/group_norm.py": "24_hybrids",
     "tinyvit/ops/weight_standardisation.py": "24_hybrids",
     "tinyvit/model/resnet.py": "24_hybrids",

@@ -20,7 +20,7 @@ from tinyvit.model import Params
 from tinyvit.model.params import places
 from tinyvit.optim import clip_norm
 from tinyvit.optim.sharded import Sharded
-from tinyvit.optim.spread import Spread, one_after_another
+from tinyvit.optim.spread import ParallelMap, one_after_another
 
 _PIECE = 1 << 18  # numbers that are worth an exchange of their own: 1 MiB of float32
 
@@ -37,7 +37,7 @@ class Exchange:
     sharded optimiser, which needs, on this rank, only its own part of the sum.
     """
 
-    def __init__(self, grads: Params, training: Training, spread: Spread = one_after_another):
+    def __init__(self, grads: Params, training: Training, spread: ParallelMap = one_after_another):
         self._grads, self._training, self._spread = grads, training, spread
         whole_at_end = isinstance(training.optimizer, Sharded) or array_module(grads.flat) is not np
         alone = training.ranks.size == 1

@@ -11,7 +11,7 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim.spread import Spread, one_after_another
+from tinyvit.optim.spread import ParallelMap, one_after_another
 
 
 class ReferenceEngine:
@@ -36,7 +36,7 @@ class ReferenceEngine:
         self.config, self.params = config, params
         self.objective, self._training = objective, training
         self._grads: Params | None = None
-        self._spread: Spread = one_after_another
+        self._spread: ParallelMap = one_after_another
 
     @property
     def trains(self) -> bool:

@@ -20,7 +20,7 @@ import math
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
-from tinyvit.optim.spread import Spread, chunks, one_after_another
+from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 
 class Adam:
@@ -37,9 +37,9 @@ class Adam:
         xp = array_module(params.flat)
         self.m = xp.zeros_like(params.flat)
         self.v = xp.zeros_like(params.flat)
-        self.spread: Spread = one_after_another
+        self.spread: ParallelMap = one_after_another
 
-    def spread_with(self, spread: Spread) -> None:
+    def spread_with(self, spread: ParallelMap) -> None:
         """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
         self.spread = spread
 

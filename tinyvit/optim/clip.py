@@ -13,14 +13,14 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
 from tinyvit.optim.sharded import Piece
-from tinyvit.optim.spread import Spread, chunks, one_after_another
+from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 
 def clip_norm(
     grads: Params | Piece,
     largest: float,
     total: Callable[[Array], Array] = lambda part: part,
-    spread: Spread = one_after_another,
+    spread: ParallelMap = one_after_another,
 ) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 

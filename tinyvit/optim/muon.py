@@ -34,7 +34,7 @@ from tinyvit.model.layout import Row
 from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW
 from tinyvit.optim.orthogonal import orthogonalise
-from tinyvit.optim.spread import Spread, chunks, one_after_another
+from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 _PIECE_BYTES = 1 << 18  # of matrices orthogonalised together, so that all of them stay in a core's cache
 _RMS = 0.2  # of an update of AdamW, in learning rates
@@ -90,7 +90,7 @@ class Muon:
             for name, array in optimizer.state.items()
         }
 
-    def spread_with(self, spread: Spread) -> None:
+    def spread_with(self, spread: ParallelMap) -> None:
         """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
         for _, optimizer in self._parts.values():
             optimizer.spread = spread
@@ -113,7 +113,7 @@ class _Matrices:
 
     def __init__(self, params: Params, momentum: float, weight_decay: float):
         self.params, self.momentum, self.weight_decay = params, momentum, weight_decay
-        self.spread: Spread = one_after_another
+        self.spread: ParallelMap = one_after_another
         self.m = array_module(params.flat).zeros_like(params.flat)
         self._directions = params.zeros_like()
         self._pieces = list(_pieces(params, self._directions))

@@ -10,7 +10,7 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 
 Work = Callable[[Any], Any]
-Spread = Callable[[Work, Iterable], list]
+ParallelMap = Callable[[Work, Iterable], list]
 
 _CHUNK = 1 << 17  # numbers: few enough for the caches, and enough that threads seldom wait for each other
 

@@ -172,7 +172,7 @@ class Settings:
         if missing := sorted(needed - values.keys()):
             raise UserError(f"{source} is missing the settings {', '.join(missing)}. {remedy}")
         for name, value in values.items():
-            if expected := what_is_expected(name, value):
+            if expected := setting_error(name, value):
                 raise UserError(
                     f"{source} has {value!r} for the setting {name}, expected {expected}. {remedy}"
                 )
@@ -185,7 +185,7 @@ def _types() -> dict[str, Any]:
     return get_type_hints(Settings)
 
 
-def what_is_expected(name: str, value: Any) -> str:
+def setting_error(name: str, value: Any) -> str:
     """What a setting should be, in words, if it cannot have this value; empty if it can."""
     kind = _types()[name]
     kinds = get_args(kind) or (kind,)

@@ -26,7 +26,7 @@ from tinyvit.optim import (
     usual_learning_rate,
     usual_weight_decay,
 )
-from tinyvit.runs.settings import what_is_expected
+from tinyvit.runs.settings import setting_error
 from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
 
@@ -185,5 +185,5 @@ def check_settings(**settings: Any) -> None:
     """Raise UserError for a setting with a value that it cannot have."""
     for name, value in settings.items():
         plain = value.item() if isinstance(value, np.generic) else value
-        if expected := what_is_expected(name, plain):
+        if expected := setting_error(name, plain):
             raise UserError(f"{name} is {value!r}, expected {expected}.")

@@ -72,7 +72,7 @@ def _autocontrast(images: Array, amount: Array) -> Array:
 
 
 def _equalize(images: Array, amount: Array) -> Array:
-    """Spread so that all bytes become about equally frequent: a byte becomes its rank.
+    """ParallelMap so that all bytes become about equally frequent: a byte becomes its rank.
 
     The rank is counted in steps of 1/255 of the pixels below the brightest. How many are below a byte is
     where it would be inserted among them in order.

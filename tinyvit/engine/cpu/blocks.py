@@ -41,11 +41,13 @@ class BlockCache(NamedTuple):
 class Blocks:
     """All blocks of a model, for model.forward. It has no state of its own, so threads can share it.
 
-    passed(i), if given, is called whenever a backward pass has left block i behind.
+    finished(i), if given, is called whenever a backward pass has left block i behind.
     """
 
-    def __init__(self, config: ViTConfig, folded: list[Folded], passed: Callable[[int], None] | None = None):
-        self.config, self.folded, self.passed = config, folded, passed
+    def __init__(
+        self, config: ViTConfig, folded: list[Folded], finished: Callable[[int], None] | None = None
+    ):
+        self.config, self.folded, self.finished = config, folded, finished
 
     @staticmethod
     def can_compute(config: ViTConfig) -> bool:
@@ -69,8 +71,8 @@ class Blocks:
         """
         for i in reversed(range(len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
-            if self.passed:
-                self.passed(i)
+            if self.finished:
+                self.finished(i)
         return dy
 
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:

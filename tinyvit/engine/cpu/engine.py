@@ -107,8 +107,8 @@ class CpuEngine(ReferenceEngine):
         earlier = None if fresh or not grads.flat.any() else grads.astype(grads.flat.dtype)
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
         workers = min(self.workers, len(pieces))
-        passed: SimpleQueue[int | None] = SimpleQueue()
-        more = self._own_blocks(len(images), passed.put)
+        finished_blocks: SimpleQueue[int | None] = SimpleQueue()
+        more = self._own_blocks(len(images), finished_blocks.put)
         unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in grads)  # blocks.0, norm.weight
 
         def finish(part: str) -> None:
@@ -118,7 +118,7 @@ class CpuEngine(ReferenceEngine):
             try:
                 return learn(worker)
             except BaseException:
-                passed.put(None)
+                finished_blocks.put(None)
                 raise
 
         def learn(worker: int) -> np.ndarray:
@@ -145,7 +145,7 @@ class CpuEngine(ReferenceEngine):
             self._threads.at_work(work, range(workers)) as working,
         ):
             if ready and more:
-                for i in _passed_by_all(passed, len(pieces), self.config.layers):
+                for i in _finished_by_all(finished_blocks, len(pieces), self.config.layers):
                     finish(f"blocks.{i}")
                     del unfinished[f"blocks.{i}"]
                     ready(i)
@@ -161,15 +161,15 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._compute(model.features, images)
 
-    def _own_blocks(self, images: int, passed: Callable[[int], None]) -> dict[str, Blocks]:
-        """The argument `blocks` of the model's functions to train on so many images; they call `passed`.
+    def _own_blocks(self, images: int, finished_blocks: Callable[[int], None]) -> dict[str, Blocks]:
+        """The argument `blocks` for training on so many images; they call finished_blocks.
 
         There is none if it would not pay, or if Blocks cannot compute the model.
         """
         if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
             return {}
         folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
-        return {"blocks": Blocks(self.config, folded, passed)}
+        return {"blocks": Blocks(self.config, folded, finished_blocks)}
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
@@ -216,13 +216,13 @@ class CpuEngine(ReferenceEngine):
         return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def _passed_by_all(passed: SimpleQueue[int | None], pieces: int, layers: int) -> Iterator[int]:
+def _finished_by_all(finished_blocks: SimpleQueue[int | None], pieces: int, layers: int) -> Iterator[int]:
     """The number of each block, from the last to the first, once the backward passes of all pieces have left
     it behind; no more of them when a worker has failed, which says None."""
     left = [pieces] * layers
     for i in reversed(range(layers)):
         while left[i]:
-            block = passed.get()
+            block = finished_blocks.get()
             if block is None:
                 return
             left[block] -= 1

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.front import Model
+from tinyvit.api import Model
 from tinyvit.insight.distance import save_distance
 from tinyvit.insight.draw_attention import save_overlays
 from tinyvit.insight.draw_heads import save_heads
@@ -14,8 +14,8 @@ from tinyvit.insight.draw_portrait import filters_part, save_portrait
 from tinyvit.insight.filters import filter_strengths
 from tinyvit.insight.patches import draw_patches, filled_patches
 from tinyvit.insight.positions import position_similarity, save_offset_scores, save_similarities
-from tinyvit.looking.look import Insight
 from tinyvit.runs.settings import Settings
+from tinyvit.visualizing.look import Insight
 
 
 def draw_picture(picture: str, model: Model, insight: Insight, path: Path, title: str) -> None:

@@ -27,7 +27,7 @@ from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError, printable
 from tinyvit.files.download import Report
-from tinyvit.insight.mixin import Images, Looking
+from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
 from tinyvit.page import choose_samples, write_page
 from tinyvit.shell.figures import counted

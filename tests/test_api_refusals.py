@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tinyvit
-from tests.test_front import dark_and_light
+from tests.test_api import dark_and_light
 from tinyvit.errors import UserError
 
 

@@ -405,7 +405,7 @@ def test_unknown_words_are_refused_clearly(model, tmp_path):
 
 def test_a_gpu_that_cannot_be_used_is_warned_of(model, monkeypatch):
     missing = Device(np, "NumPy", "no GPU is used: there is none. NumPy is used instead.")
-    monkeypatch.setattr("tinyvit.front.select_device", lambda name: missing)
+    monkeypatch.setattr("tinyvit.api.select_device", lambda name: missing)
     with pytest.warns(UserWarning, match="no GPU is used: there is none") as caught:
         assert model.to("gpu") is model
     assert caught[0].filename == __file__
@@ -456,7 +456,7 @@ def test_a_model_whose_parts_are_replaced_has_another_engine(model, images, monk
     elif what == "config":
         model.config = replace(model.config, gelu="exact")
     else:  # as in a forked process, which has none of the threads
-        monkeypatch.setattr("tinyvit.front.os.getpid", lambda: -1)
+        monkeypatch.setattr("tinyvit.api.os.getpid", lambda: -1)
     assert model.engine() is not engine
     assert model.engine().threads == (2 if what == "threads" else 1)
     same = np.allclose(model.logits(images), before, rtol=1e-5, atol=1e-6)

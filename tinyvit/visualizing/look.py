@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinyvit.front import Model
-from tinyvit.looking.examples import Example
+from tinyvit.api import Model
 from tinyvit.model import ViTConfig
+from tinyvit.visualizing.examples import Example
 
 PICTURES = ("filters", "positions", "distance", "rollout", "heads")
 WITHOUT_IMAGES = ("filters", "positions")  # they show what the model is like whatever it sees

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tinyvit.api import Model
 from tinyvit.data import ImageSet, one_of_each
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
-from tinyvit.front import Model
 from tinyvit.insight.draw_attention import SeenPhoto
 from tinyvit.shell.figures import short_names
 
