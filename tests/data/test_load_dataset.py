@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 from tinyvit import data
-from tinyvit.data import DATASETS, load_dataset
+from tinyvit.data import DATASETS, cifar, load_dataset
 from tinyvit.errors import UserError
 
 
@@ -39,7 +39,7 @@ def test_a_folder_given_as_text_will_do(image_folder):
 
 
 def test_cifar_is_kept_in_a_folder_called_data_by_default(monkeypatch, tmp_path):
-    monkeypatch.setattr(data, "load_cifar", lambda name, folder, url, report, note: (name, str(folder), url))
+    monkeypatch.setattr(cifar, "load_cifar", lambda name, folder, url, *more: (name, str(folder), url))
     assert load_dataset("cifar10") == ("cifar10", "data", None)
     assert load_dataset("cifar100", tmp_path, data_url="http://m/") == (
         "cifar100",

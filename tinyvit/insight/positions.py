@@ -15,7 +15,7 @@ with the key (see ops.relative_scores). The normalised token that makes q_i is n
 token to token. What is left for n_i = 0 depends on no token, and so it is what the head has learned about
 places alone:
 
-    q = b Wq + bq        score(d) = q . r_d / sqrt(K)                                      (2)
+    q = b Wq + bq        score(d) = q . r_d / sqrt(K)
 
 Tokens are numbered row by row, so a patch a rows down and b columns to the right of the query's is i - j =
 -(a gw + b) away. Two such places share one offset, and one score, where a row ends: in a grid of 8 columns, 7
