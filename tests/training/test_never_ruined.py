@@ -124,9 +124,10 @@ def test_the_first_ctrl_c_explains_what_happens_next(command, photos, tmp_path, 
 @pytest.mark.skipif(os.name == "nt", reason="closed pipes are another error there")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, unbuffered, monkeypatch):
-    assert command(*tiny(photos, tmp_path / "alone", "--epochs", "20"))[0] == 0
+    long = ("--epochs", "40", "--layers", "4")  # it must not be over before the reader leaves
+    assert command(*tiny(photos, tmp_path / "alone", *long))[0] == 0
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
-    process = spawn("train", *tiny(photos, tmp_path / "run", "--epochs", "20"))
+    process = spawn("train", *tiny(photos, tmp_path / "run", *long))
     assert any(line.startswith("tinyvit") for line in process.stdout)  # then the reader leaves, as head does
     process.stdout.close()
     err = process.stderr.read()
@@ -137,7 +138,7 @@ def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, 
         f"nobody reads the output any more: stopped after step {step}, which is saved. To resume:",
         f"  python -m tinyvit.train --resume {tmp_path / 'run'}",
     ]
-    assert len(metrics(tmp_path / "run")) < 20
+    assert len(metrics(tmp_path / "run")) < 40
     assert command("--resume", tmp_path / "run")[0] == 0
     assert_same_run(tmp_path / "run", tmp_path / "alone")
 
