@@ -51,7 +51,7 @@ def test_requirements_txt_asks_for_the_same_versions(pyproject):
 
 def test_the_version_is_written_in_one_place(pyproject):
     assert "version" not in pyproject["project"]
-    assert pyproject["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tinyvit.version.__version__"}
+    assert pyproject["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "tinyvit.__version__"}
     assert re.fullmatch(r"\d+\.\d+\.\d+", tinyvit.__version__)
 
 

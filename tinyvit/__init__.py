@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tinyvit.shell.start import end_on_ctrl_c, is_starting_a_command
-from tinyvit.version import __version__
 
 if TYPE_CHECKING:
     from tinyvit.api import Model, load, preset
     from tinyvit.estimator import ViTClassifier
 
+__version__ = "0.2.0"
 __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
 
 if is_starting_a_command():

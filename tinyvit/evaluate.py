@@ -18,7 +18,7 @@ from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
-from tinyvit.recipes.expectation import followed
+from tinyvit.recipes.measured import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path

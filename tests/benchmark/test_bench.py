@@ -17,8 +17,8 @@ from tinyvit import bench, ops
 from tinyvit.benchmark.breakdown import breakdown, timed_operations
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
-from tinyvit.benchmark.machine import matmul_rate
 from tinyvit.benchmark.numpy_side import make_step
+from tinyvit.benchmark.on_cpu import matmul_rate
 from tinyvit.data import normalise
 from tinyvit.engine.blas import blas_name
 from tinyvit.model import forward, initialise, preset

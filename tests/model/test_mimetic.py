@@ -8,7 +8,7 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, forward, initialise, preset
-from tinyvit.model.signs import signs
+from tinyvit.model.whitening import signs
 from tinyvit.ops import positions_sincos
 
 # By seed 0: of the first block, numbers of Wq, Wk and Wv; of the second, numbers of Wo.

@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_runs import assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, finetune, info, pretrain, train
 from tinyvit.backend import select_device
-from tinyvit.recipes.expectation import at_this_speed, expected
+from tinyvit.recipes.measured import at_this_speed, expected
 from tinyvit.runs.settings import Settings
 from tinyvit.shell import progress
 from tinyvit.training import wording

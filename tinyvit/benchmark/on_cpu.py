@@ -1,12 +1,14 @@
 """The benchmark on a CPU: tinyvit beside what its matrix products alone would take, and beside PyTorch."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from tinyvit.benchmark.breakdown import breakdown
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import ratios, time_sides
-from tinyvit.benchmark.machine import matmul_rate
-from tinyvit.engine.blas import blas_name
+from tinyvit.engine.blas import blas_name, one_blas_thread
 from tinyvit.model.cost import multiply_adds
 
 
@@ -77,3 +79,28 @@ def cpu_table(result: dict) -> str:
             if s > 0.002 * whole
         ]
     return "\n".join(lines)
+
+
+def matmul_rate(threads: int, seconds: float = 1.0) -> float:
+    """Multiply-adds per second of float32 products, `threads` of them in parallel, each on one core.
+
+    Uses square matrices that stay in the cache, and the best of many rounds, since this is a bound.
+    """
+    side = 512
+
+    def products(thread: int) -> None:
+        a, b, c = triples[thread]
+        for _ in range(20):
+            np.matmul(a, b, out=c)
+
+    rng = np.random.default_rng(0)
+    triples = [tuple(rng.standard_normal((3, side, side), dtype=np.float32)) for _ in range(threads)]
+    rates = []
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(products, range(threads)))  # warm-up
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            list(pool.map(products, range(threads)))
+            rates.append(threads * 20 * side**3 / (time.perf_counter() - start))
+    return max(rates)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.rectangles import Rectangles
+from tinyvit.data.mixing import Rectangles
 from tinyvit.ops.noise import hashed
 
 _AREA = (0.02, 1 / 3)  # of an image

@@ -21,7 +21,31 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.data.rectangles import Rectangles
+
+
+class Rectangles(NamedTuple):
+    """A rectangle of pixels in each of B images: rows top to bottom and columns left to right, the last of
+    each not included; (B,) each."""
+
+    top: np.ndarray
+    bottom: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    @property
+    def area(self) -> np.ndarray:
+        """How many pixels each has, (B,)."""
+        return (self.bottom - self.top) * (self.right - self.left)
+
+    def rows(self, height: int) -> np.ndarray:
+        """Whether each row of the images is among those of the rectangle: (B, height)."""
+        row = np.arange(height)
+        return (self.top[:, None] <= row) & (row < self.bottom[:, None])
+
+    def columns(self, width: int) -> np.ndarray:
+        """Whether each column of the images is among those of the rectangle: (B, width)."""
+        column = np.arange(width)
+        return (self.left[:, None] <= column) & (column < self.right[:, None])
 
 
 class Mixing(NamedTuple):

@@ -36,7 +36,7 @@ from tinyvit import ops
 from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
-from tinyvit.model.signs import signs
+from tinyvit.model.whitening import signs
 
 # How much noise, and how much of the identity; the paper's section 3.
 QUERY_KEY = (0.7, 0.7)

@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from tinyvit import __version__
 from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import write_atomically
@@ -35,7 +36,6 @@ from tinyvit.model import ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
-from tinyvit.version import __version__
 
 
 class RunFolder:

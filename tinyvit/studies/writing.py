@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from tinyvit import __version__
 from tinyvit.files.atomic import write_atomically
 from tinyvit.shell.figures import duration
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import Row
 from tinyvit.studies.worth import worths_as_json, worths_as_markdown, worths_of
-from tinyvit.version import __version__
 
 
 def write_results(plan: Plan, seeds: int, rows: Sequence[Row]) -> None:

@@ -105,7 +105,7 @@ class Saver:
     """Writes the model, the optimiser and the progress of a run. With several ranks, all must call together,
     and the first one writes.
 
-    recorded are the settings that a checkpoint is said to be made with (see training.same_settings).
+    recorded are the settings that a checkpoint is said to be made with (see training.choices).
     """
 
     def __init__(

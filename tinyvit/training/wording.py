@@ -6,7 +6,7 @@ from tinyvit.backend import Device
 from tinyvit.distributed import by_first
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
-from tinyvit.recipes.expectation import at_this_speed, expected
+from tinyvit.recipes.measured import at_this_speed, expected
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, counted, duration
 from tinyvit.shell.progress import SPEED_SECONDS

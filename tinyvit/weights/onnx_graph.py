@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit import ops
+from tinyvit import __version__, ops
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.resnet import EPSILONS, unit_stride, units_of
-from tinyvit.version import __version__
 
 OPSET = 17  # the operators of 2022, the first with LayerNormalization
 _IR_VERSION = 8  # the version of the file format that goes with them

@@ -25,7 +25,7 @@ import numpy as np
 
 from tinyvit import model, objectives, ops
 from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.machine import matmul_rate
+from tinyvit.benchmark.on_cpu import matmul_rate
 from tinyvit.data import normalise
 from tinyvit.engine import CpuEngine, available_cores
 from tinyvit.engine.blas import keep_freed_memory

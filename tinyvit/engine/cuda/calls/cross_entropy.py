@@ -1,7 +1,6 @@
 """The launches of kernels/cross_entropy.cu and logits.cu: the loss with its gradient, and logits."""
 
-from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import THREADS, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _ROWS = 8  # of a block: ROWS of the kernel

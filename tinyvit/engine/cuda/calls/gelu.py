@@ -3,8 +3,7 @@
 from math import ceil
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
-from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS, WARP, launch, vector_widths
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 _HEIGHT = 8  # rows that a block has in hand at a time

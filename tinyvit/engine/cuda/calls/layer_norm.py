@@ -4,8 +4,7 @@ from dataclasses import replace
 from math import ceil
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
-from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS, WARP, vector_widths
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS, WARP, launch, vector_widths
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 MAX_WIDTH = 3072

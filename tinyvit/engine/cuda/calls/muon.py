@@ -6,8 +6,7 @@ Matrices. Stacks (n, A, B), A <= B, are what products are given: tall matrices l
 
 from dataclasses import dataclass
 
-from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import THREADS, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 from tinyvit.optim.orthogonal import LEAST_NORM, POLYNOMIAL
 

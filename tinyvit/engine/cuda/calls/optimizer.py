@@ -4,8 +4,7 @@ controls, float32 (8,), holds what changes from step to step. The engine writes 
 0 lr, 1 lr / (1 - b1^t), 2 1 / sqrt(1 - b2^t). `clip` writes 3, the clip factor, and 4, the norm.
 """
 
-from tinyvit.engine.cuda.calls.shapes import THREADS, blocks
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import THREADS, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _MOST_SUMS = 512  # blocks of squared_sums

@@ -1,7 +1,6 @@
 """The launches of kernels/tanh.cu and pooling.cu: the pre_logits layer, and the mean of an image's tokens."""
 
-from tinyvit.engine.cuda.calls.shapes import THREADS, blocks, chunks, vector_width
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import THREADS, blocks, chunks, launch, vector_width
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
 _MOST_CHUNKS = 128  # of the rows: there are few columns, so that many chunks keep the processors busy

@@ -3,8 +3,7 @@
 from math import prod
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
-from tinyvit.engine.cuda.calls.shapes import THREADS, blocks, chunks, vector_width
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import THREADS, blocks, chunks, launch, vector_width
 from tinyvit.engine.cuda.calls.sums import ColumnSum
 from tinyvit.engine.cuda.launch import Buffer, Launch
 

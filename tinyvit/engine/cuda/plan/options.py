@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from tinyvit.engine.cuda.calls.shapes import MULTIPROCESSORS
+from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS
 
 PRECISIONS = ("fp32", "tf32", "bf16")
 
