@@ -223,6 +223,8 @@ def _answer(model, images):
     found = model(images)
     if hasattr(found, "logits"):
         return found.logits
+    if "Siglip" in type(model).__name__ or "CLIP" in type(model).__name__:
+        return found.pooler_output
     tokens = found.last_hidden_state
     return tokens.mean(1) if "IJepa" in type(model).__name__ else tokens[:, 0]
 

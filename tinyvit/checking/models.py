@@ -11,6 +11,7 @@ from tinyvit import model, ops
 from tinyvit.backend import Array
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 
 
@@ -69,6 +70,17 @@ _TINY: dict[str, Any] = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2
 _TINIEST = _TINY | {"patch_size": 2, "width": 4, "mlp_width": 5, "layers": 1}
 _TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
 _GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
+_TURNED = _TWO_BLOCKS | {"width": 8}  # heads of width 4, for rotary positions
+_DINOV2: dict[str, Any] = {"registers": 2, "layer_scale": 0.1, "position_on": "patches", "pool": "both"}
+_DINOV3: dict[str, Any] = {"registers": 1, "layer_scale": 0.1, "position": "none", "rotary": DINOV3}
+_DINOV3 |= {"qkv_bias": "qv", "gated": True, "gelu": "silu", "pool": "mean", "class_token": True}
+_EVA02: dict[str, Any] = {"rotary": Rotary(1e4, 16), "gated": True, "gelu": "silu", "mlp_norm": True}
+_EVA02 |= {"attention_norm": True, "final_norm": "pooled", "pool": "mean", "qkv_bias": "none"}
+_CLIP: dict[str, Any] = {"pre_norm": True, "patch_bias": False, "head_bias": False, "gelu": "quick"}
+_PERCEPTION: dict[str, Any] = {"rotary": Rotary(1e4, 32, 1, columns_first=True), "pre_norm": True}
+_PERCEPTION |= {"pool": "attention", "pool_all": True, "class_token": True, "patch_bias": False}
+_NORMED: dict[str, Any] = {"qk_norm": True, "rotary": Rotary(learned=True), "position_on": "all"}
+_NORMED |= {"registers": 2, "final_norm": "none", "pool": "mean"}
 _RESNET: dict[str, Any] = {"resnet_width": 3, "resnet_groups": 1}
 
 MODEL_CHECKS = (
@@ -95,6 +107,14 @@ MODEL_CHECKS = (
         ViTConfig((4, 6), **_TWO_BLOCKS, position="relative", pool="mean", attention_dropout=0.2),
         training=True,
     ),
+    ModelCheck("DINOv2 with registers", ViTConfig((4, 6), **_TWO_BLOCKS, **_DINOV2)),
+    ModelCheck("DINOv3", ViTConfig((4, 6), **_TURNED, **_DINOV3)),
+    ModelCheck("EVA-02", ViTConfig((4, 6), **_TURNED, **_EVA02)),
+    ModelCheck("CLIP", ViTConfig((4, 6), **_TWO_BLOCKS, **_CLIP)),
+    ModelCheck("SigLIP", ViTConfig((4, 6), **_TWO_BLOCKS, pool="attention", pool_heads=1)),
+    ModelCheck("Perception Encoder", ViTConfig((4, 6), **_TURNED, **_PERCEPTION)),
+    ModelCheck("DeiT, distilled", ViTConfig((4, 6), **_TINIEST, pool="distilled")),
+    ModelCheck("norms of queries and keys, learned turns", ViTConfig((4, 6), **_TURNED, **_NORMED)),
     *(
         ModelCheck(
             f"masked patches, {target}",

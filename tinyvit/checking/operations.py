@@ -62,6 +62,15 @@ def _relative_attention(
     return ops.attention(x, *weights, heads=2, queries=queries, relative=table)
 
 
+def _rotary(x: Array, angles: Array, pairs: bool = False) -> tuple[Array, object]:
+    xp = array_module(x)
+    return ops.rotary(x, ops.Turn(xp.cos(angles), xp.sin(angles), pairs))
+
+
+def _rotary_backward(dy: Array, cache: Any) -> tuple[Array, Array]:
+    return ops.rotary_backward(dy, cache)
+
+
 def _labels(logits: Array) -> Array:
     return array_module(logits).arange(len(logits)) % 3  # integers, on the device of the logits
 
@@ -88,6 +97,9 @@ _ATTENTION = {
     "out_weight": (6, 6),
     "out_bias": (6,),
 }
+_GATED = {"x": _TOKENS, "weight1": (6, 10), "bias1": (10,), "weight2": (5, 6), "bias2": (6,)}
+_POOL = {"x": _TOKENS, "probe": (1, 6), "q_weight": (6, 6), "q_bias": (6,)}
+_POOL |= {"kv_weight": (6, 12), "kv_bias": (12,), "out_weight": (6, 6), "out_bias": (6,)}
 _RELATIVE = _ATTENTION | {"relative": (9, 3)}  # offsets of 5 tokens; 2 heads of width 3
 _MLP = {"x": _TOKENS, "weight1": (6, 9), "bias1": (9,), "weight2": (9, 6), "bias2": (6,)}
 
@@ -107,6 +119,12 @@ OPERATION_CHECKS = (
     ),
     OperationCheck("class token", ops.class_token, ops.class_token_backward, {"x": _TOKENS, "token": (6,)}),
     OperationCheck(
+        "register tokens",
+        ops.register_tokens,
+        ops.register_tokens_backward,
+        {"x": _TOKENS, "registers": (2, 6)},
+    ),
+    OperationCheck(
         "position embedding",
         ops.position_embedding,
         ops.position_embedding_backward,
@@ -117,6 +135,14 @@ OPERATION_CHECKS = (
     ),
     OperationCheck(
         "layer norm", ops.layer_norm, ops.layer_norm_backward, {"x": _TOKENS, "gain": (6,), "bias": (6,)}
+    ),
+    OperationCheck("layer scale", ops.layer_scale, ops.layer_scale_backward, {"x": _TOKENS, "gain": (6,)}),
+    OperationCheck("rotary", _rotary, _rotary_backward, {"x": (2, 2, 5, 4), "angles": (2, 3, 2)}),
+    OperationCheck(
+        "rotary, pairs",
+        lambda *a: _rotary(*a, pairs=True),
+        _rotary_backward,
+        {"x": (2, 2, 5, 4), "angles": (2, 3, 2)},
     ),
     OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
     OperationCheck("attention", lambda *a: ops.attention(*a, heads=2), ops.attention_backward, _ATTENTION),
@@ -153,8 +179,17 @@ OPERATION_CHECKS = (
     ),
     OperationCheck("gelu, tanh form", lambda x: ops.gelu(x, "tanh"), ops.gelu_backward, {"x": (4, 25)}),
     OperationCheck("gelu, exact", lambda x: ops.gelu(x, "exact"), ops.gelu_backward, {"x": (4, 25)}),
+    OperationCheck("gelu, quick", lambda x: ops.gelu(x, "quick"), ops.gelu_backward, {"x": (4, 25)}),
+    OperationCheck("silu", lambda x: ops.gelu(x, "silu"), ops.gelu_backward, {"x": (4, 25)}),
     OperationCheck("mlp", ops.mlp, ops.mlp_backward, _MLP),
     OperationCheck("mlp, dropout", lambda *a: ops.mlp(*a, "exact", 0.3, _noise()), ops.mlp_backward, _MLP),
+    OperationCheck("gated mlp", ops.gated_mlp, ops.gated_mlp_backward, _GATED),
+    OperationCheck(
+        "gated mlp, with a norm",
+        lambda *a: ops.gated_mlp(*a[:5], norm=a[5:]),
+        ops.gated_mlp_backward,
+        _GATED | {"gain": (5,), "bias": (5,)},
+    ),
     OperationCheck("dropout", lambda x: ops.dropout(x, 0.4, _noise()), ops.dropout_backward, {"x": _TOKENS}),
     OperationCheck(
         "stochastic depth",
@@ -194,6 +229,12 @@ OPERATION_CHECKS = (
         lambda x: ops.max_pool(x, padding="VALID"),
         ops.max_pool_backward,
         {"x": (2, 6, 5, 3)},
+    ),
+    OperationCheck(
+        "attention pooling",
+        lambda *a: ops.attention_pool(*a, heads=2),
+        ops.attention_pool_backward,
+        _POOL,
     ),
     OperationCheck("class token pooling", ops.token_pool, ops.token_pool_backward, {"x": _TOKENS}),
     OperationCheck("chosen rows", lambda x: ops.row_pool(x, _rows(x)), ops.row_pool_backward, {"x": _TOKENS}),

@@ -15,6 +15,7 @@ token i that has come from token j of the image. The answer is read from one row
 
 import numpy as np
 
+from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
@@ -31,11 +32,15 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     """How much the class token attends to each patch in the last block, averaged over the heads.
 
     images (B, H, W, 3) are normalised; returns (B, gh, gw) for the grid of patches. The numbers of each image
-    sum to 1. A mean-pooled model has no class token, so the average over all patches as queries is taken.
-    Raises UserError for a ResNet on its own.
+    sum to 1. Where no class token is read, the probe of attention pooling draws, or the average over all
+    patches as queries is taken. Raises UserError for a ResNet on its own.
     """
     check_has_attention(config)
     _, cache = forward(config, params, images)
+    if config.pool == "attention":
+        _, (asked, *_) = cache.readout.features.pool
+        drawn = to_numpy(ops.pool_probabilities(asked)).mean(axis=1)  # (B, T), or (B, N)
+        return _of_sum_1(drawn[:, -config.patches :]).reshape(-1, *config.grid)
     probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
     return drawn_from_patches(config, probabilities.mean(axis=1))
 
@@ -44,12 +49,19 @@ def drawn_from_patches(config: ViTConfig, rows: Array) -> Array:
     """What the answer draws from each patch: (..., gh, gw), which sum to 1, from rows (..., 1 or N, N).
 
     rows hold what each token draws from each other token. The answer is read from the class token, the first
-    row, or in a mean-pooled model from all rows. What is drawn from the class token is left out.
+    row, or in other models from the rows of all patches. What is drawn from tokens that are not patches is
+    left out.
     """
-    xp = array_module(rows)
-    drawn = rows[..., 0, 1:] if config.has_token else rows.mean(axis=-2)  # (..., T)
-    drawn = drawn / xp.maximum(drawn.sum(axis=-1, keepdims=True), xp.finfo(drawn.dtype).tiny)
+    T = config.patches
+    drawn = rows[..., 0, -T:] if config.reads_token else rows[..., -T:, -T:].mean(axis=-2)  # (..., T)
+    drawn = _of_sum_1(drawn)
     return drawn.reshape(*drawn.shape[:-1], *config.grid)
+
+
+def _of_sum_1(drawn: Array) -> Array:
+    """What is drawn from each patch (..., T), as shares of what is drawn from all."""
+    xp = array_module(drawn)
+    return drawn / xp.maximum(drawn.sum(axis=-1, keepdims=True), xp.finfo(drawn.dtype).tiny)
 
 
 def head_maps(config: ViTConfig, params: Params, images: Array) -> Array:

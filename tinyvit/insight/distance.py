@@ -63,7 +63,7 @@ def uniform_distance(config: ViTConfig) -> float:
 def _distance(config: ViTConfig, A: Array, d: Array) -> Array:
     """Eq. 2 for probabilities A (B, H, N, N) and distances d (T, T): (B, H)."""
     xp = array_module(A)
-    A = A[..., config.has_token :, config.has_token :]  # (B, H, T, T)
+    A = A[..., config.prefix :, config.prefix :]  # (B, H, T, T)
     drawn = xp.maximum(A.sum(axis=-1), xp.finfo(A.dtype).tiny)  # (B, H, T)
     return (xp.einsum("bhij,ij->bhi", A, d) / drawn).mean(axis=-1)
 

@@ -47,7 +47,7 @@ def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np
     table, _ = position_table(config, params, None if config.position_at == "stem" else block)
     if table is None:
         return None
-    e = to_numpy(table).astype(np.float64)[config.has_token :]  # (T, D)
+    e = to_numpy(table).astype(np.float64)[config.prefix :]  # (T, D)
     e = e / np.maximum(np.linalg.norm(e, axis=1, keepdims=True), 1e-12)
     return (e @ e.T).reshape(*config.grid, *config.grid)  #                                  eq. 1
 

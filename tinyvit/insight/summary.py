@@ -8,6 +8,7 @@ from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.errors import UserError
 from tinyvit.model import OFFICIAL, SMALL, ViTConfig, layout, preset, usual_name
 from tinyvit.model.cost import activation_bytes, multiply_adds, parameter_count
+from tinyvit.shell.figures import counted
 
 PAPER = {"b": 86, "l": 307, "h": 632}  # Table 1 of the paper: millions of parameters
 IMAGENET_IMAGES = 1_281_167  # training images of ImageNet (ILSVRC 2012)
@@ -91,11 +92,18 @@ def _patches(config: ViTConfig) -> str:
 
 def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
     return [
-        ("tokens", f"{config.tokens}{', including the class token' if config.has_token else ''}"),
+        ("tokens", f"{config.tokens}{_including(config)}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
         ("positions", _positions(config)),
         ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
     ]
+
+
+def _including(config: ViTConfig) -> str:
+    """Which tokens are not patches."""
+    others = ["the class token"] * config.has_token + ["one for distillation"] * (config.pool == "distilled")
+    others += [counted(config.registers, "register")] * (config.registers > 0)
+    return f", including {' and '.join(others)}" if others else ""
 
 
 def _classes(config: ViTConfig) -> str:
@@ -123,7 +131,13 @@ def _positions(config: ViTConfig) -> str:
 
 
 def _pooling(config: ViTConfig) -> str:
-    pooled = "class token" if config.has_token else "mean of the patches"
+    pooled = {
+        "token": "class token",
+        "mean": "mean of the patches",
+        "both": "class token and mean of the patches",
+        "distilled": "two heads",
+        "attention": "attention pooling",
+    }[config.pool]
     if not config.has_transformer:
         pooled = f"mean of the map, of width {config.width}"
     return f"{pooled}, pre_logits {config.pre_logits}" if config.pre_logits else pooled

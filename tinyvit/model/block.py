@@ -10,13 +10,14 @@ Backward. In y = x + f(x) the gradient flows through both the skip connection an
 The first term is why deep stacks of blocks can be trained: the gradient reaches the first layer undiminished.
 
 In some models, a position embedding is added to x first, or relative positions take part in the attention:
-see model.positions.
+see model.positions. Later ViTs have more: see model.later.
 """
 
 from typing import NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
+from tinyvit.model import later
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
 from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward, relative_part
@@ -28,14 +29,18 @@ class BlockCache(NamedTuple):
     relative is the name of its table of relative positions, if it has one.
     """
 
+    config: ViTConfig
+
     position: PositionCache | None
     relative: str | None
     norm1: tuple
     attention: tuple
+    scale1: tuple | None
     dropout1: Array | None
     path1: Array | None
     norm2: tuple
     mlp: tuple
+    scale2: tuple | None
     dropout2: Array | None
     path2: Array | None
 
@@ -59,39 +64,51 @@ def block(
     table = params.group(relative) if relative else ()
 
     n, norm1 = ops.layer_norm(x, *params.group(f"{p}.norm1"), config.eps)
+    weights, extras = later.attention_weights(config, params, p), later.attention_extras(config, params, i)
     a, attention = ops.attention(
-        n, *params.group(f"{p}.attn"), config.heads, rows, config.attention_dropout, noise, *table
+        n, *weights, config.heads, rows, config.attention_dropout, noise, *table, extras=extras
     )
+    a, scale1 = later.scale(config, params, f"{p}.scale1", a)
     a, dropout1 = ops.dropout(a, config.dropout, noise)
     a, path1 = ops.drop_path(a, rate, noise)
     x = x[:, :rows] + a  # (B, R, D)                                                         eq. 1
 
     n, norm2 = ops.layer_norm(x, *params.group(f"{p}.norm2"), config.eps)
-    m, mlp = ops.mlp(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise)
+    widen = ops.gated_mlp if config.gated else ops.mlp
+    norm = later.mlp_norm(config, params, p)
+    m, mlp = widen(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise, *norm)
+    m, scale2 = later.scale(config, params, f"{p}.scale2", m)
     m, dropout2 = ops.dropout(m, config.dropout, noise)
     m, path2 = ops.drop_path(m, rate, noise)
     y = x + m  # (B, R, D)                                                                   eq. 2
-    return y, BlockCache(position, relative, norm1, attention, dropout1, path1, norm2, mlp, dropout2, path2)
+    first = (norm1, attention, scale1, dropout1, path1)
+    return y, BlockCache(config, position, relative, *first, norm2, mlp, scale2, dropout2, path2)
 
 
 def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:
     """Gradient of block number i: dy (B, R, D) to dx (B, N, D); adds the parameter gradients to grads."""
-    p = f"blocks.{i}"
+    p, config = f"blocks.{i}", cache.config
 
     dm = ops.drop_path_backward(dy, cache.path2)
     dm = ops.dropout_backward(dm, cache.dropout2)
-    dn, *dmlp = ops.mlp_backward(dm, cache.mlp)
-    grads.add(f"{p}.mlp", *dmlp)
+    dm = later.scale_backward(dm, cache.scale2, f"{p}.scale2", grads)
+    dn, *dmlp = (ops.gated_mlp_backward if config.gated else ops.mlp_backward)(dm, cache.mlp)
+    grads.add(f"{p}.mlp", *dmlp[:4])
+    if config.mlp_norm:
+        grads.add(f"{p}.mlp_norm", *dmlp[4:])
     dx, *dnorm2 = ops.layer_norm_backward(dn, cache.norm2)
     grads.add(f"{p}.norm2", *dnorm2)
     dx += dy  # (B, R, D)                                                                    eq. 3
 
     da = ops.drop_path_backward(dx, cache.path1)
     da = ops.dropout_backward(da, cache.dropout1)
+    da = later.scale_backward(da, cache.scale1, f"{p}.scale1", grads)
     dn, *dattention = ops.attention_backward(da, cache.attention)
+    if isinstance(dattention[-1], ops.ExtraGrads):
+        later.add_extras(config, dattention.pop(), i, grads)
     if cache.relative:
         grads.add(cache.relative, dattention.pop())
-    grads.add(f"{p}.attn", *dattention)
+    later.add_attention(config, dattention, p, grads)
     dall, *dnorm1 = ops.layer_norm_backward(dn, cache.norm1)  # (B, N, D)
     grads.add(f"{p}.norm1", *dnorm1)
     dall[:, : dx.shape[1]] += dx  # the first R of N tokens                                   eq. 3

@@ -6,6 +6,7 @@ from typing import Any
 
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
+from tinyvit.model.rotary import Rotary
 from tinyvit.ops import GELU_FORMS
 
 _COUNTS = (
@@ -19,7 +20,10 @@ _COUNTS = (
     "pre_logits",
     "resnet_width",
     "resnet_groups",
+    "registers",
+    "pool_heads",
 )
+_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads")
 _RATES = ("dropout", "attention_dropout", "drop_path")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
@@ -37,6 +41,32 @@ WITHOUT_TRANSFORMER = {
 }
 POSITIONS = ("1d", "2d", "sincos", "relative", "none")
 PLACES = ("stem", "blocks", "shared")
+PREDICTED = ("image", "patches", "embedding")
+POOLS = ("token", "mean", "both", "distilled", "attention")
+# What later ViTs than the paper's have, and how it is in the paper's; see ViTConfig.
+PAPER: dict[str, Any] = {
+    "class_token": None,
+    "registers": 0,
+    "position_on": "class",
+    "rotary": None,
+    "pre_norm": False,
+    "patch_bias": True,
+    "qkv_bias": "all",
+    "qk_norm": False,
+    "attention_norm": False,
+    "gated": False,
+    "mlp_norm": False,
+    "layer_scale": 0.0,
+    "final_norm": "tokens",
+    "pool_heads": 0,
+    "pool_all": False,
+    "head_bias": True,
+}
+_CHOICES = {
+    "position_on": ("class", "patches", "all"),
+    "qkv_bias": ("all", "qv", "none"),
+    "final_norm": ("tokens", "pooled", "none"),
+}
 
 
 def places_of(position: str) -> tuple[str, ...]:
@@ -82,9 +112,29 @@ class ViTConfig:
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
     one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
 
-    predicts is 'image' or 'patches'. With 'patches' the head reads the token of every patch, and classes is
-    how many numbers it predicts for each (see objectives.patch_targets); pool then only decides whether a
-    class token takes part, so that it can be trained further with labels.
+    Later ViTs differ from the paper's in these, whose defaults are the paper's:
+
+    class_token     whether there is one; None if only where pool reads it
+    registers       how many learned tokens stand between it and the patches, and are read by nobody
+    position_on     which tokens a table of positions has rows for: those of the patches and of the 'class'
+                    (and distillation) token, of the 'patches' alone, or of 'all'
+    rotary          how queries and keys turn with their place, a model.rotary.Rotary, or None
+    pre_norm        a LayerNorm before the first block
+    patch_bias, head_bias, qkv_bias    whether they have biases; 'qv' means that keys have none
+    qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of what the heads found
+    gated           a gated MLP (see ops.gated_mlp); mlp_norm, a LayerNorm within it
+    layer_scale     the first value of the gains of what each branch adds; 0 if there are none
+    final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
+    pool_heads      the heads of pool 'attention', 0 for as many as elsewhere; pool_all, whether it reads all
+                    tokens, or the patches alone
+
+    and in pool: 'both' joins class token and mean, (2D,); 'distilled' has a second token, with a head of its
+    own, and averages the two answers; 'attention' asks the patches by ops.attention_pool, and adds an MLP.
+
+    predicts is 'image', 'patches' or 'embedding'. With 'patches' the head reads the token of every patch, and
+    classes is how many numbers it predicts for each (see objectives.patch_targets); pool then only decides
+    whether a class token takes part, so that it can be trained further with labels. With 'embedding' the head
+    is no classifier: it maps the image into a space of so many dimensions that it shares with texts.
     """
 
     image_size: tuple[int, int]  # what is read; one number is accepted too, if a type checker does not look
@@ -109,6 +159,22 @@ class ViTConfig:
     position: str = "1d"
     position_at: str | None = None
     predicts: str = "image"
+    class_token: bool | None = None
+    registers: int = 0
+    position_on: str = "class"
+    rotary: Rotary | None = None
+    pre_norm: bool = False
+    patch_bias: bool = True
+    qkv_bias: str = "all"
+    qk_norm: bool = False
+    attention_norm: bool = False
+    gated: bool = False
+    mlp_norm: bool = False
+    layer_scale: float = 0.0
+    final_norm: str = "tokens"
+    pool_heads: int = 0
+    pool_all: bool = False
+    head_bias: bool = True
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
@@ -126,7 +192,7 @@ class ViTConfig:
         self._check_resnet()
         for name in _COUNTS:
             value: Any = getattr(self, name)
-            may_be_0 = ("layers", "pre_logits", *(WITHOUT_TRANSFORMER if self.layers == 0 else ()))
+            may_be_0 = _MAY_BE_0 + (tuple(WITHOUT_TRANSFORMER) if self.layers == 0 else ())
             least = 0 if name in may_be_0 else 1
             if not isinstance(value, Integral) or int(value) < least:
                 raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
@@ -134,7 +200,7 @@ class ViTConfig:
             if int(value) > most:
                 raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
             object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
-        for name in ("eps", *_RATES):
+        for name in ("eps", "layer_scale", *_RATES):
             value = getattr(self, name)
             if not isinstance(value, Real):
                 raise UserError(f"{name} is {value!r}, expected a number.")
@@ -148,10 +214,11 @@ class ViTConfig:
             raise UserError(
                 f"width {self.width} is not divisible by {self.heads} heads: choose another number of heads."
             )
-        if self.pool not in ("token", "mean"):
-            raise UserError(f"pool is {self.pool!r}, expected 'token' or 'mean'.")
-        if self.predicts not in ("image", "patches"):
-            raise UserError(f"predicts is {self.predicts!r}, expected 'image' or 'patches'.")
+        if self.pool not in POOLS:
+            raise UserError(f"pool is {self.pool!r}, expected one of {', '.join(POOLS)}.")
+        self._check_later_parts()
+        if self.predicts not in PREDICTED:
+            raise UserError(f"predicts is {self.predicts!r}, expected one of {', '.join(PREDICTED)}.")
         if self.gelu not in GELU_FORMS:
             raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
         if self.resnet_form not in RESNET_FORMS:
@@ -222,6 +289,46 @@ class ViTConfig:
                 "number after the / in the model's name) that divides both sides."
             )
 
+    def _check_later_parts(self) -> None:
+        """Raise UserError unless the parts of later ViTs fit; fill in class_token if it is None."""
+        reads_token = self.reads_token
+        if self.class_token is None:
+            object.__setattr__(self, "class_token", reads_token)
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise UserError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(choices)}.")
+        for name, paper in PAPER.items():
+            if (
+                isinstance(paper, bool | None)
+                and name != "rotary"
+                and not isinstance(getattr(self, name), bool)
+            ):
+                raise UserError(f"{name} is {getattr(self, name)!r}, expected True or False.")
+        if isinstance(self.rotary, dict):  # from a JSON file
+            object.__setattr__(self, "rotary", Rotary(**self.rotary))
+        if self.rotary is not None and not isinstance(self.rotary, Rotary):
+            raise UserError(f"rotary is {self.rotary!r}, expected a model.rotary.Rotary or None.")
+        if self.rotary and self.head_width % 4:
+            raise UserError(
+                f"heads of width {self.head_width} cannot turn with rows and columns: rotary positions need "
+                "a multiple of 4."
+            )
+        if reads_token and not self.class_token:
+            raise UserError(f"pool {self.pool!r} reads a class token: omit class_token, or choose 'mean'.")
+        if self.layer_scale < 0:
+            raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
+        if self.mlp_norm and not self.gated:
+            raise UserError("mlp_norm is for a gated MLP: set gated too, or omit it.")
+        if self.width % (self.pool_heads or 1):
+            raise UserError(f"width {self.width} is not divisible by {self.pool_heads} heads of its pool.")
+        others = self.later_parts
+        if self.predicts_patches and (self.pool not in ("token", "mean") or "final_norm" in others):
+            raise UserError("a model that predicts patches has pool 'token' or 'mean', and norms all tokens.")
+        if others and not self.has_transformer:
+            raise UserError(f"{next(iter(others))} belongs to a Transformer, which a ResNet does not have.")
+        if (self.registers or self.has_token != reads_token) and self.position == "relative":
+            raise UserError("relative positions are for a class token and patches: omit registers.")
+
     def _check_positions(self) -> None:
         """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
         kind = self.position
@@ -283,14 +390,49 @@ class ViTConfig:
         return self.predicts == "patches"
 
     @property
+    def later_parts(self) -> dict[str, Any]:
+        """The fields in which it is not the paper's ViT but a later one, and what they are."""
+        parts = {name: getattr(self, name) for name, paper in PAPER.items() if getattr(self, name) != paper}
+        if self.class_token == self.reads_token:
+            parts.pop("class_token", None)
+        if self.gelu not in ("tanh", "exact"):
+            parts["gelu"] = self.gelu
+        return parts if self.pool in ("token", "mean") else {"pool": self.pool} | parts
+
+    @property
+    def reads_token(self) -> bool:
+        """Whether the class token is read: by the head, alone or with others."""
+        return self.pool in ("token", "both", "distilled")
+
+    @property
     def has_token(self) -> bool:
         """Whether a class token precedes the patch tokens."""
-        return self.pool == "token"
+        return bool(self.class_token)
+
+    @property
+    def head_width(self) -> int:
+        """K: the width of a head."""
+        return self.width // max(self.heads, 1)
+
+    @property
+    def read_tokens(self) -> int:
+        """How many tokens before the patches were learned to be read: class token and distillation token."""
+        return self.has_token + (self.pool == "distilled")
+
+    @property
+    def prefix(self) -> int:
+        """How many tokens precede those of the patches: class token, distillation token, registers."""
+        return self.read_tokens + self.registers
 
     @property
     def tokens(self) -> int:
-        """N: the number of patches, plus one for the class token if there is one."""
-        return self.patches + self.has_token
+        """N: the number of patches, and of the tokens before them."""
+        return self.patches + self.prefix
+
+    @property
+    def position_rows(self) -> int:
+        """How many of the tokens before the patches a learned table of positions has rows for."""
+        return {"class": self.read_tokens, "patches": 0, "all": self.prefix}[self.position_on]
 
     def rows_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
@@ -298,7 +440,7 @@ class ViTConfig:
         In the last block of a class-token model, no other token reaches the logits, unless it predicts
         patches.
         """
-        only_token = self.has_token and not self.predicts_patches
+        only_token = self.pool == "token" and not self.predicts_patches
         return 1 if only_token and layer == self.layers - 1 else None
 
     def drop_path_rate(self, layer: int) -> float:
@@ -306,5 +448,9 @@ class ViTConfig:
         return self.drop_path * layer / max(self.layers - 1, 1)
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for a JSON file; ViTConfig(**fields) restores the configuration."""
-        return asdict(self)
+        """The fields, for a JSON file; ViTConfig(**fields) restores the configuration.
+
+        Those of later ViTs are left out where they are the paper's.
+        """
+        later = self.later_parts
+        return {name: value for name, value in asdict(self).items() if name not in PAPER or name in later}

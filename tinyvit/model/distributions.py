@@ -18,6 +18,11 @@ def ones(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return np.ones(shape)
 
 
+def constant(rng: np.random.Generator, shape: tuple[int, ...], value: float) -> np.ndarray:
+    """One value everywhere; nothing is drawn."""
+    return np.full(shape, value)
+
+
 def small_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Normal with standard deviation 0.02: position embeddings."""
     return rng.normal(0, 0.02, shape)

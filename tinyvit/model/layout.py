@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from tinyvit.model import distributions as first
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.rotary import first_frequencies
 
 Shape = tuple[int, ...]
 
@@ -65,20 +67,26 @@ def _stem(config: ViTConfig) -> list[Row]:
             first.lecun_normal,
             ("embedding/kernel", (P, P, channels, D)),
         ),
-        _vector("patch.bias", D, ("embedding/bias", (D,))),
+        *([_vector("patch.bias", D, ("embedding/bias", (D,)))] if config.patch_bias else []),
     ]
     if config.predicts_patches:
         rows.append(_vector("mask_token", D))
     if config.has_token:
         rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
-    return rows if config.position_at == "blocks" else rows + _positions(config, "position")
+    if config.pool == "distilled":
+        rows.append(Row("distillation_token", (1, D), first.small_normal))
+    if config.registers:
+        rows.append(Row("registers", (config.registers, D), first.small_normal))
+    if config.position_at != "blocks":
+        rows += _positions(config, "position")
+    return rows + (_plain_norm("pre_norm", D) if config.pre_norm else [])
 
 
 def _positions(config: ViTConfig, part: str) -> list[Row]:
     """The tables of a position embedding; the official layout has only the learned one at the stem."""
     D, N, (gh, gw) = config.width, config.tokens, config.grid
     shapes = {
-        "1d": {part: (N, D)},
+        "1d": {part: (config.position_rows + config.patches, D)},
         "2d": {f"{part}.rows": (gh, D // 2), f"{part}.columns": (gw, D // 2)},
         "relative": {part: (2 * N - 1, D // config.heads)},
     }.get(config.position, {})
@@ -136,6 +144,8 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
     ours, theirs = f"blocks.{i}", f"Transformer/encoderblock_{i}"
     attention, mlp = f"{theirs}/MultiHeadDotProductAttention_1", f"{theirs}/MlpBlock_3"
     qkv = ("query", "key", "value")
+    biases = {"all": 3, "qv": 2, "none": 0}[config.qkv_bias]
+    known = tuple((f"{attention}/{part}/bias", (H, K)) for part in qkv)
     return [
         *(_positions(config, f"{ours}.position") if config.position_at == "blocks" else []),
         *_norm(f"{ours}.norm1", D, f"{theirs}/LayerNorm_0"),
@@ -146,7 +156,7 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
             *((f"{attention}/{part}/kernel", (D, H, K)) for part in qkv),
             hidden=True,
         ),
-        _vector(f"{ours}.attn.qkv.bias", 3 * D, *((f"{attention}/{part}/bias", (H, K)) for part in qkv)),
+        *([_vector(f"{ours}.attn.qkv.bias", biases * D, *known)] if biases else []),
         _matrix(
             f"{ours}.attn.out.weight",
             (D, D),
@@ -156,24 +166,68 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
         ),
         _vector(f"{ours}.attn.out.bias", D, (f"{attention}/out/bias", (D,))),
         *_norm(f"{ours}.norm2", D, f"{theirs}/LayerNorm_2"),
-        *_mlp_layer(f"{ours}.mlp.fc1", (D, M), f"{mlp}/Dense_0"),
+        *_mlp_layer(f"{ours}.mlp.fc1", (D, 2 * M if config.gated else M), f"{mlp}/Dense_0"),
         *_mlp_layer(f"{ours}.mlp.fc2", (M, D), f"{mlp}/Dense_1"),
+        *_extras(config, ours),
     ]
+
+
+def _extras(config: ViTConfig, ours: str) -> list[Row]:
+    """What a block of a later ViT has besides."""
+    D, K = config.width, config.head_width
+    rows = []
+    if config.qk_norm:
+        rows += [*_plain_norm(f"{ours}.q_norm", K), *_plain_norm(f"{ours}.k_norm", K)]
+    if config.attention_norm:
+        rows += _plain_norm(f"{ours}.attention_norm", D)
+    if config.mlp_norm:
+        rows += _plain_norm(f"{ours}.mlp_norm", config.mlp_width)
+    if config.rotary and config.rotary.learned:
+        rows.append(Row(f"{ours}.rotary", (2, config.heads, K // 2), first_frequencies))
+    if config.layer_scale:
+        small = partial(first.constant, value=config.layer_scale)
+        rows += [_vector(f"{ours}.{name}", D, draw=small) for name in ("scale1", "scale2")]
+    return rows
 
 
 def _readout(config: ViTConfig) -> list[Row]:
     """From tokens to logits."""
     D, C, F = config.width, config.classes, config.pre_logits
-    rows = _norm("norm", D, "Transformer/encoder_norm") if config.has_transformer else []
+    has_norm = config.has_transformer and config.final_norm != "none"
+    rows = _norm("norm", D, "Transformer/encoder_norm") if has_norm else []
+    if config.pool == "attention":
+        rows += _attention_pool(config)
+    if config.pool == "both":
+        D *= 2
     if F:
         rows += [
             _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),
             _vector("pre_logits.bias", F, ("pre_logits/bias", (F,))),
         ]
+    rows.append(_matrix("head.weight", (F or D, C), first.zeros, ("head/kernel", (F or D, C))))
+    if config.head_bias:
+        rows.append(_vector("head.bias", C, ("head/bias", (C,))))
+    if config.pool == "distilled":
+        rows += [_matrix("head2.weight", (F or D, C), first.zeros), _vector("head2.bias", C)]
+    return rows
+
+
+def _attention_pool(config: ViTConfig) -> list[Row]:
+    """Attention pooling, and the norm and MLP after it."""
+    D, M = config.width, config.mlp_width
+    rows = [Row("pool.attn.probe", (1, D), first.small_normal)]
+    for name, outputs in (("q", D), ("kv", 2 * D), ("out", D)):
+        rows += [
+            _matrix(f"pool.attn.{name}.weight", (D, outputs), first.xavier_uniform),
+            _vector(f"pool.attn.{name}.bias", outputs),
+        ]
     return [
         *rows,
-        _matrix("head.weight", (F or D, C), first.zeros, ("head/kernel", (F or D, C))),
-        _vector("head.bias", C, ("head/bias", (C,))),
+        *_plain_norm("pool.norm", D),
+        _matrix("pool.mlp.fc1.weight", (D, M), first.xavier_uniform),
+        _vector("pool.mlp.fc1.bias", M),
+        _matrix("pool.mlp.fc2.weight", (M, D), first.xavier_uniform),
+        _vector("pool.mlp.fc2.bias", D),
     ]
 
 
@@ -192,6 +246,11 @@ def _norm(name: str, width: int, official: str, gain: first.First = first.ones) 
         _vector(f"{name}.weight", width, (f"{official}/scale", (width,)), draw=gain),
         _vector(f"{name}.bias", width, (f"{official}/bias", (width,))),
     ]
+
+
+def _plain_norm(name: str, width: int) -> list[Row]:
+    """A norm that the official layout does not have."""
+    return [_vector(f"{name}.weight", width, draw=first.ones), _vector(f"{name}.bias", width)]
 
 
 def _mlp_layer(name: str, shape: Shape, official: str) -> list[Row]:

@@ -96,7 +96,7 @@ def _start_positions(config: ViTConfig, params: Params, part: str) -> None:
     """Fill a table of learned positions, if it is one of vectors for tokens, with sines and cosines."""
     D, (rows, columns) = config.width, config.grid
     if config.position == "1d":
-        params[part][config.has_token :] = ops.positions_sincos(config.grid, D)
+        params[part][config.position_rows :] = ops.positions_sincos(config.grid, D)
     elif config.position == "2d":  # half of the numbers are for the row, and half for the column
         params[f"{part}.rows"] = ops.positions_sincos((rows, 1), D)[:, D // 2 :]
         params[f"{part}.columns"] = ops.positions_sincos((1, columns), D)[:, : D // 2]

@@ -52,7 +52,7 @@ class Model:
     @property
     def has_head(self) -> bool:
         """Whether it can classify; a backbone without a head is given one class with zero weights."""
-        return self.config.classes > 1 and not self.config.predicts_patches
+        return self.config.classes > 1 and self.config.predicts == "image"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,10 +84,9 @@ class Model:
         With zero weights no gradient reaches the features at first, so the first step changes only the head,
         apart from weight decay.
         """
-        config = replace(self.config, classes=classes, pre_logits=0, predicts="image")
-        return replace(
-            self, config=config, params=self.params.carried_over(layout(config), without="head."), classes=()
-        )
+        config = replace(self.config, classes=classes, pre_logits=0, predicts="image", head_bias=True)
+        params = self.params.carried_over(layout(config), without=("head.", "head2."))
+        return replace(self, config=config, params=params, classes=())
 
     def __repr__(self) -> str:
         c = self.config

@@ -8,8 +8,8 @@
     none        nothing                                 none
 
 The first three are tables (N, D), which are added to the tokens. In 2d and sincos, the class token has a row
-of zeros, since it lies in no row or column of patches. Relative positions are not added to the tokens, but
-take part in the attention of each block: see ops.relative_scores.
+of zeros, since it lies in no row or column of patches; registers have one in 1d too. Relative positions are
+not added to the tokens, but take part in the attention of each block: see ops.relative_scores.
 
     config.position_at
     stem        added once, before the first block
@@ -32,12 +32,14 @@ from tinyvit.model.params import Params
 class PositionCache(NamedTuple):
     """What the backward pass of learned positions needs.
 
-    part is the name of their parameters, and grid that of patches for 2d, otherwise None.
+    part is the name of their parameters, and grid that of patches for 2d, otherwise None. A table has rows
+    for so many of the tokens before the patches: see ViTConfig.position_rows.
     """
 
     part: str
     grid: tuple[int, int] | None
-    has_token: bool
+    prefix: int
+    rows: int
 
 
 def position_table(
@@ -51,13 +53,14 @@ def position_table(
         return None, None
     part = _part(config, block)
     if config.position == "1d":
-        return params[part], PositionCache(part, None, config.has_token)
+        rows = config.position_rows
+        return _for_all(config, params[part], rows), PositionCache(part, None, config.prefix, rows)
     if config.position == "2d":
         table, grid = ops.positions_2d(*params.group(part))
-        return _with_token(config, table), PositionCache(part, grid, config.has_token)
+        return _for_all(config, table, 0), PositionCache(part, grid, config.prefix, 0)
     xp = array_module(params.flat)
     table = xp.asarray(ops.positions_sincos(config.grid, config.width), dtype=params.flat.dtype)
-    return _with_token(config, table), None
+    return _for_all(config, table, 0), None
 
 
 def add_positions(
@@ -76,9 +79,12 @@ def add_positions_backward(dx: Array, cache: PositionCache | None, grads: Params
         return dx
     dx, dtable = ops.position_embedding_backward(dx, None)  # (B, N, D), (N, D)
     if cache.grid:
-        grads.add(cache.part, *ops.positions_2d_backward(dtable[cache.has_token :], cache.grid))
-    else:
+        grads.add(cache.part, *ops.positions_2d_backward(dtable[cache.prefix :], cache.grid))
+    elif cache.rows == cache.prefix:
         grads.add(cache.part, dtable)
+    else:
+        xp = array_module(dtable)
+        grads.add(cache.part, xp.concatenate([dtable[: cache.rows], dtable[cache.prefix :]]))
     return dx
 
 
@@ -91,9 +97,10 @@ def _part(config: ViTConfig, block: int | None) -> str:
     return f"blocks.{block}.position" if config.position_at == "blocks" else "position"
 
 
-def _with_token(config: ViTConfig, table: Array) -> Array:
-    """A table (T, D) of the patches with a row of zeros for the class token, if there is one: (N, D)."""
-    if not config.has_token:
+def _for_all(config: ViTConfig, table: Array, rows: int) -> Array:
+    """A table (rows + T, D) with zeros for the tokens before the patches that it has no rows for: (N, D)."""
+    if rows == config.prefix:
         return table
     xp = array_module(table)
-    return xp.concatenate([xp.zeros((1, config.width), dtype=table.dtype), table])
+    zeros = xp.zeros((config.prefix - rows, config.width), dtype=table.dtype)
+    return xp.concatenate([table[:rows], zeros, table[rows:]])

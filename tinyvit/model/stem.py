@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.params import Params
+from tinyvit.model.params import Params, add_with_bias, with_bias
 from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
 from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
@@ -21,7 +21,9 @@ class StemCache(NamedTuple):
     cut: tuple
     patch: tuple | None
     corrupt: Array | None
+    prefix: dict[str, int]
     position: PositionCache | None
+    norm: tuple | None
     dropout: Array | None
 
 
@@ -41,29 +43,42 @@ def stem(
     x, features = resnet(config, params, images) if config.has_resnet else (images, None)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
-        return x, StemCache(features, cut, None, None, None, None)
-    x, patch = ops.linear(x, *params.group("patch"))  # (B, T, D)
+        return x, StemCache(features, cut, None, None, {}, None, None, None)
+    x, patch = ops.linear(x, *with_bias(params, "patch"))  # (B, T, D)
     x, corrupted = ops.corrupt(x, params["mask_token"], corruption.source) if corruption else (x, None)
+    prefix = {}
+    for name in ("registers", "distillation_token"):
+        if name in params:
+            x, prefix[name] = ops.register_tokens(x, params[name])
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
     x, position = add_positions(config, params, x)  #                                        ViT eq. 1
+    norm = None
+    if config.pre_norm:
+        x, norm = ops.layer_norm(x, *params.group("pre_norm"), config.eps)
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(features, cut, patch, corrupted, position, dropout)
+    return x, StemCache(features, cut, patch, corrupted, prefix, position, norm, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
     if cache.patch is not None:
         dx = ops.dropout_backward(dx, cache.dropout)
+        if cache.norm is not None:
+            dx, *dnorm = ops.layer_norm_backward(dx, cache.norm)
+            grads.add("pre_norm", *dnorm)
         dx = add_positions_backward(dx, cache.position, grads)
         if config.has_token:
-            dx, dtoken = ops.class_token_backward(dx, None)  # (B, T, D)
+            dx, dtoken = ops.class_token_backward(dx, None)
             grads.add("class_token", dtoken)
+        for name, count in reversed(cache.prefix.items()):
+            dx, dtokens = ops.register_tokens_backward(dx, count)  # (B, T, D)
+            grads.add(name, dtokens)
         if cache.corrupt is not None:
             dx, dmask = ops.corrupt_backward(dx, cache.corrupt)
             grads.add("mask_token", dmask)
         dx, *dpatch = ops.linear_backward(dx, cache.patch)
-        grads.add("patch", *dpatch)
+        add_with_bias(grads, "patch", *dpatch)
     if cache.resnet is not None:
         dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
         resnet_backward(config, dx, cache.resnet, grads)

@@ -101,8 +101,12 @@ def infer(
 def features(
     config: ViTConfig, params: Params, images: Array, blocks: InferenceBlocks | None = None
 ) -> Array:
-    """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3); keeps no cache."""
-    return features_of(config, params, _tokens(config, params, images, blocks=blocks))[0]
+    """Features of images (B, H, W, 3): the input of the head, (B, D), (B, 2D) or (B, pre_logits).
+
+    Those of a model that predicts an embedding are that embedding, the output of its head. Keeps no cache.
+    """
+    x = _tokens(config, params, images, blocks=blocks)
+    return (readout if config.predicts == "embedding" else features_of)(config, params, x)[0]
 
 
 def attention_maps(cache: Cache) -> list[Array]:

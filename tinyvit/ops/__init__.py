@@ -9,7 +9,8 @@ token, if there is one), D width, H heads, K width of a head, M width of the MLP
 layers.
 """
 
-from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
+from tinyvit.ops.attention import ExtraGrads, Extras, attention, attention_backward, attention_probabilities
+from tinyvit.ops.attention_pool import attention_pool, attention_pool_backward, pool_probabilities
 from tinyvit.ops.convolution import convolution, convolution_backward
 from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, corrupted_patches, draw_corruption
 from tinyvit.ops.cross_entropy import cross_entropy, cross_entropy_backward
@@ -20,11 +21,15 @@ from tinyvit.ops.embedding import (
     class_token_backward,
     position_embedding,
     position_embedding_backward,
+    register_tokens,
+    register_tokens_backward,
 )
 from tinyvit.ops.erf import erf
+from tinyvit.ops.gated_mlp import gated_mlp, gated_mlp_backward
 from tinyvit.ops.gelu import GELU_FORMS, gelu, gelu_backward
 from tinyvit.ops.group_norm import group_norm, group_norm_backward
 from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
+from tinyvit.ops.layer_scale import layer_scale, layer_scale_backward
 from tinyvit.ops.linear import linear, linear_backward
 from tinyvit.ops.max_pool import max_pool, max_pool_backward
 from tinyvit.ops.mlp import mlp, mlp_backward
@@ -41,6 +46,7 @@ from tinyvit.ops.pooling import (
 from tinyvit.ops.position_tables import positions_2d, positions_2d_backward, positions_sincos
 from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.relu import relu, relu_backward
+from tinyvit.ops.rotary import Turn, rotary, rotary_backward
 from tinyvit.ops.softmax import softmax, softmax_backward
 from tinyvit.ops.squared_error import squared_error, squared_error_backward
 from tinyvit.ops.tanh import tanh, tanh_backward
@@ -50,9 +56,14 @@ from tinyvit.ops.windows import windows, windows_backward
 __all__ = [
     "GELU_FORMS",
     "Corruption",
+    "ExtraGrads",
+    "Extras",
     "Noise",
+    "Turn",
     "attention",
     "attention_backward",
+    "attention_pool",
+    "attention_pool_backward",
     "attention_probabilities",
     "class_token",
     "class_token_backward",
@@ -69,12 +80,16 @@ __all__ = [
     "dropout",
     "dropout_backward",
     "erf",
+    "gated_mlp",
+    "gated_mlp_backward",
     "gelu",
     "gelu_backward",
     "group_norm",
     "group_norm_backward",
     "layer_norm",
     "layer_norm_backward",
+    "layer_scale",
+    "layer_scale_backward",
     "linear",
     "linear_backward",
     "max_pool",
@@ -85,15 +100,20 @@ __all__ = [
     "mlp_backward",
     "patchify",
     "patchify_backward",
+    "pool_probabilities",
     "position_embedding",
     "position_embedding_backward",
     "positions_2d",
     "positions_2d_backward",
     "positions_sincos",
+    "register_tokens",
+    "register_tokens_backward",
     "relative_scores",
     "relative_scores_backward",
     "relu",
     "relu_backward",
+    "rotary",
+    "rotary_backward",
     "row_pool",
     "row_pool_backward",
     "softmax",

@@ -13,6 +13,10 @@ Backward. t and E are shared by all B images, so each sums the gradients of all 
     dt = sum over images of dz_0                                                           (2)
     dx_j = dz_j                for the positions j of the patches                          (3)
     dE = sum over images of dz                                                             (4)
+
+Some models place more learned vectors before the patches: registers (Darcet et al. 2024, *Vision Transformers
+Need Registers*), in which a model may note what belongs to no patch, or a token for distillation. They are
+shared by all images, as the class token is.
 """
 
 from tinyvit.backend import Array, array_module
@@ -30,6 +34,18 @@ def class_token(x: Array, token: Array) -> tuple[Array, None]:
 def class_token_backward(dy: Array, cache: None) -> tuple[Array, Array]:
     """Gradients of class_token: dx (B, T, D), dtoken (D,)."""
     return dy[:, 1:], dy[:, 0].sum(axis=0)  #                                                eq. 3, 2
+
+
+def register_tokens(x: Array, registers: Array) -> tuple[Array, int]:
+    """Put registers (R, D) before the tokens x (B, T, D) of every image: (B, R + T, D), and the cache."""
+    xp = array_module(x)
+    shared = xp.broadcast_to(registers, (len(x), *registers.shape))
+    return xp.concatenate([shared, x], axis=1), len(registers)
+
+
+def register_tokens_backward(dy: Array, cache: int) -> tuple[Array, Array]:
+    """Gradients of register_tokens: dx (B, T, D), dregisters (R, D)."""
+    return dy[:, cache:], dy[:, :cache].sum(axis=0)  #                                       eq. 3, 2
 
 
 def position_embedding(x: Array, embedding: Array) -> tuple[Array, None]:

@@ -1,4 +1,4 @@
-"""GELU (Hendrycks and Gimpel 2016), the nonlinearity of the ViT's MLP, in its two common forms.
+"""GELU (Hendrycks and Gimpel 2016), the nonlinearity of the ViT's MLP, in two forms; and its relatives.
 
     exact:      y = x Phi(x)           Phi(x) = (1 + erf(x / sqrt 2)) / 2                  (1)
     tanh form:  y = x (1 + tanh(u)) / 2      u = sqrt(2/pi) (x + 0.044715 x^3)             (2)
@@ -15,9 +15,18 @@ Backward, by the product rule, with dPhi/dx = phi(x) = exp(-x^2/2) / sqrt(2 pi) 
     tanh form:  dy/dx = s + x s (1 - s) 2 du/dx    du/dx = sqrt(2/pi) (1 + 3 * 0.044715 x^2)   (5)
 
 The official ViT uses the tanh form; weights published by timm and Hugging Face need the exact one.
+
+Other models have another gate g(x) in y = x g(x), with the slope g + x dg/dx:
+
+    quick:      g = 1 / (1 + exp(-1.702 x))     dy/dx = g + 1.702 x g (1 - g)              (6)
+    silu:       g = 1 / (1 + exp(-x))           dy/dx = g + x g (1 - g)                    (7)
+    relu:       g = 1 where x > 0, else 0       dy/dx = g                                  (8)
+
+The first is CLIP's cheap GELU. The second is the nonlinearity of SwiGLU: see ops.gated_mlp.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -29,7 +38,7 @@ _CUBIC = 0.044715
 
 
 def gelu(x: Array, form: str = "tanh") -> tuple[Array, tuple]:
-    """GELU, elementwise, form 'tanh' or 'exact'; returns y, with x's shape and dtype, and the cache."""
+    """x g(x), elementwise, for the gate g of one of GELU_FORMS; returns y, shaped as x, and the cache."""
     gate = _GATES[form](x)
     return x * gate, (x, gate, form)
 
@@ -71,6 +80,31 @@ def _exact_slope(x: Array, phi: Array) -> Array:
     return phi + x * density  #                                                              eq. 4
 
 
-_GATES = {"tanh": _tanh_gate, "exact": _exact_gate}
-_SLOPES = {"tanh": _tanh_slope, "exact": _exact_slope}
+def _logistic_gate(x: Array, factor: float) -> Array:
+    with np.errstate(over="ignore"):  # as above
+        return 1 / (1 + array_module(x).exp(x * -factor))  #                                 eq. 6, 7
+
+
+def _logistic_slope(x: Array, g: Array, factor: float) -> Array:
+    return g + x * g * (1 - g) * factor
+
+
+def _relu_gate(x: Array) -> Array:
+    return (x > 0).astype(x.dtype)  #                                                        eq. 8
+
+
+_GATES = {
+    "tanh": _tanh_gate,
+    "exact": _exact_gate,
+    "quick": partial(_logistic_gate, factor=1.702),
+    "silu": partial(_logistic_gate, factor=1.0),
+    "relu": _relu_gate,
+}
+_SLOPES = {
+    "tanh": _tanh_slope,
+    "exact": _exact_slope,
+    "quick": partial(_logistic_slope, factor=1.702),
+    "silu": partial(_logistic_slope, factor=1.0),
+    "relu": lambda x, g: g,
+}
 GELU_FORMS = tuple(_GATES)

@@ -1,4 +1,4 @@
-"""What runs by a recipe have reached: mean accuracy, spread, time and speed, and so what to expect of another."""
+"""What runs by a recipe have reached: accuracy, spread, time and speed; and what to expect of another."""
 
 import statistics
 from dataclasses import dataclass

@@ -71,7 +71,7 @@ def _draw_rollout(model: Model, insight: Insight, path: Path, title: str) -> Non
 
 def _draw_heads(model: Model, insight: Insight, path: Path, title: str) -> None:
     views = [example.view for example in insight.examples]
-    who = "class token" if model.config.has_token else "average patch"
+    who = "class token" if model.config.reads_token else "average patch"
     save_heads(list(zip(views, insight.maps["heads"], insight.captions, strict=False)), path, title, who)
 
 

@@ -50,6 +50,10 @@ class NamedArrays:
         """Add an array that the file omits because its value is known."""
         self._left[name] = array
 
+    def rename(self, name: str, better: str) -> None:
+        """Give an array another name."""
+        self._left[better] = self._left.pop(name)
+
     def drop(self, pattern: str) -> None:
         """Cross off all arrays whose names match: they are known not to be needed for classification."""
         self._left = {name: array for name, array in self._left.items() if not re.search(pattern, name)}
@@ -120,15 +124,23 @@ def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:
 
 
 def square_image_size(
-    table: NamedArrays, name: str, class_token: str, patch_size: int, may_lack_row: bool, remedy: str
+    table: NamedArrays,
+    name: str,
+    class_token: str,
+    patch_size: int,
+    may_lack_row: bool,
+    remedy: str,
+    prefix: int = 0,
 ) -> tuple[int, int]:
     """Height and width in pixels of square images, from the number of rows in the position embedding `name`.
 
-    may_lack_row: whether the class token may be without a row. Raises UserError if the number of rows does
-    not correspond to a square grid of patches; remedy is what to do if the images are not square.
+    may_lack_row: whether the class token may be without a row. prefix is how many tokens may have one, where
+    that is more than a class token. Raises UserError if the number of rows does not correspond to a square
+    grid of patches; remedy is what to do if the images are not square.
     """
     rows, has_token = table.shape(name, 3)[1], class_token in table
-    for patches in (rows - 1, *[rows] * may_lack_row) if has_token else (rows,):
+    lacking = (rows - prefix, rows - 1, rows) if prefix > 1 else (rows - 1, *[rows] * may_lack_row)
+    for patches in lacking if has_token or prefix > 1 else (rows - prefix, rows):
         if _is_square(patches):
             return isqrt(patches) * patch_size, isqrt(patches) * patch_size
     missing = (
@@ -158,8 +170,9 @@ def take_positions(table: NamedArrays, name: str, config: ViTConfig) -> np.ndarr
     Raises UserError if it is missing or has the wrong shape.
     """
     rows = table.shape(name, 3)[1]
-    lacking = 1 if config.has_token and rows == config.tokens - 1 else 0
-    found = table.take(name, (1, config.tokens - lacking, config.width))[0]
+    expected = config.position_rows + config.patches
+    lacking = 1 if config.position_rows == 1 and rows == config.patches else 0
+    found = table.take(name, (1, expected - lacking, config.width))[0]
     return np.concatenate([np.zeros((lacking, config.width), found.dtype), found])
 
 

@@ -5,37 +5,52 @@ sides of an image that is not square, or which tokens are pooled. Nor do they co
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError, printable
 from tinyvit.files.reading import read_json
+from tinyvit.model.rotary import DINOV3
 from tinyvit.weights.architectures import described_architecture
 
 # The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).
 _GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
-_POOL = {"token": "token", "avg": "mean"}
+_GELU |= {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
+_POOL = {"token": "token", "avg": "mean", "map": "attention"}
 # Hugging Face's types of ViT that tinyvit can compute, and their defaults for what config.json omits.
-_HUGGING_FACE = {
+_HUGGING_FACE: dict[str, dict[str, Any]] = {
     kind: {"heads": 12, "eps": eps, "gelu": "exact"}
     for kind, eps in (
         ("vit", 1e-12), ("deit", 1e-12), ("vit_mae", 1e-12), ("ijepa", 1e-12), ("vit_msn", 1e-6),
-        ("dinov2", 1e-6),
+        ("dinov2", 1e-6), ("dinov2_with_registers", 1e-6),
     )
 }  # fmt: skip
+_HUGGING_FACE |= {
+    "dinov3_vit": {"heads": 6, "eps": 1e-5, "gelu": "exact", "rotary": DINOV3, "image_size": (224, 224)},
+    "clip_vision_model": {"heads": 12, "eps": 1e-5, "gelu": "quick", "image_size": (224, 224)},
+    "siglip_vision_model": {"heads": 12, "eps": 1e-6, "gelu": "tanh", "image_size": (224, 224)},
+}
+# Models for images and texts: the image side is described apart.
+_TOWERS = {"clip": "clip_vision_model", "siglip": "siglip_vision_model"}
+# How Hugging Face's classifiers pool, where that is not as the model without a classifier does.
+_CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "CLIPForImageClassification": {"pool": "mean", "final_norm": "none"},
+    "SiglipForImageClassification": {"pool": "mean"},
+}
 # Arguments of timm's that are evident from the arrays, or that change nothing once a model is trained.
 _VISIBLE = frozenset(
     (
         "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
         "proj_bias", "qk_norm", "class_token", "pos_embed", "no_embed_class", "reg_tokens", "pre_norm",
-        "final_norm", "fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm", "pool_include_prefix",
-        "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init", "fix_init", "drop_rate",
+        "final_norm", "fc_norm", "use_fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm",
+        "pool_include_prefix", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init", "fix_init", "drop_rate",
         "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
     )
 )  # fmt: skip
-_READ = frozenset(("num_heads", "act_layer", "global_pool"))
+_READ = frozenset(("num_heads", "act_layer", "global_pool", "attn_pool_num_heads"))
 # The exceptions that reading a malformed file may raise.
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 
@@ -90,18 +105,26 @@ def is_described_by_timm(path: Path) -> bool:
 
 
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
-    kind = stated.get("model_type")
+    kind, classifier = stated.get("model_type"), (stated.get("architectures") or [""])[0]
+    if kind in _TOWERS:
+        kind, stated = _TOWERS[kind], stated.get("vision_config_dict") or stated.get("vision_config") or {}
     if kind is not None and kind not in _HUGGING_FACE:
         raise UserError(
             f"{path} describes a model of type {kind!r}, which tinyvit does not support; it supports "
-            f"{', '.join(_HUGGING_FACE)}. Choose another checkpoint."
+            f"{', '.join((*_HUGGING_FACE, *_TOWERS))}. Choose another checkpoint."
         )
-    return _HUGGING_FACE.get(kind or "", {}) | _where_stated(
+    known = _HUGGING_FACE.get(kind or "", {}) | _CLASSIFIERS.get(classifier, {})
+    known |= _where_stated(
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
         gelu=(stated.get("hidden_act"), lambda name: _GELU.get(name, name)),
         image_size=(stated.get("image_size"), height_and_width),
     )
+    if stated.get("use_swiglu_ffn"):  # DINOv2's, which has no other nonlinearity
+        known["gelu"] = "silu"
+    if "rotary" in known:
+        known["rotary"] = replace(known["rotary"], theta=float(stated.get("rope_theta", 100.0)))
+    return known
 
 
 def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
@@ -117,6 +140,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         pool = None
     return meant | _where_stated(
         heads=(arguments.get("num_heads"), int),
+        pool_heads=(arguments.get("attn_pool_num_heads"), int),
         gelu=(arguments.get("act_layer"), lambda name: _GELU.get(name, name)),
         image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
         pool=(pool, lambda name: _POOL.get(name, name)),

@@ -18,7 +18,7 @@ TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET
 def fits_official(config: ViTConfig) -> bool:
     """Whether the official code computes as the model does."""
     form = config.resnet_form if config.has_resnet else "official"
-    return (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
+    return (config.gelu, config.eps, form) == ("tanh", 1e-6, "official") and not config.later_parts
 
 
 def has_square_images(config: ViTConfig) -> bool:
@@ -28,12 +28,12 @@ def has_square_images(config: ViTConfig) -> bool:
 
 def fits_hugging_face(config: ViTConfig) -> bool:
     """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
-    return config.has_token and not config.pre_logits and not config.has_resnet
+    return config.has_token and not (config.pre_logits or config.has_resnet or config.later_parts)
 
 
 def fits_timm(config: ViTConfig) -> bool:
     """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
-    return config.eps == TIMM.eps and not config.pre_logits and not config.has_resnet
+    return config.eps == TIMM.eps and not (config.pre_logits or config.has_resnet or config.later_parts)
 
 
 def torch_naming(config: ViTConfig) -> Naming | None:
@@ -79,4 +79,4 @@ def check_others_have_it(config: ViTConfig) -> None:
 
 
 def _computes(library: Naming, config: ViTConfig) -> bool:
-    return (config.gelu, config.eps) == (library.gelu, library.eps)
+    return (config.gelu, config.eps) == (library.gelu, library.eps) and not config.later_parts

@@ -30,6 +30,15 @@ class Naming:
     resize: str
     scale1: str = "ls1.gamma"
     scale2: str = "ls2.gamma"
+    registers: str = "reg_token"
+    distillation_token: str = "dist_token"
+    pre_norm: str = "norm_pre"
+    pooled_norm: str = "fc_norm"
+    head2: str = "head_dist"
+    q_norm: str = "attn.q_norm"
+    k_norm: str = "attn.k_norm"
+    attention_norm: str = "attn.norm"
+    mlp_norm: str = "mlp.norm"
     pre_logits: str = "pre_logits.fc"  # in timm's older files
     pixels: PixelScale | None = None
     whole: str = ""  # prefix of all names but the head's when written
@@ -67,6 +76,10 @@ HUGGING_FACE = Naming(
     scale2="layer_scale2.lambda1",
     norm="layernorm",
     head="classifier",
+    registers="embeddings.register_tokens",
+    distillation_token="embeddings.distillation_token",
+    head2="distillation_classifier",
+    pooled_norm="pooler.layernorm",
     resize="bicubic",
     whole="vit.",
     eps=1e-12,
@@ -79,6 +92,53 @@ _ATTENTION_5: dict[str, Any] = {
 }
 HUGGING_FACE_5 = replace(HUGGING_FACE, block="layers.{}.", fc1="mlp.fc1", fc2="mlp.fc2", **_ATTENTION_5)
 DINOV2_5 = replace(DINOV2, **_ATTENTION_5)
+DINOV3 = replace(
+    DINOV2,
+    patch="embeddings.patch_embeddings",
+    block="layer.{}.",
+    fc1="mlp.fc1",
+    fc2="mlp.fc2",
+    norm="norm",
+    eps=1e-5,
+    **_ATTENTION_5,
+)
+CLIP = Naming(
+    patch="embeddings.patch_embedding",
+    class_token="embeddings.class_embedding",
+    position="embeddings.position_embedding.weight",
+    block="encoder.layers.{}.",
+    norm1="layer_norm1",
+    qkv=("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    out="self_attn.out_proj",
+    norm2="layer_norm2",
+    fc1="mlp.fc1",
+    fc2="mlp.fc2",
+    pre_norm="pre_layrnorm",
+    norm="post_layernorm",
+    head="visual_projection",
+    resize="bicubic",
+    gelu="quick",
+    eps=1e-5,
+)
+SIGLIP = replace(CLIP, head="classifier", gelu="tanh", eps=1e-6)  # and the classifiers made of CLIP
+OPENAI = Naming(
+    patch="conv1",
+    class_token="class_embedding",
+    position="positional_embedding",
+    block="transformer.resblocks.{}.",
+    norm1="ln_1",
+    qkv=("attn.in_proj",),
+    out="attn.out_proj",
+    norm2="ln_2",
+    fc1="mlp.c_fc",
+    fc2="mlp.c_proj",
+    pre_norm="ln_pre",
+    norm="ln_post",
+    head="proj",
+    resize="bicubic",
+    gelu="quick",
+    eps=1e-5,
+)
 TORCHVISION = Naming(
     patch="conv_proj",
     class_token="class_token",
@@ -96,7 +156,7 @@ TORCHVISION = Naming(
     resize="bicubic",
     pixels=PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
 )
-_ALL = (TIMM, HUGGING_FACE, DINOV2, HUGGING_FACE_5, DINOV2_5, TORCHVISION)
+_ALL = (TIMM, HUGGING_FACE, DINOV2, HUGGING_FACE_5, DINOV2_5, DINOV3, CLIP, SIGLIP, OPENAI, TORCHVISION)
 
 
 def recognise(held: Container[str]) -> Naming | None:
@@ -104,7 +164,7 @@ def recognise(held: Container[str]) -> Naming | None:
 
     def followed(names: Naming) -> int:
         layers = (names.norm1, *names.qkv, names.out, names.norm2, names.fc1, names.fc2)
-        expected = [names.patch, *(names.block.format(0) + layer for layer in layers)]
+        expected = [names.patch, names.head, *(names.block.format(0) + layer for layer in layers)]
         return sum(f"{name}.weight" in held for name in expected)
 
     best = max(_ALL, key=followed)

@@ -182,7 +182,7 @@ def readout(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
     """From the tokens of the last block to `logits`."""
     if config.has_transformer:
         x = layer_norm(config, params, g, "norm", x)
-    x = token_pool(g, x) if config.has_token else mean_pool(g, x)  # (B, D)
+    x = token_pool(g, x) if config.reads_token else mean_pool(g, x)  # (B, D)
     if config.pre_logits:
         x = g.node("Tanh", linear(params, g, "pre_logits", x))
     return linear(params, g, "head", x, called="logits")

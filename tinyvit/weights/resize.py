@@ -29,11 +29,11 @@ def resize_positions(
     position: np.ndarray,
     grid: tuple[int, int],
     new_grid: tuple[int, int],
-    has_token: bool,
+    others: int,
     method: str = "corners",
 ) -> np.ndarray:
-    """Resize the position embedding (N, D) of one grid of patches to another grid, keeping its dtype."""
-    token, patches = position[:has_token], position[has_token:]
+    """Resize the position embedding (others + T, D) of one grid of patches to another, keeping its dtype."""
+    token, patches = position[:others], position[others:]
     table = patches.reshape(1, *grid, -1).astype(np.float64)  # (1, gh, gw, D)
     patches = resize_images(table, new_grid, method).reshape(-1, position.shape[1])
     return np.concatenate([token, patches.astype(position.dtype)])
@@ -79,7 +79,7 @@ def _as_bytes(tables: dict[str, np.ndarray]) -> dict[str, bytes]:
 def _resized(name: str, table: np.ndarray, config: ViTConfig, new: ViTConfig, method: str) -> np.ndarray:
     """A position embedding for the new grid of patches."""
     if name.endswith("position"):
-        return resize_positions(table, config.grid, new.grid, config.has_token, method)
+        return resize_positions(table, config.grid, new.grid, config.position_rows, method)
     size = new.grid[name.endswith("columns")]
     return (resize_matrix(len(table), size, method) @ table).astype(table.dtype)
 

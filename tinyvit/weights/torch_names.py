@@ -8,8 +8,7 @@ input-by-output:
     q, k, v     one layer (3D, D), or three (D, D)            ours: (D, 3D)
     convolution weight (O, I, k, k)                           ours: (k, k, I, O), in the ResNet of a hybrid
 
-LayerScale (a learned factor for each column of a branch's output) is multiplied into the preceding matrix and
-bias: (x W + b) * gamma = x (W * gamma) + b * gamma, which is the same function.
+The names are those of one spelling: see spellings.py.
 """
 
 import re
@@ -22,6 +21,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.config import resnet_scale
+from tinyvit.model.rotary import Rotary
 from tinyvit.weights.arrays import (
     NamedArrays,
     described_config,
@@ -41,10 +41,12 @@ from tinyvit.weights.fitting import (
     torch_naming,
     write_instead,
 )
-from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming, recognise
+from tinyvit.weights.naming import CLIP, HUGGING_FACE, OPENAI, TIMM, Naming, recognise
 from tinyvit.weights.resize import with_one_table
+from tinyvit.weights.spellings import image_side, in_one_spelling
 
-_PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "dinov2.", "ijepa.")
+_PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "ijepa.")
+_PREFIXES += ("dinov2.", "dinov2_with_registers.")
 # torchvision's other spellings, and the ones in its naming.
 _RENAMED = {
     r"self_attention\.in_proj_(weight|bias)$": r"self_attention.in_proj.\1",
@@ -53,20 +55,12 @@ _RENAMED = {
 }
 # Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
 # self-supervised learning.
-_UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]"
+_UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]|position_ids$|periods$|bias_mask$"
 _RESNET_PART = r"((stem|stages\.\d+\.blocks\.\d+)\.)?(downsample\.)?(conv|norm)[123]?"  # as timm names it
 _FOREIGN = {
     rf"(^|\.)patch_embed(dings)?\.backbone\.(?!{_RESNET_PART}\.\w+$)": (
         "belongs to a convolutional network before the ViT that is not the paper's ResNet"
     ),
-    r"^norm_pre\.|(^|\.)pre_layr?norm\.": "normalises the tokens before the first block, as CLIP does",
-    r"(^|\.)dist(illation)?_token$": "is a second token, for distillation",
-    r"^(head_dist|distillation_classifier)\.": "is a second head, for distillation",
-    r"(^|\.)reg(ister)?_tokens?$": "holds register tokens",
-    r"^fc_norm\.": "normalises after averaging, whereas tinyvit normalises before",
-    r"^attn_pool\.": "pools by attention",
-    r"\.mlp\.(w12|weights_in|fc1_g)\.": "belongs to a gated MLP (SwiGLU)",
-    r"\.[qk]_norm\.": "normalises queries and keys",
     r"relative_position|rel_pos|relpos": "belongs to relative positions",
 }
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
@@ -87,80 +81,153 @@ def from_torch_names(
 ) -> tuple[ViTConfig, Params]:
     """The configuration and parameters of a timm, Hugging Face or torchvision checkpoint.
 
-    source names the file in messages. known holds what is known from elsewhere: any of heads, eps, gelu,
-    image_size, pool; described says whether a config.json was read for it. By default, the number of heads is
-    that of the published model of the same width, epsilon and GELU are the library's, and images are square.
-    A file without a head gets one class with zero weights. Arrays not needed for classification (mask tokens,
-    decoders, Hugging Face's pooler) are ignored; queries, keys or values without a bias in all blocks get a
-    bias of zeros. Raises UserError if arrays are missing, have the wrong shape, or are left over.
+    source names the file in messages. known holds what is known from elsewhere: any fields of ViTConfig;
+    described says whether a config.json was read for it. By default, the number of heads is that of the
+    published model of the same width, epsilon and GELU are the library's, and images are square. A file
+    without a head gets one class with zero weights. Arrays not needed for classification (mask tokens,
+    decoders, Hugging Face's pooler, a text model) are ignored. Raises UserError if arrays are missing, have
+    the wrong shape, or are left over, or if only a config.json could say what the model computes.
     """
     known = dict(known or {})
-    usual = renamed([(usual_name(name), array) for name, array in arrays.items()], source)
-    if known.get("pool") == "token" and not any(name.startswith("norm.") for name in usual):
-        # for a single token, normalising before selecting it is the same as normalising after
-        usual = renamed([(re.sub(r"^fc_norm\.", "norm.", name), usual[name]) for name in usual], source)
-    table = NamedArrays(usual, source)
+    table = NamedArrays(_usual(arrays, source), source)
     table.drop(_UNUSED)
     table.refuse(_FOREIGN)
-    names = naming_of(usual, source)
-    has_token = names.class_token in table
-    if has_token and known.pop("pool", "token") == "mean":
-        table.refuse({f"^{names.class_token}$": "is present, yet the mean of the patch tokens is classified"})
-    D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
+    names = naming_of(arrays, source)
     resnet = _resnet(table)
-    if resnet:
-        channels = table.shape(_resnet_source("resnet.root.conv.weight", resnet["resnet"]), 4)[1]
-    pixels = P * resnet_scale(resnet.get("resnet"))
+    fields = _shape_fields(table, names, known, resnet) | resnet
+    fields["heads"] = known["heads"] if "heads" in known else _usual_heads(fields, source, described)
     has_head = f"{names.head}.weight" in table
-    if has_head and table.shape(f"{names.head}.weight", 2)[1] == 2 * D:
-        table.refuse(
-            {
-                rf"^{names.head}\.weight$": "reads both the class token and the mean of the patch tokens, "
-                "like DINOv2's classifier, whereas tinyvit's reads only one of them"
-            }
-        )
-    pre_logits = f"{names.pre_logits}.weight"
-    is_deit_3 = names is TIMM and names.block.format(0) + names.scale1 in table
-    inferred = {
-        "image_size": known.get("image_size")
-        or square_image_size(table, names.position, names.class_token, pixels, is_deit_3, _STATE_SIZE),
-        "patch_size": P,
-        "width": D,
-        "mlp_width": table.shape(f"{names.block.format(0)}{names.fc1}.weight", 2)[0],
-        "heads": known["heads"] if "heads" in known else _usual_heads(D, source, has_token, described),
-        "layers": table.count(_in_any_block(names, "")),
-        "classes": table.shape(f"{names.head}.weight", 2)[0] if has_head else 1,
-        "pool": "token" if has_token else "mean",
-        "pre_logits": table.shape(pre_logits, 2)[0] if pre_logits in table else 0,
-        "gelu": names.gelu,
-        "eps": names.eps,
-        "channels": channels,
-        **resnet,
-    }
+    config = described_config(source, fields | known)
     if not resnet:
-        check_whole_patches(inferred["image_size"], P, source)
-    config = described_config(source, inferred | known)
+        check_whole_patches(config.image_size, config.patch_size, source)
+    if not described and (unclear := config.later_parts.keys() - {"layer_scale"} or _is_eva(arrays)):
+        raise UserError(
+            f"{source} is not the paper's ViT ({', '.join(unclear)}), and its arrays do not show all that it "
+            "computes: put the config.json that was published with it in the same folder."
+        )
     params = empty_params(table, config, dtype)
-    _supply_missing_biases(table, names, config)
     for name, shape in params.shapes.items():
         if name == "position":
             params[name] = take_positions(table, names.position, config)
         elif has_head or not name.startswith("head."):
             parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config, names)]
             params[name] = _to_ours(name, np.concatenate(parts), shape)
-    for i in range(config.layers):
-        for scale, layer in ((names.scale1, "attn.out"), (names.scale2, "mlp.fc2")):
-            if (scale := names.block.format(i) + scale) in table:
-                gamma = table.take(scale, (D,)).astype(dtype)
-                for part in ("weight", "bias"):
-                    params[f"blocks.{i}.{layer}.{part}"] *= gamma
     table.finish()
     return config, params
 
 
+def _usual(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
+    """The arrays of the image side, in one spelling, without the prefix for the whole model."""
+    better = _image_side([name for name, array in arrays.items() if array.size])  # no registers are no array
+    return in_one_spelling(renamed([(new, arrays[name]) for name, new in better.items()], source))
+
+
+def _image_side(names: Collection[str]) -> dict[str, str]:
+    """Names of arrays, and their usual names."""
+    better = image_side([usual_name(name) for name in names])
+    return {name: better[usual_name(name)] for name in names if usual_name(name) in better}
+
+
+def _is_eva(names: Collection[str]) -> set[str]:
+    """Whether these are arrays of timm's Eva, which may turn queries and keys: as the name of that part."""
+    return {"rotary positions, perhaps"} if any(re.search(r"\.gamma_1$", name) for name in names) else set()
+
+
+def _shape_fields(
+    table: NamedArrays, names: Naming, known: dict[str, Any], resnet: dict[str, Any]
+) -> dict[str, Any]:
+    """The fields of the configuration that the arrays show, or that the library takes for granted."""
+    D, channels, P, _ = table.shape(f"{names.patch}.weight", 4)
+    if resnet:
+        channels = table.shape(_resnet_source("resnet.root.conv.weight", resnet["resnet"]), 4)[1]
+    first = names.block.format(0)
+    has_token = names.class_token in table
+    head = f"{names.head}.weight"
+    outputs, inputs = table.shape(head, 2) if head in table else (1, D)
+    mlp_width = table.shape(f"{first}{names.fc2}.weight", 2)[1]
+    registers = table.shape(names.registers, 3)[1] if names.registers in table else 0
+    has_second = names.distillation_token in table
+    pool = known.get("pool") or ("token" if has_token else "mean")
+    if inputs == 2 * D:
+        pool = "both"
+    elif f"{names.head2}.weight" in table:
+        pool = "distilled"
+    elif "attn_pool.latent" in table:
+        pool = "attention"
+    known["pool"] = pool
+    if has_second and pool != "distilled":  # learned with another head, and read by nobody now
+        registers, known["position_on"] = registers + 1, "all"
+        table.rename(names.distillation_token, names.registers)
+    pre_logits = f"{names.pre_logits}.weight"
+    fields: dict[str, Any] = {
+        "patch_size": P,
+        "width": D,
+        "mlp_width": mlp_width,
+        "layers": table.count(_in_any_block(names, "")),
+        "classes": outputs,
+        "class_token": has_token,
+        "registers": registers,
+        "pre_logits": table.shape(pre_logits, 2)[0] if pre_logits in table else 0,
+        "gelu": names.gelu,
+        "eps": names.eps,
+        "channels": channels,
+        "pre_norm": f"{names.pre_norm}.weight" in table,
+        "patch_bias": f"{names.patch}.bias" in table,
+        "head_bias": head not in table or f"{names.head}.bias" in table,
+        "qkv_bias": _qkv_bias(table, names, D),
+        "qk_norm": f"{first}{names.q_norm}.weight" in table,
+        "attention_norm": f"{first}{names.attention_norm}.weight" in table,
+        "mlp_norm": f"{first}{names.mlp_norm}.weight" in table,
+        "gated": table.shape(f"{first}{names.fc1}.weight", 2)[0] == 2 * mlp_width,
+        "layer_scale": 1e-5 if first + names.scale1 in table else 0.0,
+        "final_norm": _final_norm(table, names, pool),
+    }
+    if names in (CLIP, OPENAI) and outputs > 1 and not fields["head_bias"]:
+        fields["predicts"] = "embedding"
+    if f"{first}rotary" in table:
+        fields["rotary"] = Rotary(pairs=True, learned=True)
+    prefix = has_token + registers + (pool == "distilled")
+    pixels = P * resnet_scale(resnet.get("resnet"))
+    if names.position not in table:
+        fields["position"] = "none"
+        if "image_size" not in known:
+            raise UserError(f"{table.source} does not state the size of its images: {_STATE_SIZE}.")
+    else:
+        rows = table.shape(names.position, 3)[1]
+        is_deit_3 = names is TIMM and first + names.scale1 in table
+        size = known.get("image_size") or square_image_size(
+            table, names.position, names.class_token, pixels, is_deit_3, _STATE_SIZE, prefix
+        )
+        known["image_size"] = size
+        height, width = (size, size) if isinstance(size, int) else size
+        lacking = prefix - (rows - (height // pixels) * (width // pixels))
+        if registers and "position_on" not in known:
+            fields["position_on"] = {0: "all", prefix: "patches"}.get(lacking, "class")
+    return fields
+
+
+def _qkv_bias(table: NamedArrays, names: Naming, width: int) -> str:
+    """Which of queries, keys and values have a bias, in every block."""
+    first = names.block.format(0)
+    has = [f"{first}{layer}.bias" in table for layer in names.qkv]
+    if len(names.qkv) == 1:
+        full = has[0] and table.shape(f"{first}{names.qkv[0]}.bias", 1) == (3 * width,)
+        has = [has[0], full, has[0]]
+    return {(True, True, True): "all", (True, False, True): "qv"}.get(tuple(has), "none")
+
+
+def _final_norm(table: NamedArrays, names: Naming, pool: str) -> str:
+    """Where the last LayerNorm is. Of a single token, it is the same before and after choosing it."""
+    if f"{names.norm}.weight" in table:
+        return "tokens"
+    if f"{names.pooled_norm}.weight" in table:
+        return "pooled"
+    return "none"
+
+
 def naming_of(names: Collection[str], source: str) -> Naming:
     """The naming that these names follow. Raises UserError if they are not from a known library."""
-    names = {usual_name(name) for name in names}
+    names = set(_image_side(names).values())
     if (found := recognise(names)) is None:
         raise UserError(
             f"{source} is not a ViT that tinyvit knows: expected arrays named as in the official .npz files, "
@@ -247,17 +314,28 @@ def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.nda
 def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming) -> list[tuple[str, tuple]]:
     """The names and shapes of the arrays that are concatenated to make up a parameter."""
     D, P = config.width, config.patch_size
-    if name in ("class_token", "position"):
+    if name in ("class_token", "position", "registers", "distillation_token"):
         return [(getattr(names, name), (1, prod(shape) // D, D))]
     if name == "patch.weight":
         return [(f"{names.patch}.weight", (D, config.feature_map[2], P, P))]
     if name.startswith("resnet."):
         theirs = shape if len(shape) == 1 else (shape[3], shape[2], *shape[:2])
         return [(_resnet_source(name, config.resnet or ()), theirs)]
-    *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, head.bias
-    prefix = names.block.format(block[1]) if block else ""
-    theirs = getattr(names, layer)
+    if name == "pool.attn.probe":
+        return [("attn_pool.latent", (1, 1, D))]
+    if name.startswith("pool."):
+        theirs = name.replace("pool.attn.out.", "attn_pool.proj.").replace("pool.attn.", "attn_pool.")
+        return [(theirs.replace("pool.", "attn_pool.", 1) if theirs == name else theirs, shape[::-1])]
+    *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, blocks.3.scale1, head.bias
+    prefix = names.block.format(block[1] if len(block) > 1 else layer) if name.startswith("blocks.") else ""
+    if part in ("scale1", "scale2"):
+        return [(names.block.format(layer) + getattr(names, part), shape)]
+    if part == "rotary":
+        return [(f"{names.block.format(layer)}rotary", shape)]
+    theirs = names.pooled_norm if layer == "norm" and config.final_norm == "pooled" else getattr(names, layer)
     layers = theirs if layer == "qkv" else (theirs,)
+    if layer == "qkv" and part == "bias" and config.qkv_bias == "qv" and len(layers) == 3:
+        layers = (layers[0], layers[2])
     *inputs, outputs = shape
     return [(f"{prefix}{one}.{part}", (outputs // len(layers), *inputs)) for one in layers]
 
@@ -303,15 +381,6 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
     return array.T if name.endswith(".weight") else array
 
 
-def _supply_missing_biases(table: NamedArrays, names: Naming, config: ViTConfig) -> None:
-    """Add zeros for the biases of queries, keys or values if no block has them: the model then uses none."""
-    for layer in names.qkv:
-        if not table.count(_in_any_block(names, f"{layer}.bias")):
-            for i in range(config.layers):
-                zeros = np.zeros(3 * config.width // len(names.qkv), "float32")
-                table.supply(f"{names.block.format(i)}{layer}.bias", zeros)
-
-
 def check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
     """Raise UserError if patches do not divide the images: timm then passes over what is left at the edge."""
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
@@ -328,7 +397,8 @@ def _in_any_block(names: Naming, name: str) -> str:
     return re.escape(names.block).replace(r"\{\}", r"(\d+)") + re.escape(name)
 
 
-def _usual_heads(width: int, source: str, has_token: bool, described: bool) -> int:
+def _usual_heads(fields: dict[str, Any], source: str, described: bool) -> int:
+    width, has_token = fields["width"], fields["class_token"]
     if has_token and width in _USUAL_HEADS:
         return _USUAL_HEADS[width]
     remedy = "Nor does its config.json: give their number, as heads=... or on the command line as --heads"

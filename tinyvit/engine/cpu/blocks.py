@@ -15,12 +15,16 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.engine.cpu.attention import AttentionCache, attention, attention_backward
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.gelu import FORMS, gelu_and_slope, gelu_backward_in_place
 from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops.linear import column_sums
+
+# Parts of later ViTs that are outside the blocks, or that folding turns into a plain block.
+_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias", "layer_scale"}
+_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_all", "head_bias"}
 
 
 class BlockCache(NamedTuple):
@@ -54,7 +58,13 @@ class Blocks:
         """Whether these are the blocks of a model: not if they have positions of their own, or dropout."""
         if not config.has_transformer or config.position_at not in (None, "stem"):
             return False
-        return not (config.dropout or config.attention_dropout)
+        unknown = config.later_parts.keys() - {"gelu", "qkv_bias", *_KNOWN_PARTS} or config.gelu not in FORMS
+        return not (config.dropout or config.attention_dropout or unknown)
+
+    @classmethod
+    def can_train(cls, config: ViTConfig) -> bool:
+        """Whether these are the blocks of a model, and its gradients have a place for those of all biases."""
+        return cls.can_compute(config) and config.qkv_bias == "all"
 
     def forward(self, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, list[BlockCache]]:
         """Tokens (B, N, D) to those that leave the last block (B, R, D), and the caches. x is overwritten."""

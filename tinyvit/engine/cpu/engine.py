@@ -166,7 +166,7 @@ class CpuEngine(ReferenceEngine):
 
         There is none if it would not pay, or if Blocks cannot compute the model.
         """
-        if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_compute(self.config):
+        if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_train(self.config):
             return {}
         folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
         return {"blocks": Blocks(self.config, folded, finished_blocks)}
@@ -198,7 +198,8 @@ class CpuEngine(ReferenceEngine):
         if not Blocks.can_compute(config):
             return {}
         folded = None
-        if images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
+        has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block
+        if has_more or images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
             folded = self._spread(lambda i: fold_to_infer(config, params, i), range(config.layers))
         return {"blocks": InferenceBlocks(config, params, folded)}
 

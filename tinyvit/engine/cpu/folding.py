@@ -8,6 +8,7 @@ matrix before or after it. W' and c' are what the engine computes with:
     1 / sqrt(K)         of the scores: in the columns of W' and c' for queries                         (3)
     key offsets         add a constant to each row of scores, which softmax ignores                    (4)
     value offsets       the rows of A sum to 1, so (A (v + b)) Wo + bo  =  A v Wo + (b Wo + bo)        (5)
+    LayerScale          (o Wo + bo) * g  =  o (Wo * g) + bo * g, likewise in the MLP                   (9)
 
 In (2) nothing changes in the forward pass. In the backward pass, dn = dy W'^T then has mean 0 in every row,
 as the gradient of LayerNorm needs it.
@@ -22,7 +23,11 @@ offsets of the values,
 
     dbo = dbo'      dWo = dWo' + b dbo'^T      db = Wo dbo'                                            (7)
 
-Both are done once a step, whatever the number of images.
+From (9), before (7), with bo that of (5),
+
+    dg = column sums of Wo * dWo' + bo * dbo'        dWo = dWo' * g        dbo = dbo' * g              (10)
+
+All are done once a step, whatever the number of images.
 
 For inference of many images more is folded. Whatever is the same for all features of a token is removed by
 the next LayerNorm, so it need not be added to the token in the first place. Wo and bo, and those of the MLP,
@@ -40,6 +45,7 @@ import numpy as np
 
 from tinyvit.engine.cpu.products import add_product, pieces
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import attention_weights
 from tinyvit.ops.layer_norm import row_means
 
 
@@ -59,7 +65,7 @@ class Folded(NamedTuple):
 def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     """The folded parameters of block number i."""
     (gain1, offset1), (gain2, offset2) = params.group(f"blocks.{i}.norm1"), params.group(f"blocks.{i}.norm2")
-    qkv, qkv_bias, out, out_bias = params.group(f"blocks.{i}.attn")
+    qkv, qkv_bias, out, out_bias = attention_weights(config, params, f"blocks.{i}")
     fc1, fc1_bias, fc2, fc2_bias = params.group(f"blocks.{i}.mlp")
     D, scale = config.width, _scale(config)
 
@@ -69,6 +75,10 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     qkv_bias[:D] *= scale
     qkv_bias[D:] = 0  #                                                                      eq. 4, 5
     fc1, fc1_bias = _fold_norm(gain2, offset2, fc1, fc1_bias)
+    if config.layer_scale:
+        scale1, scale2 = params[f"blocks.{i}.scale1"], params[f"blocks.{i}.scale2"]
+        out, out_bias = out * scale1, out_bias * scale1  #                                   eq. 9
+        fc2, fc2_bias = fc2 * scale2, fc2_bias * scale2
     return Folded(
         qkv=qkv,
         qkv_bias=qkv_bias,
@@ -97,8 +107,14 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
     into those of the parameters. Those for keys' and values' offsets, and for the norms, are still 0."""
     p, D, scale = f"blocks.{i}", config.width, _scale(config)
     gain, offset = params.group(f"{p}.norm1")
-    qkv, qkv_bias, out, _ = params.group(f"{p}.attn")
+    qkv, qkv_bias, out, out_bias = params.group(f"{p}.attn")
     dqkv, dqkv_bias, dout, dout_bias = grads.group(f"{p}.attn")
+    if config.layer_scale:
+        bias = (offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :]) @ out + out_bias  #            eq. 5
+        _unfold_scale(params[f"{p}.scale1"], out, bias, dout, dout_bias, grads[f"{p}.scale1"])
+        _, _, *fc2 = params.group(f"{p}.mlp")
+        _, _, *dfc2 = grads.group(f"{p}.mlp")
+        _unfold_scale(params[f"{p}.scale2"], *fc2, *dfc2, grads[f"{p}.scale2"])
     dqkv[:, :D] *= scale
     dqkv_bias[:D] *= scale
     dqkv_bias[2 * D :] = out @ dout_bias  #                                                  eq. 7
@@ -109,6 +125,22 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
     fc1, *_ = params.group(f"{p}.mlp")
     dfc1, dfc1_bias, *_ = grads.group(f"{p}.mlp")
     _unfold_norm(gain, offset, fc1, dfc1, dfc1_bias, *grads.group(f"{p}.norm2"))
+
+
+def _unfold_scale(
+    gain: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    dweight: np.ndarray,
+    dbias: np.ndarray,
+    dgain: np.ndarray,
+) -> None:
+    """Equation 10, in place; dgain is a result."""
+    np.multiply(bias, dbias, out=dgain)
+    for rows in pieces(*weight.shape):
+        dgain += np.vecdot(weight[rows], dweight[rows], axis=0)
+        dweight[rows] *= gain
+    dbias *= gain
 
 
 def _fold_norm(

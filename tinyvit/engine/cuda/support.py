@@ -56,6 +56,8 @@ def unsupported(config: ViTConfig) -> str:
     """Which part of a model has no kernels, whatever the card, as the end of a sentence; empty if none."""
     if config.has_resnet:
         return "its kernels have no convolutions"
+    if others := config.later_parts:
+        return f"its kernels are for the paper's ViT, not for {', '.join(others)}"
     if config.predicts_patches:
         return "its kernels do not predict patches"
     if config.position != "none" and (config.position == "relative" or config.position_at != "stem"):

@@ -1,0 +1,73 @@
+"""What the blocks of later ViTs have besides those of the paper, each one step that most models leave out.
+
+Attention without some of its biases, with norms within it, or with rotary positions; LayerScale; gated MLPs.
+See ViTConfig for the fields that say which. In the paper's ViT, every function here passes on what it was
+given.
+"""
+
+from tinyvit import ops
+from tinyvit.backend import Array, array_module
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.params import Params
+from tinyvit.model.rotary import add_frequencies, turn_of
+
+
+def attention_weights(config: ViTConfig, params: Params, part: str) -> tuple[Array, ...]:
+    """The four arrays of ops.attention, with zeros for biases that a block does not have."""
+    if config.qkv_bias == "all":
+        return params.group(f"{part}.attn")
+    D, (weight, *bias, out, out_bias) = config.width, params.group(f"{part}.attn")
+    whole = array_module(weight).zeros(3 * D, dtype=weight.dtype)
+    if bias:  # of queries and values
+        whole[:D], whole[2 * D :] = bias[0][:D], bias[0][D:]
+    return weight, whole, out, out_bias
+
+
+def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: Params) -> None:
+    """Add the gradients of attention_weights to grads, without those of biases that there are not."""
+    D, (weight, bias, out, out_bias) = config.width, gradients
+    xp = array_module(weight)
+    biases = {"all": [bias], "qv": [xp.concatenate([bias[:D], bias[2 * D :]])], "none": []}
+    grads.add(f"{part}.attn", weight, *biases[config.qkv_bias], out, out_bias)
+
+
+def attention_extras(config: ViTConfig, params: Params, i: int) -> ops.Extras | None:
+    """What else block number i does within its attention."""
+    if not (config.qk_norm or config.attention_norm or config.rotary):
+        return None
+    part = f"blocks.{i}"
+    q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
+    out_norm = params.group(f"{part}.attention_norm") if config.attention_norm else ()
+    return ops.Extras(q_norm, k_norm, turn_of(config, params, i), out_norm, config.eps)
+
+
+def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Params) -> None:
+    """Add the gradients of attention_extras to grads."""
+    for name, values in (
+        ("q_norm", gradients.q_norm),
+        ("k_norm", gradients.k_norm),
+        ("attention_norm", gradients.out_norm),
+    ):
+        if values:
+            grads.add(f"blocks.{i}.{name}", *values)
+    if gradients.dangles is not None:
+        add_frequencies(config, gradients.dangles, i, grads)
+
+
+def scale(config: ViTConfig, params: Params, name: str, x: Array) -> tuple[Array, tuple | None]:
+    """x (B, N, D), scaled by LayerScale if the model has it, and the cache."""
+    return ops.layer_scale(x, params[name]) if config.layer_scale else (x, None)
+
+
+def scale_backward(dx: Array, cache: tuple | None, name: str, grads: Params) -> Array:
+    """Gradient of scale: dx (B, N, D); adds that of its gain to grads."""
+    if cache is None:
+        return dx
+    dx, dgain = ops.layer_scale_backward(dx, cache)
+    grads.add(name, dgain)
+    return dx
+
+
+def mlp_norm(config: ViTConfig, params: Params, part: str) -> tuple:
+    """The last arguments of ops.gated_mlp: the norm within the MLP of a block, and its epsilon."""
+    return (params.group(f"{part}.mlp_norm"), config.eps) if config.mlp_norm else ()

@@ -1,0 +1,110 @@
+"""Rotary positions in an image: by which angles the queries and keys of each patch turn (see ops.rotary).
+
+The patch in row i and column j, of h rows and w columns, has the coordinates
+
+    y = reach (i + offset) / h + shift        x = reach (j + offset) / w + shift           (1)
+
+or, if reach is 0, y = i + offset and x = j + offset. A head of width K has K/4 frequencies for each:
+
+    f_n = theta^(-4 n / K)                    n = 0, ..., K/4 - 1                          (2)
+    a = [y f, x f]                            (K/2,)                                       (3)
+
+With a reach, images of any size have the same range of angles. In some models each head learns frequencies of
+its own, F0 and F1 (K/2,), and
+
+    a = x F0 + y F1       so that       dF0 = sum of x da,   dF1 = sum of y da             (4)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tinyvit.backend import Array, array_module
+from tinyvit.ops.rotary import Turn
+
+if TYPE_CHECKING:
+    from tinyvit.model.config import ViTConfig
+    from tinyvit.model.params import Params
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """theta, reach, offset and shift of the equations above.
+
+    columns_first: x comes before y in (3). pairs: which numbers are a point (see ops.rotary.Turn). learned:
+    each head has frequencies of its own, as in (4).
+    """
+
+    theta: float = 100.0
+    reach: float = 0.0
+    offset: float = 0.0
+    shift: float = 0.0
+    columns_first: bool = False
+    pairs: bool = True
+    learned: bool = False
+
+
+DINOV3 = Rotary(100.0, 4 * math.pi, 0.5, -2 * math.pi, pairs=False)  # from -2 pi to 2 pi
+
+
+def turn_of(config: ViTConfig, params: Params, block: int) -> Turn | None:
+    """By how much the queries and keys of a block turn; None in a model without rotary positions."""
+    rule = config.rotary
+    if rule is None:
+        return None
+    xp, dtype = array_module(params.flat), params.flat.dtype
+    if not rule.learned:
+        cos, sin = (xp.asarray(table) for table in _tables(rule, config.grid, config.head_width, dtype.str))
+        return Turn(cos, sin, rule.pairs)
+    frequencies = params[f"blocks.{block}.rotary"]  # (2, H, K/2)
+    angles = xp.einsum("pt,phf->htf", _plane(config, xp, dtype), frequencies)  #             eq. 4
+    return Turn(xp.cos(angles), xp.sin(angles), rule.pairs)
+
+
+def add_frequencies(config: ViTConfig, dangles: Array, block: int, grads: Params) -> None:
+    """Add to grads the gradient of a block's learned frequencies, given that of the angles (H, T, K/2)."""
+    if config.rotary and config.rotary.learned:
+        xp = array_module(dangles)
+        plane = _plane(config, xp, dangles.dtype)
+        grads.add(f"blocks.{block}.rotary", xp.einsum("pt,htf->phf", plane, dangles))  #     eq. 4
+
+
+def first_frequencies(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """First values (2, H, K/2) of learned frequencies: directions at random, by head, lengths as in (2)."""
+    _, H, half = shape
+    length = 100.0 ** (-2 * np.arange(half // 2) / half)  # twice: for two directions at a right angle
+    direction = rng.uniform(0, 2 * math.pi, (H, 1)) + np.repeat([0, math.pi / 2], half // 2)
+    return np.stack([np.cos(direction), np.sin(direction)]) * np.tile(length, 2)
+
+
+@lru_cache(maxsize=16)
+def _tables(
+    rule: Rotary, grid: tuple[int, int], head_width: int, dtype: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cosines and sines (T, K/2) of fixed angles."""
+    y, x = _coordinates(rule, grid)
+    f = rule.theta ** (-4 * np.arange(head_width // 4) / head_width)  #                      eq. 2
+    parts = [y[:, None] * f, x[:, None] * f]
+    angles = np.concatenate(parts[::-1] if rule.columns_first else parts, axis=1)  #         eq. 3
+    return np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+
+
+def _coordinates(rule: Rotary, grid: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """y and x of every patch, (T,) each."""
+    sides = [np.arange(count) + rule.offset for count in grid]
+    if rule.reach:
+        sides = [rule.reach * side / count + rule.shift for side, count in zip(sides, grid, strict=True)]
+    y, x = np.meshgrid(*sides, indexing="ij")  #                                             eq. 1
+    return y.reshape(-1), x.reshape(-1)
+
+
+def _plane(config: ViTConfig, xp, dtype) -> Array:
+    """x and y of every patch: (2, T)."""
+    assert config.rotary
+    y, x = _coordinates(config.rotary, config.grid)
+    return xp.asarray(np.stack([x, y]).astype(dtype))
