@@ -14,11 +14,10 @@ from tinyvit.engine.cpu import engine as engine_module
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
-from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place, twice_gelu
+from tinyvit.engine.cpu.gelu import FORMS, gelu_and_slope, gelu_backward_in_place, twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
-from tinyvit.ops.gelu import GELU_FORMS
 
 
 @pytest.fixture(params=[1, 40, 10**6])
@@ -35,7 +34,7 @@ def test_pieces_cover_every_row_once(rows, width, piece):
     assert covered == list(range(rows))
 
 
-@pytest.mark.parametrize("form", GELU_FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_gelu_and_its_slope_are_those_of_the_operation(any_pieces, form):
     rng = np.random.default_rng(0)
     h, dg = 3 * rng.normal(size=(7, 12)), rng.normal(size=(7, 12))

@@ -62,6 +62,15 @@ def attention_shapes(s):
     return (s.B + 1, s.N + 2, s.D), (s.D, 3 * s.D), (3 * s.D,), (s.D, s.D), (s.D,)
 
 
+def linear_shapes(s, times):
+    return (s.D, times * s.D), (times * s.D,)
+
+
+def rotary(s, x, angles):
+    xp = array_module(x)
+    return ops.rotary(x, ops.Turn(xp.cos(angles), xp.sin(angles), pairs=s.H % 2 == 1))
+
+
 def mlp_shapes(s):
     return s.tokens, (s.D, s.M), (s.M,), (s.M, s.D), (s.D,)
 
@@ -105,6 +114,31 @@ OPERATIONS = {
         lambda s, *a: ops.class_token(*a),
         ops.class_token_backward,
         lambda s: [s.tokens, (s.D,)],
+    ),
+    "register_tokens": (
+        lambda s, *a: ops.register_tokens(*a),
+        ops.register_tokens_backward,
+        lambda s: [s.tokens, (s.rows, s.D)],
+    ),
+    "layer_scale": (
+        lambda s, *a: ops.layer_scale(*a),
+        ops.layer_scale_backward,
+        lambda s: [s.tokens, (s.D,)],
+    ),
+    "rotary": (
+        rotary,
+        ops.rotary_backward,
+        lambda s: [(s.B, s.H, s.N + 1, 2 * s.K), (s.H, s.N, s.K)],
+    ),
+    "attention_pool": (
+        lambda s, *a: ops.attention_pool(*a, heads=s.H),
+        ops.attention_pool_backward,
+        lambda s: [s.tokens, (1, s.D), *linear_shapes(s, 1), *linear_shapes(s, 2), *linear_shapes(s, 1)],
+    ),
+    "gated_mlp": (
+        lambda s, *a: ops.gated_mlp(*a),
+        ops.gated_mlp_backward,
+        lambda s: [s.tokens, (s.D, 2 * s.M), (2 * s.M,), (s.M, s.D), (s.D,)],
     ),
     "position_embedding": (
         lambda s, *a: ops.position_embedding(*a),
@@ -158,6 +192,16 @@ OPERATIONS = {
     ),
     "gelu, exact": (
         lambda s, x: ops.gelu(x, "exact"),
+        ops.gelu_backward,
+        lambda s: [s.tokens],
+    ),
+    "gelu, quick": (
+        lambda s, x: ops.gelu(x, "quick"),
+        ops.gelu_backward,
+        lambda s: [s.tokens],
+    ),
+    "gelu, of no use where x is negative": (
+        lambda s, x: ops.gelu(x, "relu"),
         ops.gelu_backward,
         lambda s: [s.tokens],
     ),
@@ -274,4 +318,4 @@ OPERATIONS = {
 }
 
 # Operations with a bend, where the differences would be wrong: their inputs are all a quarter or more apart.
-BENT = {"relu", "max_pool", "max_pool, not padded"}
+BENT = {"relu", "gelu, of no use where x is negative", "max_pool", "max_pool, not padded"}

@@ -190,6 +190,12 @@ OPERATION_CHECKS = (
         ops.gated_mlp_backward,
         _GATED | {"gain": (5,), "bias": (5,)},
     ),
+    OperationCheck(
+        "mlp, with a norm",
+        lambda *a: ops.mlp(*a[:5], norm=a[5:]),
+        ops.mlp_backward,
+        _MLP | {"gain": (9,), "bias": (9,)},
+    ),
     OperationCheck("dropout", lambda x: ops.dropout(x, 0.4, _noise()), ops.dropout_backward, {"x": _TOKENS}),
     OperationCheck(
         "stochastic depth",

@@ -22,8 +22,9 @@ _COUNTS = (
     "resnet_groups",
     "registers",
     "pool_heads",
+    "pool_mlp_width",
 )
-_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads")
+_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width")
 _RATES = ("dropout", "attention_dropout", "drop_path")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
@@ -59,6 +60,7 @@ PAPER: dict[str, Any] = {
     "layer_scale": 0.0,
     "final_norm": "tokens",
     "pool_heads": 0,
+    "pool_mlp_width": 0,
     "pool_all": False,
     "head_bias": True,
 }
@@ -122,11 +124,11 @@ class ViTConfig:
     pre_norm        a LayerNorm before the first block
     patch_bias, head_bias, qkv_bias    whether they have biases; 'qv' means that keys have none
     qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of what the heads found
-    gated           a gated MLP (see ops.gated_mlp); mlp_norm, a LayerNorm within it
+    gated           a gated MLP (see ops.gated_mlp); mlp_norm, a LayerNorm within the MLP, gated or not
     layer_scale     the first value of the gains of what each branch adds; 0 if there are none
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
-    pool_heads      the heads of pool 'attention', 0 for as many as elsewhere; pool_all, whether it reads all
-                    tokens, or the patches alone
+    pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
+                    blocks; pool_all, whether it reads all tokens, or the patches alone
 
     and in pool: 'both' joins class token and mean, (2D,); 'distilled' has a second token, with a head of its
     own, and averages the two answers; 'attention' asks the patches by ops.attention_pool, and adds an MLP.
@@ -173,6 +175,7 @@ class ViTConfig:
     layer_scale: float = 0.0
     final_norm: str = "tokens"
     pool_heads: int = 0
+    pool_mlp_width: int = 0
     pool_all: bool = False
     head_bias: bool = True
 
@@ -317,8 +320,6 @@ class ViTConfig:
             raise UserError(f"pool {self.pool!r} reads a class token: omit class_token, or choose 'mean'.")
         if self.layer_scale < 0:
             raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
-        if self.mlp_norm and not self.gated:
-            raise UserError("mlp_norm is for a gated MLP: set gated too, or omit it.")
         if self.width % (self.pool_heads or 1):
             raise UserError(f"width {self.width} is not divisible by {self.pool_heads} heads of its pool.")
         others = self.later_parts

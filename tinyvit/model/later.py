@@ -69,5 +69,5 @@ def scale_backward(dx: Array, cache: tuple | None, name: str, grads: Params) -> 
 
 
 def mlp_norm(config: ViTConfig, params: Params, part: str) -> tuple:
-    """The last arguments of ops.gated_mlp: the norm within the MLP of a block, and its epsilon."""
+    """The last arguments of ops.mlp and ops.gated_mlp: the norm within a block's MLP, and its epsilon."""
     return (params.group(f"{part}.mlp_norm"), config.eps) if config.mlp_norm else ()

@@ -214,7 +214,7 @@ def _readout(config: ViTConfig) -> list[Row]:
 
 def _attention_pool(config: ViTConfig) -> list[Row]:
     """Attention pooling, and the norm and MLP after it."""
-    D, M = config.width, config.mlp_width
+    D, M = config.width, config.pool_mlp_width or config.mlp_width
     rows = [Row("pool.attn.probe", (1, D), first.small_normal)]
     for name, outputs in (("q", D), ("kv", 2 * D), ("out", D)):
         rows += [

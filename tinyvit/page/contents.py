@@ -30,6 +30,10 @@ def check_page_can_run(config: ViTConfig) -> None:
         raise UserError(f"a page cannot run a {kind}, only a plain ViT: choose another format.")
     if config.predicts_patches:
         raise UserError("a page shows classes, but this model predicts patches: fine-tune it first.")
+    if others := config.later_parts:
+        raise UserError(
+            f"a page runs the paper's ViT, not one with {', '.join(others)}: choose another format."
+        )
     count, cost = parameter_count(config), multiply_adds(config)
     if count > MOST_PARAMETERS:
         raise UserError(

@@ -46,8 +46,9 @@ _VISIBLE = frozenset(
         "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
         "proj_bias", "qk_norm", "class_token", "pos_embed", "no_embed_class", "reg_tokens", "pre_norm",
         "final_norm", "fc_norm", "use_fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm",
-        "pool_include_prefix", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init", "fix_init", "drop_rate",
-        "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
+        "pool_include_prefix", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
+        "fix_init", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate",
+        "drop_path_rate",
     )
 )  # fmt: skip
 _READ = frozenset(("num_heads", "act_layer", "global_pool", "attn_pool_num_heads"))

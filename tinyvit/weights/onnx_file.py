@@ -22,8 +22,11 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import attention_weights
+from tinyvit.model.params import with_bias
 from tinyvit.model.positions import position_table, relative_part
 from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
+from tinyvit.weights.onnx_later import activation, gated, probed, turned
 
 LARGEST = 2_000_000_000  # bytes of parameters: a message of Protocol Buffers has less than 2 GiB
 _MEANING = """\
@@ -58,10 +61,14 @@ def save_onnx(
     g = Graph()
     forward(config, params, g, "images")
     images = Port("images", "uint8", ("batch", H, W, config.channels), "RGB pixels from 0 to 255")
-    outputs = [
-        Port("logits", "float32", ("batch", config.classes), "unnormalised scores of the classes"),
-        Port("probabilities", "float32", ("batch", config.classes), "softmax of the logits"),
-    ]
+    shape = ("batch", config.classes)
+    if config.predicts == "embedding":
+        outputs = [Port("logits", "float32", shape, "the embedding of the image")]
+    else:
+        outputs = [
+            Port("logits", "float32", shape, "unnormalised scores of the classes"),
+            Port("probabilities", "float32", shape, "softmax of the logits"),
+        ]
     content = g.file([images], outputs, _MEANING, metadata)
     write_atomically(path, lambda file: file.write(content))
 
@@ -73,7 +80,8 @@ def forward(config: ViTConfig, params: Params, g: Graph, x: str) -> None:
     for i in range(config.layers):
         x = block(config, params, g, i, x)  #                                                ViT eq. 2, 3
     x = readout(config, params, g, x)  # (B, C)                                              ViT eq. 4
-    g.node("Softmax", x, axis=-1, called="probabilities")
+    if config.predicts != "embedding":
+        g.node("Softmax", x, axis=-1, called="probabilities")
 
 
 def normalise(g: Graph, x: str) -> str:
@@ -90,21 +98,24 @@ def stem(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
         x = resnet(config, params, g, x)
     if config.has_transformer:
         weight = kernel(g, "patch.weight", params["patch.weight"].reshape(P, P, -1, D))
-        bias = g.constant("patch.bias", params["patch.bias"])
+        bias = g.constant("patch.bias", with_bias(params, "patch")[1])
         x = g.node("Conv", x, weight, bias, strides=[P, P])  # (B, D, gh, gw)
     x = g.node("Reshape", x, [0, D, config.patches])
     x = g.node("Transpose", x, perm=[0, 2, 1])  # (B, T, D)
-    if config.has_token:
-        x = class_token(config, params, g, x)  # (B, N, D)
-    return add_positions(config, params, g, x) if config.has_transformer else x
+    if config.prefix:
+        x = other_tokens(config, params, g, x)  # (B, N, D)
+    if config.has_transformer:
+        x = add_positions(config, params, g, x)
+    return layer_norm(config, params, g, "pre_norm", x) if config.pre_norm else x
 
 
-def class_token(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
-    """A row of zeros is put before the patches, to which the class token is then added."""
+def other_tokens(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+    """Rows of zeros are put before the patches, to which the class token and others are then added."""
+    found = [params[name] for name in ("class_token", "distillation_token", "registers") if name in params]
     table = np.zeros((config.tokens, config.width), "float32")
-    table[0] = params["class_token"]
-    x = g.node("Pad", x, [0, 1, 0, 0, 0, 0])  # before and after (B, T, D)
-    return g.node("Add", x, g.constant("class_token", table))
+    table[: config.prefix] = np.concatenate([tokens.reshape(-1, config.width) for tokens in found])
+    x = g.node("Pad", x, [0, config.prefix, 0, 0, 0, 0])  # before and after (B, T, D)
+    return g.node("Add", x, g.constant("other_tokens", table))
 
 
 def add_positions(config: ViTConfig, params: Params, g: Graph, x: str, i: int | None = None) -> str:
@@ -120,22 +131,36 @@ def block(config: ViTConfig, params: Params, g: Graph, i: int, x: str) -> str:
     p, rows = f"blocks.{i}", config.rows_after(i)
     x = add_positions(config, params, g, x, i)
     a = layer_norm(config, params, g, f"{p}.norm1", x)
-    a = attention(config, params, g, i, a, rows)
+    a = scaled(config, params, g, f"{p}.scale1", attention(config, params, g, i, a, rows))
     if rows:
         x = g.node("Slice", x, [0], [rows], [1])
     x = g.node("Add", x, a)
     m = layer_norm(config, params, g, f"{p}.norm2", x)
-    m = mlp(config, params, g, f"{p}.mlp", m)
+    m = scaled(config, params, g, f"{p}.scale2", mlp(config, params, g, p, m))
     return g.node("Add", x, m)
+
+
+def scaled(config: ViTConfig, params: Params, g: Graph, name: str, x: str) -> str:
+    """What LayerScale makes of x (B, N, D), in a model that has it."""
+    return g.node("Mul", x, g.constant(name, params[name])) if config.layer_scale else x
 
 
 def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows: int | None) -> str:
     """Of the first `rows` tokens, or of all, to all N tokens x (B, N, D)."""
     N, H, D = config.tokens, config.heads, config.width
     K = D // H
-    qkv = linear(params, g, f"blocks.{i}.attn.qkv", x)
+    p = f"blocks.{i}"
+    weight, bias, *_ = attention_weights(config, params, p)
+    qkv = g.node("MatMul", x, g.constant(f"{p}.attn.qkv.weight", weight))
+    qkv = g.node("Add", qkv, g.constant(f"{p}.attn.qkv.bias", bias))
     qkv = g.node("Transpose", g.node("Reshape", qkv, [0, N, 3, H, K]), perm=[2, 0, 3, 1, 4])
     q, k, v = (g.node("Gather", qkv, which, axis=0) for which in range(3))  # (B, H, N, K)
+    if config.qk_norm:
+        q, k = (
+            layer_norm(config, params, g, f"{p}.q_norm", q),
+            layer_norm(config, params, g, f"{p}.k_norm", k),
+        )
+    q, k = turned(config, params, g, i, q), turned(config, params, g, i, k)
     if rows:
         q = g.node("Slice", q, [0], [rows], [2])
     q = g.node("Mul", q, 1 / math.sqrt(K))
@@ -144,7 +169,9 @@ def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows:
         S = g.node("Add", S, relative_scores(config, params, g, table, q, rows or N))
     o = g.node("MatMul", g.node("Softmax", S, axis=-1), v)  # (B, H, Q, K)
     o = g.node("Reshape", g.node("Transpose", o, perm=[0, 2, 1, 3]), [0, rows or N, D])
-    return linear(params, g, f"blocks.{i}.attn.out", o)
+    if config.attention_norm:
+        o = layer_norm(config, params, g, f"{p}.attention_norm", o)
+    return linear(params, g, f"{p}.attn.out", o)
 
 
 def relative_scores(config: ViTConfig, params: Params, g: Graph, table: str, q: str, Q: int) -> str:
@@ -156,36 +183,48 @@ def relative_scores(config: ViTConfig, params: Params, g: Graph, table: str, q: 
     return g.node("Slice", g.node("Reshape", memory, [0, H, Q, W]), [0], [N], [3])
 
 
-def mlp(config: ViTConfig, params: Params, g: Graph, part: str, x: str) -> str:
-    """Widen, GELU, narrow."""
-    h = linear(params, g, f"{part}.fc1", x)
-    return linear(params, g, f"{part}.fc2", _GELUS[config.gelu](g, h))
-
-
-def _tanh_gelu(g: Graph, x: str) -> str:
-    """y = x s, where s is the logistic function of sqrt(8/pi) (x + 0.044715 x^3)."""
-    cubic = g.node("Mul", g.node("Mul", g.node("Mul", x, x), x), 0.044715)
-    u = g.node("Mul", g.node("Add", x, cubic), math.sqrt(8 / math.pi))
-    return g.node("Mul", x, g.node("Sigmoid", u))
-
-
-def _exact_gelu(g: Graph, x: str) -> str:
-    """y = x (1 + erf(x / sqrt 2)) / 2."""
-    erf = g.node("Erf", g.node("Mul", x, math.sqrt(0.5)))
-    return g.node("Mul", x, g.node("Mul", g.node("Add", erf, 1.0), 0.5))
-
-
-_GELUS = {"tanh": _tanh_gelu, "exact": _exact_gelu}
+def mlp(config: ViTConfig, params: Params, g: Graph, p: str, x: str) -> str:
+    """Widen, GELU, narrow; or the same with a gate."""
+    h = linear(params, g, f"{p}.mlp.fc1", x)
+    h = gated(g, h, config.gelu, config.mlp_width) if config.gated else activation(g, h, config.gelu)
+    if config.mlp_norm:
+        h = layer_norm(config, params, g, f"{p}.mlp_norm", h)
+    return linear(params, g, f"{p}.mlp.fc2", h)
 
 
 def readout(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
     """From the tokens of the last block to `logits`."""
-    if config.has_transformer:
+    if config.has_transformer and config.final_norm == "tokens":
         x = layer_norm(config, params, g, "norm", x)
-    x = token_pool(g, x) if config.reads_token else mean_pool(g, x)  # (B, D)
+    x = pool(config, params, g, x)  # (B, D)
+    if config.final_norm == "pooled":
+        x = layer_norm(config, params, g, "norm", x)
     if config.pre_logits:
         x = g.node("Tanh", linear(params, g, "pre_logits", x))
+    if config.pool == "distilled":
+        heads = [
+            linear(params, g, head, g.node("Gather", x, j, axis=1))
+            for j, head in enumerate(("head", "head2"))
+        ]
+        return g.node("Mul", g.node("Add", *heads), 0.5, called="logits")
     return linear(params, g, "head", x, called="logits")
+
+
+def pool(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
+    """What the head reads of tokens x (B, N, D): see model.pool."""
+    if config.pool == "token":
+        return token_pool(g, x)
+    if config.pool == "distilled":
+        return g.node("Slice", x, [0], [2], [1])
+    first = 0 if config.pool_all else config.prefix
+    patches = g.node("Slice", x, [first], [config.tokens], [1]) if first else x
+    if config.pool == "attention":
+        o = probed(config, params, g, patches, config.tokens - first)
+        n = layer_norm(config, params, g, "pool.norm", o)
+        h = activation(g, linear(params, g, "pool.mlp.fc1", n), config.gelu)
+        return g.node("Add", o, linear(params, g, "pool.mlp.fc2", h))
+    mean = mean_pool(g, patches)
+    return g.node("Concat", token_pool(g, x), mean, axis=1) if config.pool == "both" else mean
 
 
 def token_pool(g: Graph, x: str) -> str:
@@ -205,5 +244,6 @@ def layer_norm(config: ViTConfig, params: Params, g: Graph, part: str, x: str) -
 
 def linear(params: Params, g: Graph, part: str, x: str, called: str = "") -> str:
     """x times the matrix of a part, plus its bias."""
-    weight, bias = g.weight_and_bias(params, part)
-    return g.node("Add", g.node("MatMul", x, weight), bias, called=called)
+    weight, bias = with_bias(params, part)
+    product = g.node("MatMul", x, g.constant(f"{part}.weight", weight))
+    return g.node("Add", product, g.constant(f"{part}.bias", bias), called=called)

@@ -28,15 +28,21 @@ class PixelScale(NamedTuple):
     std: tuple[float, ...]
 
 
-def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, source: str) -> None:
-    """Adapt the patch embedding of a model that expects that scale to pixels from -1 to 1.
+def adapt_to_pixel_scale(
+    config: ViTConfig, params: Params, scale: PixelScale, source: str
+) -> tuple[ViTConfig, Params]:
+    """The model, which expects that scale, with its patch embedding adapted in place to pixels from -1 to 1.
 
-    Raises UserError, naming the source, if the scale is for images with another number of channels, or if a
-    ResNet reads them: standardising its first kernel would undo the adaptation.
+    A patch embedding without a bias gets one. Raises UserError, naming the source, if the scale is for images
+    with another number of channels, or if a ResNet reads them: standardising its first kernel would undo the
+    adaptation.
     """
     mean, std = (_one_each(numbers, config.channels, source) for numbers in scale)
     if (mean == 0.5).all() and (std == 0.5).all():  # the scale is already -1 to 1
-        return
+        return config, params
+    if not config.patch_bias:
+        config = replace(config, patch_bias=True)
+        params = params.carried_over(layout(config), without="patch.bias")
     if config.has_resnet:
         raise UserError(
             f"{source} contains a hybrid that expects pixels with mean {scale.mean} and std {scale.std}, and "
@@ -47,6 +53,7 @@ def adapt_to_pixel_scale(config: ViTConfig, params: Params, scale: PixelScale, s
     shift = weight * ((0.5 - mean) / std)[:, None]
     params["patch.bias"] = params["patch.bias"] + shift.sum(axis=(0, 1))
     params["patch.weight"] = (weight * (0.5 / std)[:, None]).reshape(params.shapes["patch.weight"])
+    return config, params
 
 
 def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:

@@ -56,7 +56,7 @@ def load_weights(
     config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
     scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
     if scale is not None and not OWN_PIXELS.items() <= metadata.items():
-        adapt_to_pixel_scale(config, params, scale, str(path))
+        config, params = adapt_to_pixel_scale(config, params, scale, str(path))
     return config, params
 
 

@@ -154,6 +154,8 @@ def _shape_fields(
         pool = "distilled"
     elif "attn_pool.latent" in table:
         pool = "attention"
+        pool_mlp_width = table.shape("attn_pool.mlp.fc2.weight", 2)[1]
+        known["pool_mlp_width"] = 0 if pool_mlp_width == mlp_width else pool_mlp_width
     known["pool"] = pool
     if has_second and pool != "distilled":  # learned with another head, and read by nobody now
         registers, known["position_on"] = registers + 1, "all"

@@ -24,7 +24,7 @@ from tinyvit.ops.linear import column_sums
 
 # Parts of later ViTs that are outside the blocks, or that folding turns into a plain block.
 _KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias", "layer_scale"}
-_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_all", "head_bias"}
+_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
 
 
 class BlockCache(NamedTuple):
