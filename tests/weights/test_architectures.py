@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.weights.checkpoints import EXACT, complaint, random_model
+from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.weights.architectures import described_architecture
 from tinyvit.weights.description import _GELU, read_description
 from tinyvit.weights.read import load_weights
@@ -45,17 +46,12 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
         ("vit_base_patch16_224_x", "which tinyvit does not know"),
         ("vit_small_resnet26d_224", "not the paper's ResNet"),
         ("vit_base_mci_224", "not the paper's ResNet"),
-        ("vit_base_patch32_clip_224", "before the first block (norm_pre), as CLIP does"),
-        ("vit_small_patch14_reg4_dinov2", "register tokens"),
-        ("deit_base_distilled_patch16_224", "distillation"),
-        ("vit_small_patch16_rope_ape_224", "rotary positions"),
         ("vit_relpos_base_patch16_224", "relative positions"),
-        ("vit_base_patch16_siglip_224", "pools by attention"),
         ("vit_base_patch16_rpn_224", "after each branch"),
         ("vit_small_patch16_18x2_224", "parallel branches"),
-        ("vit_giant_patch14_dinov2", "SwiGLU"),
-        ("eva_large_patch14_336", "averages the patch tokens"),
-        ("beit_base_patch16_224", "differs from a plain ViT"),
+        ("beit_base_patch16_224", "relative positions in the plane"),
+        ("aimv2_large_patch14_224", "another norm"),
+        ("naflexvit_base_patch16_gap", "differs from a plain ViT"),
     ],
 )
 def test_another_architecture_is_refused_by_name_with_the_reason(tmp_path, name, why):
@@ -98,8 +94,21 @@ def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
     assert "the pooling ''" in complaint(read_description, described(tmp_path, num_classes=7, **unpooled))
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("vit_base_patch32_clip_quickgelu_224", {"heads": 12, "gelu": "quick", "eps": 1e-5}),
+        ("vit_giant_patch14_reg4_dinov2", {"heads": 24, "gelu": "silu", "eps": 1e-6}),
+        ("vit_base_patch16_dinov3", {"heads": 12, "gelu": "exact", "eps": 1e-5, "rotary": DINOV3}),
+        ("eva02_tiny_patch14_224", {"heads": 3, "gelu": "silu", "eps": 1e-6, "rotary": Rotary(1e4, 16)}),
+        ("test_vit3", {"heads": 3, "gelu": "exact", "eps": 1e-6, "pool_heads": 3, "pool_all": True}),
+    ],
+)
+def test_what_a_later_architecture_implies(name, expected):
+    assert described_architecture(name) == expected
+
+
 def test_every_name_of_a_gelu_is_the_form_that_its_library_computes():
     tanh = ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh")
-    assert {name: _GELU[name] for name in _GELU} == {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
-        tanh, "tanh"
-    )
+    others = {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
+    assert {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(tanh, "tanh") | others == _GELU

@@ -293,20 +293,16 @@ class ViTConfig:
             )
 
     def _check_later_parts(self) -> None:
-        """Raise UserError unless the parts of later ViTs fit; fill in class_token if it is None."""
-        reads_token = self.reads_token
-        if self.class_token is None:
-            object.__setattr__(self, "class_token", reads_token)
+        """Raise UserError unless the parts of later ViTs fit."""
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise UserError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(choices)}.")
         for name, paper in PAPER.items():
-            if (
-                isinstance(paper, bool | None)
-                and name != "rotary"
-                and not isinstance(getattr(self, name), bool)
-            ):
-                raise UserError(f"{name} is {getattr(self, name)!r}, expected True or False.")
+            value = getattr(self, name)
+            if isinstance(paper, bool) and not isinstance(value, bool):
+                raise UserError(f"{name} is {value!r}, expected True or False.")
+        if self.class_token not in (None, True, False):
+            raise UserError(f"class_token is {self.class_token!r}, expected True, False or None.")
         if isinstance(self.rotary, dict):  # from a JSON file
             object.__setattr__(self, "rotary", Rotary(**self.rotary))
         if self.rotary is not None and not isinstance(self.rotary, Rotary):
@@ -316,7 +312,7 @@ class ViTConfig:
                 f"heads of width {self.head_width} cannot turn with rows and columns: rotary positions need "
                 "a multiple of 4."
             )
-        if reads_token and not self.class_token:
+        if self.reads_token and not self.has_token:
             raise UserError(f"pool {self.pool!r} reads a class token: omit class_token, or choose 'mean'.")
         if self.layer_scale < 0:
             raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
@@ -327,7 +323,7 @@ class ViTConfig:
             raise UserError("a model that predicts patches has pool 'token' or 'mean', and norms all tokens.")
         if others and not self.has_transformer:
             raise UserError(f"{next(iter(others))} belongs to a Transformer, which a ResNet does not have.")
-        if (self.registers or self.has_token != reads_token) and self.position == "relative":
+        if (self.registers or self.has_token != self.reads_token) and self.position == "relative":
             raise UserError("relative positions are for a class token and patches: omit registers.")
 
     def _check_positions(self) -> None:
@@ -394,7 +390,7 @@ class ViTConfig:
     def later_parts(self) -> dict[str, Any]:
         """The fields in which it is not the paper's ViT but a later one, and what they are."""
         parts = {name: getattr(self, name) for name, paper in PAPER.items() if getattr(self, name) != paper}
-        if self.class_token == self.reads_token:
+        if self.has_token == self.reads_token:
             parts.pop("class_token", None)
         if self.gelu not in ("tanh", "exact"):
             parts["gelu"] = self.gelu
@@ -408,7 +404,7 @@ class ViTConfig:
     @property
     def has_token(self) -> bool:
         """Whether a class token precedes the patch tokens."""
-        return bool(self.class_token)
+        return self.reads_token if self.class_token is None else self.class_token
 
     @property
     def head_width(self) -> int:

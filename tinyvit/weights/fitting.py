@@ -12,13 +12,18 @@ from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
 
 GROUPS = 32  # of GroupNorm, in every ResNet of the official code and of timm
 TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
+# What later ViTs have that is stored as parts of a plain one (see plain.py), and what timm's arguments state.
+_FOLDED = {"layer_scale", "qkv_bias"}
+TIMM_PARTS = {"class_token", "registers", "position_on", "qk_norm", "final_norm", "pool", "pool_all", "gelu"}
+TIMM_PARTS |= _FOLDED
 TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET}
 
 
 def fits_official(config: ViTConfig) -> bool:
     """Whether the official code computes as the model does."""
     form = config.resnet_form if config.has_resnet else "official"
-    return (config.gelu, config.eps, form) == ("tanh", 1e-6, "official") and not config.later_parts
+    same = (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
+    return same and not config.later_parts.keys() - _FOLDED
 
 
 def has_square_images(config: ViTConfig) -> bool:
@@ -28,12 +33,14 @@ def has_square_images(config: ViTConfig) -> bool:
 
 def fits_hugging_face(config: ViTConfig) -> bool:
     """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
-    return config.has_token and not (config.pre_logits or config.has_resnet or config.later_parts)
+    others = config.later_parts.keys() - _FOLDED
+    return config.has_token and not (config.pre_logits or config.has_resnet or others)
 
 
 def fits_timm(config: ViTConfig) -> bool:
     """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
-    return config.eps == TIMM.eps and not (config.pre_logits or config.has_resnet or config.later_parts)
+    others = config.later_parts.keys() - TIMM_PARTS or config.pool in ("both", "distilled")
+    return config.eps == TIMM.eps and not (config.pre_logits or config.has_resnet or others)
 
 
 def torch_naming(config: ViTConfig) -> Naming | None:
@@ -79,4 +86,5 @@ def check_others_have_it(config: ViTConfig) -> None:
 
 
 def _computes(library: Naming, config: ViTConfig) -> bool:
-    return (config.gelu, config.eps) == (library.gelu, library.eps) and not config.later_parts
+    same = (config.gelu, config.eps) == (library.gelu, library.eps)
+    return same and not config.later_parts.keys() - _FOLDED

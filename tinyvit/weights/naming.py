@@ -168,4 +168,4 @@ def recognise(held: Container[str]) -> Naming | None:
         return sum(f"{name}.weight" in held for name in expected)
 
     best = max(_ALL, key=followed)
-    return best if followed(best) else None
+    return best if followed(best) > 1 else None

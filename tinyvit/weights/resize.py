@@ -8,8 +8,6 @@ of the grid, so its row is unchanged.
 A table with one vector for each row of patches, or each column, is resized along that one axis. Sines and
 cosines are computed for the new grid. Relative positions cannot be resized: they count along the sequence of
 patches, where one step down is as many places as the grid is wide.
-
-Other libraries know only one kind: a learned table (N, D), added at the stem; see with_one_table.
 """
 
 from dataclasses import replace
@@ -19,9 +17,8 @@ import numpy as np
 
 from tinyvit.backend import array_module, to_numpy
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model import ViTConfig, layout
 from tinyvit.model.model import M, Positions
-from tinyvit.model.positions import position_table
 from tinyvit.ops.resize import resize_images, resize_matrix
 
 
@@ -82,18 +79,3 @@ def _resized(name: str, table: np.ndarray, config: ViTConfig, new: ViTConfig, me
         return resize_positions(table, config.grid, new.grid, config.position_rows, method)
     size = new.grid[name.endswith("columns")]
     return (resize_matrix(len(table), size, method) @ table).astype(table.dtype)
-
-
-def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
-    """The same model with position '1d' at the stem: its logits are the same.
-
-    A model without positions gets a table of zeros. Positions in the blocks are no such table: see fitting.
-    """
-    if (config.position, config.position_at) == ("1d", "stem"):
-        return config, params
-    table, _ = position_table(config, params)
-    new = replace(config, position="1d", position_at="stem")
-    result = params.carried_over(layout(new), without="position")
-    if table is not None:
-        result["position"] = table
-    return new, result

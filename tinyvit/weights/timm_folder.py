@@ -12,6 +12,8 @@ from tinyvit.weights.hugging_face import write_folder
 from tinyvit.weights.preprocessing import TIMM_FITS
 from tinyvit.weights.torch_names import to_timm
 
+_ACTIVATIONS = {"exact": "gelu", "tanh": "gelu_tanh", "quick": "quick_gelu", "silu": "silu", "relu": "relu"}
+
 
 def save_timm(
     folder: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
@@ -35,10 +37,16 @@ def save_timm(
         "depth": config.layers,
         "num_heads": config.heads,
         "mlp_ratio": ratio,
-        "act_layer": {"exact": "gelu", "tanh": "gelu_tanh"}[config.gelu],
-        "global_pool": {"token": "token", "mean": "avg"}[config.pool],
+        "act_layer": _ACTIVATIONS[config.gelu],
+        "global_pool": {"token": "token", "mean": "avg", "attention": "map"}[config.pool],
         "class_token": config.has_token,
-        "fc_norm": False,  # the mean is taken after the norm
+        "reg_tokens": config.registers,
+        "no_embed_class": config.registers > 0 and config.position_on != "all",
+        "init_values": config.layer_scale or None,
+        "qk_norm": config.qk_norm,
+        "pool_include_prefix": config.pool_all,
+        "final_norm": config.final_norm == "tokens",
+        "fc_norm": config.final_norm == "pooled",
     }
     description = {
         "architecture": "vit_base_patch16_224",  # all of whose dimensions are replaced

@@ -33,6 +33,7 @@ from tinyvit.weights.arrays import (
 )
 from tinyvit.weights.fitting import (
     TIMM_HYBRID,
+    TIMM_PARTS,
     TIMM_RESNET,
     check_others_have_it,
     fits_hugging_face,
@@ -42,7 +43,7 @@ from tinyvit.weights.fitting import (
     write_instead,
 )
 from tinyvit.weights.naming import CLIP, HUGGING_FACE, OPENAI, TIMM, Naming, recognise
-from tinyvit.weights.resize import with_one_table
+from tinyvit.weights.plain import with_all_biases, with_one_table, without_row_of_token, without_scales
 from tinyvit.weights.spellings import image_side, in_one_spelling
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "ijepa.")
@@ -95,12 +96,18 @@ def from_torch_names(
     names = naming_of(arrays, source)
     resnet = _resnet(table)
     fields = _shape_fields(table, names, known, resnet) | resnet
-    fields["heads"] = known["heads"] if "heads" in known else _usual_heads(fields, source, described)
+    fields["heads"] = (
+        known["heads"]
+        if "heads" in known
+        else _usual_heads(fields["width"], names.class_token in table, source, described)
+    )
     has_head = f"{names.head}.weight" in table
-    config = described_config(source, fields | known)
     if not resnet:
-        check_whole_patches(config.image_size, config.patch_size, source)
-    if not described and (unclear := config.later_parts.keys() - {"layer_scale"} or _is_eva(arrays)):
+        check_whole_patches((fields | known)["image_size"], fields["patch_size"], source)
+    config = described_config(source, fields | known)
+    if not described and (
+        unclear := config.later_parts.keys() - {"layer_scale", "qkv_bias"} or _is_eva(arrays)
+    ):
         raise UserError(
             f"{source} is not the paper's ViT ({', '.join(unclear)}), and its arrays do not show all that it "
             "computes: put the config.json that was published with it in the same folder."
@@ -167,7 +174,7 @@ def _shape_fields(
         "mlp_width": mlp_width,
         "layers": table.count(_in_any_block(names, "")),
         "classes": outputs,
-        "class_token": has_token,
+        "class_token": None if has_token == (pool in ("token", "both", "distilled")) else has_token,
         "registers": registers,
         "pre_logits": table.shape(pre_logits, 2)[0] if pre_logits in table else 0,
         "gelu": names.gelu,
@@ -220,11 +227,13 @@ def _qkv_bias(table: NamedArrays, names: Naming, width: int) -> str:
 
 def _final_norm(table: NamedArrays, names: Naming, pool: str) -> str:
     """Where the last LayerNorm is. Of a single token, it is the same before and after choosing it."""
+    has_pooled = f"{names.pooled_norm}.weight" in table
+    if has_pooled and pool == "token":
+        for part in ("weight", "bias"):
+            table.rename(f"{names.pooled_norm}.{part}", f"{names.norm}.{part}")
     if f"{names.norm}.weight" in table:
         return "tokens"
-    if f"{names.pooled_norm}.weight" in table:
-        return "pooled"
-    return "none"
+    return "pooled" if has_pooled else "none"
 
 
 def naming_of(names: Collection[str], source: str) -> Naming:
@@ -294,15 +303,22 @@ def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """
     check_others_have_it(config)
     if not fits_timm(config):
+        others = ", ".join(config.later_parts.keys() - TIMM_PARTS)
         raise UserError(
             f"a folder for timm cannot hold eps {config.eps:g}, pre_logits {config.pre_logits} and "
-            f"resnet {config.resnet}, only with 1e-06, 0 and None. Instead, {write_instead(config)}"
+            f"resnet {config.resnet}, only with 1e-06, 0 and None{others and f', nor {others}'}. Instead, "
+            f"{write_instead(config)}"
         )
-    return _named(config, params, TIMM)
+    return _named(config, params, TIMM, scales=True)
 
 
-def _named(config: ViTConfig, params: Params, names: Naming) -> dict[str, np.ndarray]:
-    config, params = with_one_table(config, params)
+def _named(config: ViTConfig, params: Params, names: Naming, scales: bool = False) -> dict[str, np.ndarray]:
+    """The arrays by the library's names, LayerScale among them if the library is to be told of it."""
+    config, params = with_all_biases(*with_one_table(config, params))
+    if config.registers:
+        config, params = without_row_of_token(config, params)
+    if not scales:
+        config, params = without_scales(config, params)
     arrays = {}
     for name, shape in params.shapes.items():
         sources = _sources(name, shape, config, names)
@@ -399,8 +415,7 @@ def _in_any_block(names: Naming, name: str) -> str:
     return re.escape(names.block).replace(r"\{\}", r"(\d+)") + re.escape(name)
 
 
-def _usual_heads(fields: dict[str, Any], source: str, described: bool) -> int:
-    width, has_token = fields["width"], fields["class_token"]
+def _usual_heads(width: int, has_token: bool, source: str, described: bool) -> int:
     if has_token and width in _USUAL_HEADS:
         return _USUAL_HEADS[width]
     remedy = "Nor does its config.json: give their number, as heads=... or on the command line as --heads"
