@@ -40,7 +40,8 @@ def answers(model, size, outputs, seed, state=None):
     if state:
         functional.cross_entropy(logits, torch.from_numpy(found["labels"])).backward()
         for parameter in model.parameters():
-            parameter.data = parameter.grad
+            unused = parameter.grad is None  # such as a mask token
+            parameter.data = torch.zeros_like(parameter) if unused else parameter.grad
         found |= {f"gradient/{name}": tensor.detach().numpy() for name, tensor in state(model).items()}
     return found
 

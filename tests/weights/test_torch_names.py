@@ -9,7 +9,7 @@ from tests.helpers import random_batch
 from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
 from tinyvit.model import forward
 from tinyvit.weights.pixels import PixelScale, adapt_to_pixel_scale
-from tinyvit.weights.plain import with_all_biases, without_scales
+from tinyvit.weights.plain import with_all_biases, with_row_of_token, without_scales
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_safetensors
@@ -253,7 +253,10 @@ def test_deit_3_has_no_position_for_its_class_token():
     arrays["pos_embed"] = arrays["pos_embed"][:, 1:]
     assert "has 4 rows" in complaint(from_torch_names, arrays, "file", KNOWN)  # an array cut short, perhaps
     arrays |= {f"blocks.{i}.ls{j}.gamma": np.ones(12, "float32") for i in range(2) for j in (1, 2)}
-    _, params = from_torch_names(arrays, "file", KNOWN)
+    config, params = from_torch_names(arrays, "file", KNOWN)
+    assert config.position_on == "patches"
+    np.testing.assert_array_equal(params["position"], arrays["pos_embed"][0])
+    _, params = with_row_of_token(config, params)
     assert not params["position"][0].any()
     np.testing.assert_array_equal(params["position"][1:], arrays["pos_embed"][0])
 

@@ -13,8 +13,8 @@ from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
 GROUPS = 32  # of GroupNorm, in every ResNet of the official code and of timm
 TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
 # What later ViTs have that is stored as parts of a plain one (see plain.py), and what timm's arguments state.
-_FOLDED = {"layer_scale", "qkv_bias"}
-TIMM_PARTS = {"class_token", "registers", "position_on", "qk_norm", "final_norm", "pool", "pool_all", "gelu"}
+_FOLDED = {"layer_scale", "qkv_bias", "position_on"}
+TIMM_PARTS = {"class_token", "registers", "qk_norm", "final_norm", "pool", "pool_all", "gelu"}
 TIMM_PARTS |= _FOLDED
 TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET}
 

@@ -31,7 +31,7 @@ from tinyvit.weights.arrays import (
     unknown_resnet,
 )
 from tinyvit.weights.fitting import GROUPS, check_others_have_it, fits_official, write_instead
-from tinyvit.weights.plain import with_all_biases, with_one_table, without_scales
+from tinyvit.weights.plain import with_all_biases, with_one_table, with_row_of_token, without_scales
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.
@@ -115,7 +115,7 @@ def to_official(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
             f"a model with {ours} does not fit the official layout, which implies {theirs}: other programs "
             f"would compute something else. Instead, {write_instead(config)}"
         )
-    config, params = without_scales(*with_all_biases(*with_one_table(config, params)))
+    config, params = with_row_of_token(*without_scales(*with_all_biases(*with_one_table(config, params))))
     arrays = {}
     for row in params.rows:
         parts = np.split(params[row.name], len(row.official), axis=-1)

@@ -53,6 +53,16 @@ def without_scales(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
     return new, result
 
 
+def with_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
+    """The same model with positions for the class token too: zeros where it has none."""
+    if config.position_on != "patches" or config.registers:
+        return config, params
+    new = replace(config, position_on="class")
+    result = params.carried_over(layout(new), without="position")
+    result["position"][config.read_tokens :] = params["position"]
+    return new, result
+
+
 def without_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
     """The same model with positions for the patches alone: the class token's is added to the class token."""
     if config.position_on != "class" or not config.read_tokens:

@@ -41,7 +41,8 @@ def save_timm(
         "global_pool": {"token": "token", "mean": "avg", "attention": "map"}[config.pool],
         "class_token": config.has_token,
         "reg_tokens": config.registers,
-        "no_embed_class": config.registers > 0 and config.position_on != "all",
+        "no_embed_class": config.position_on == "patches"
+        or (config.registers > 0 and config.position_on == "class"),
         "init_values": config.layer_scale or None,
         "qk_norm": config.qk_norm,
         "pool_include_prefix": config.pool_all,

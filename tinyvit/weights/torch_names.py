@@ -43,7 +43,13 @@ from tinyvit.weights.fitting import (
     write_instead,
 )
 from tinyvit.weights.naming import CLIP, HUGGING_FACE, OPENAI, TIMM, Naming, recognise
-from tinyvit.weights.plain import with_all_biases, with_one_table, without_row_of_token, without_scales
+from tinyvit.weights.plain import (
+    with_all_biases,
+    with_one_table,
+    with_row_of_token,
+    without_row_of_token,
+    without_scales,
+)
 from tinyvit.weights.spellings import image_side, in_one_spelling
 
 _PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "ijepa.")
@@ -67,6 +73,7 @@ _FOREIGN = {
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
 _STEMS = (f"{_BACKBONE}stem.conv.weight", f"{_BACKBONE}conv.weight")
+_EVIDENT = {"layer_scale", "qkv_bias", "position_on"}  # parts that the arrays show, and nothing comes with
 _STATE_SIZE = 'put {"image_size": [height, width]} into a config.json beside it'
 # Width -> heads of published models: a head is 64 wide, except in the largest (SO400M, H, g, G).
 _USUAL_HEADS = {64 * heads: heads for heads in (3, 5, 6, 8, 10, 12, 13, 14, 16)}
@@ -105,9 +112,7 @@ def from_torch_names(
     if not resnet:
         check_whole_patches((fields | known)["image_size"], fields["patch_size"], source)
     config = described_config(source, fields | known)
-    if not described and (
-        unclear := config.later_parts.keys() - {"layer_scale", "qkv_bias"} or _is_eva(arrays)
-    ):
+    if not described and (unclear := config.later_parts.keys() - _EVIDENT or _is_eva(arrays)):
         raise UserError(
             f"{source} is not the paper's ViT ({', '.join(unclear)}), and its arrays do not show all that it "
             "computes: put the config.json that was published with it in the same folder."
@@ -159,10 +164,12 @@ def _shape_fields(
         pool = "both"
     elif f"{names.head2}.weight" in table:
         pool = "distilled"
-    elif "attn_pool.latent" in table:
+    elif known.get("pool") in (None, "attention") and "attn_pool.latent" in table:
         pool = "attention"
         pool_mlp_width = table.shape("attn_pool.mlp.fc2.weight", 2)[1]
         known["pool_mlp_width"] = 0 if pool_mlp_width == mlp_width else pool_mlp_width
+    if pool != "attention":
+        table.drop(r"^attn_pool\.")  # a classifier that was added pools without it
     known["pool"] = pool
     if has_second and pool != "distilled":  # learned with another head, and read by nobody now
         registers, known["position_on"] = registers + 1, "all"
@@ -210,8 +217,9 @@ def _shape_fields(
         known["image_size"] = size
         height, width = (size, size) if isinstance(size, int) else size
         lacking = prefix - (rows - (height // pixels) * (width // pixels))
-        if registers and "position_on" not in known:
-            fields["position_on"] = {0: "all", prefix: "patches"}.get(lacking, "class")
+        if prefix and not resnet and "position_on" not in known:
+            without = {prefix: "patches", registers: "class"} | ({0: "all"} if registers else {})
+            fields["position_on"] = without.get(lacking, "class")
     return fields
 
 
@@ -315,8 +323,10 @@ def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 def _named(config: ViTConfig, params: Params, names: Naming, scales: bool = False) -> dict[str, np.ndarray]:
     """The arrays by the library's names, LayerScale among them if the library is to be told of it."""
     config, params = with_all_biases(*with_one_table(config, params))
-    if config.registers:
+    if config.registers or (names is TIMM and config.position_on == "patches"):
         config, params = without_row_of_token(config, params)
+    else:
+        config, params = with_row_of_token(config, params)
     if not scales:
         config, params = without_scales(config, params)
     arrays = {}
