@@ -36,8 +36,10 @@ from tinyvit.training.starting_point import whiten_for
 from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
 from tinyvit.weights.save import save_model
+from tinyvit.words.read import Words, read_words
 
 Labels = Sequence | np.ndarray
+DEFAULT_TEMPLATES = ("a photo of a {}.",)
 
 FIT_SETTINGS = [
     name
@@ -65,8 +67,12 @@ class Model(core.Model, Looking):
 
     photo_fit: PhotoFit | None = None
     threads: int | None = None
+    texts: Path | None = field(default=None, kw_only=True, repr=False)  # see weights.resolve.Found
 
     _engine: tuple[Any, ReferenceEngine] | None = field(default=None, init=False)  # and what it was made for
+    _words: tuple[Any, Words, np.ndarray] | None = field(
+        default=None, init=False
+    )  # what for, and the classes
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
@@ -83,6 +89,33 @@ class Model(core.Model, Looking):
     def features(self, images: Images) -> np.ndarray:
         """Features, the input of the head: (n, D), where D is the width of the model or of its pre_logits."""
         return in_batches(self.engine().features, self.config, self.params, self._pixels(images))
+
+    def zero_shot(
+        self,
+        images: Images,
+        classes: Sequence[str],
+        templates: Sequence[str] = DEFAULT_TEMPLATES,
+    ) -> np.ndarray:
+        """How well texts describe images, (n, C), of a model for images and texts (CLIP, SigLIP).
+
+        A class is the mean of what all templates make of its name; with ("{}",) it is the name alone. The
+        numbers of a CLIP sum to 1 over the classes; those of a SigLIP are between 0 and 1 each. Raises
+        UserError if the model was not learned with texts, or its files of them are missing.
+        """
+        if self.texts is None:
+            raise UserError(
+                "this model does not know words: load the folder of a CLIP or SigLIP, with its text side."
+            )
+        if isinstance(classes, str) or not len(classes) or not all(isinstance(c, str) for c in classes):
+            raise UserError(f"classes is {classes!r}, expected a list of texts.")
+        if not len(templates) or isinstance(templates, str) or not all("{}" in t for t in templates):
+            raise UserError(f"templates is {templates!r}, expected a list of texts with {{}} for the class.")
+        asked = tuple(classes), tuple(templates)
+        if self._words is None or self._words[0] != asked:
+            words = self._words[1] if self._words else read_words(self.texts)
+            self._words = asked, words, words.classes(*map(list, asked))
+        _, words, vectors = self._words
+        return words.probabilities(self.features(images), vectors)
 
     def fit(self, images: Images, labels: Labels, **settings: Any) -> Model:
         """Train in place on images and their labels; returns the model itself.
@@ -175,7 +208,7 @@ class Model(core.Model, Looking):
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle and deepcopy copy: everything but the engine, whose threads cannot be copied."""
-        return {name: value for name, value in vars(self).items() if name != "_engine"}
+        return {name: value for name, value in vars(self).items() if name not in ("_engine", "_words")}
 
     def _pixels(self, images: Images) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
@@ -259,7 +292,7 @@ def load(
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
     parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
-    return Model(*parts, threads, original=found.original).to(where)
+    return Model(*parts, threads, original=found.original, texts=found.texts).to(where)
 
 
 def preset(

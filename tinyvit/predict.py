@@ -7,15 +7,16 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from tinyvit.api import Model, load
+from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
@@ -36,6 +37,7 @@ from tinyvit.shell.flags import (
 from tinyvit.shell.predictions import Predictions
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
+from tinyvit.weights.description import has_words
 from tinyvit.weights.resolve import why_no_classes
 
 BATCH = 32  # images in memory at a time
@@ -50,9 +52,13 @@ exit status: 0 if every image was read, 1 if some were not, 2 if none was or the
 
 examples:
   python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
+  python -m tinyvit.predict clip-vit-base-patch32/ cat.jpg --classes "cat, dog, diagram"
   python -m tinyvit.predict --weights Ti_16-384 holiday/ --json > holiday.jsonl
   curl -L https://example.org/cat.jpg | python -m tinyvit.predict runs/shapes-1 -
 """
+
+
+Classify = Callable[[np.ndarray], np.ndarray]
 
 
 class StandardInput(io.BytesIO):
@@ -78,10 +84,11 @@ def main(args: argparse.Namespace) -> int:
         )
     aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
     model = _load(source, args, aside)
-    output = Predictions("tinyvit.predict", model.names if model.has_head else (), args.top, args.json)
+    names, classify = _classes(model, args)
+    output = Predictions("tinyvit.predict", names, args.top, args.json)
     sources = _find_images(words, output)
     before = output.errors
-    read, seen = _predict(model, sources, args, output)
+    read, seen = _predict(model, classify, sources, args, output)
     readable = len(sources) - (output.errors - before)
     if chosen_fit(model, args.fit).fit == "crop":
         _say_what_was_cropped(read, output)
@@ -98,6 +105,8 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
     """The source of the model, and the files and folders to predict."""
     if args.weights:  # then the argument in the position of RUN is an image too
         return args.weights, [args.run, *args.images] if args.run else args.images
+    if args.run and args.classes and has_words(args.run):
+        return str(args.run), args.images
     if args.run is None:
         raise UserError("expected RUN IMAGE... or --weights FILE IMAGE...: a model, and at least one image.")
     if args.run.is_file():
@@ -120,16 +129,24 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     device = chosen_device(args, file=aside)
     report = Progress(aside).download(source)
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
-    if not model.has_head and not args.attention:
+    if not (model.has_head or args.attention or args.classes):
         raise UserError(
             f"{source} {why_no_classes(model)}: draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
     if args.attention:
         check_has_attention(model.config)
-    if not model.has_head and args.json:
+    if not (model.has_head or args.classes) and args.json:
         raise UserError(f"{source} {why_no_classes(model)} to print: omit --json.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
+
+
+def _classes(model: Model, args: argparse.Namespace) -> tuple[tuple[str, ...], Classify | None]:
+    """The names of the classes, and what gives their probabilities; none for a model without a head."""
+    if args.classes:
+        names = tuple(filter(None, (name.strip() for name in args.classes.split(","))))
+        return names, partial(model.zero_shot, classes=names, templates=args.template or DEFAULT_TEMPLATES)
+    return (model.names, model.probabilities) if model.has_head else ((), None)
 
 
 def _find_images(words: Sequence[Path], output: Predictions) -> list[Source]:
@@ -163,7 +180,11 @@ def _matching(word: Path) -> list[Path]:
 
 
 def _predict(
-    model: Model, sources: Sequence[Source], args: argparse.Namespace, output: Predictions
+    model: Model,
+    classify: Classify | None,
+    sources: Sequence[Source],
+    args: argparse.Namespace,
+    output: Predictions,
 ) -> tuple[list[tuple[float, Path]], list[Seen]]:
     """Predict and print in batches; returns (share lost, path) of the images read, and images to draw."""
     read: list[tuple[float, Path]] = []
@@ -172,7 +193,7 @@ def _predict(
     kept = fit.share  # this is cut off every photo, so its loss is not reported
     for start in range(0, len(sources), BATCH):
         wanted = MOST_DRAWN - len(seen) if args.attention else 0
-        if not (model.has_head or wanted):
+        if not (classify or wanted):
             break
         batch = sources[start : start + BATCH]
         results: list[Photo | UserError] = []
@@ -181,7 +202,7 @@ def _predict(
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
         views = np.array([photo.view for photo in photos])  # (n, h, w, 3)
-        rows, captions = iter(_probabilities(model, views)), []
+        rows, captions = iter(_probabilities(classify, views)), []
         for source, result in zip(batch, results, strict=True):
             path = Path(name_of(source))
             if isinstance(result, Photo):
@@ -201,12 +222,12 @@ def chosen_fit(model: Model, fit: str | None) -> PhotoFit:
     return usual if fit in (None, usual.fit) else replace(usual, fit=fit, frame=usual.size)
 
 
-def _probabilities(model: Model, views: np.ndarray) -> np.ndarray:
-    """The probability of each class (n, C) for what the model sees (n, h, w, 3); (n, 0) without a head."""
-    if not (model.has_head and len(views)):
+def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:
+    """The probability of each class (n, C) for what the model sees (n, h, w, 3); (n, 0) without classes."""
+    if not (classify and len(views)):
         return np.empty((len(views), 0))
     with without_overflow_warnings():  # an answer that is not a number is an error of its own
-        return model.probabilities(views)
+        return classify(views)
 
 
 def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
@@ -255,6 +276,18 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
+    )
+    p.add_argument(
+        "--classes",
+        metavar="WORDS",
+        help="classes in words, separated by commas, for a model that was learned with texts (CLIP, SigLIP)",
+    )
+    p.add_argument(
+        "--template",
+        action="append",
+        metavar="TEXT",
+        help="with --classes, a sentence with {} in the place of the class; given more than once, all count "
+        "alike (default: a photo of a {}.)",
     )
     add_weights_flags(p)
     add_checkpoint_flag(p)

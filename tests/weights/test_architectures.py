@@ -7,7 +7,7 @@ import pytest
 from tests.weights.checkpoints import EXACT, complaint, random_model
 from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.weights.architectures import described_architecture
-from tinyvit.weights.description import _GELU, read_description
+from tinyvit.weights.description import GELU, read_description
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.save import save_safetensors
 
@@ -111,4 +111,4 @@ def test_what_a_later_architecture_implies(name, expected):
 def test_every_name_of_a_gelu_is_the_form_that_its_library_computes():
     tanh = ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh")
     others = {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
-    assert {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(tanh, "tanh") | others == _GELU
+    assert {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(tanh, "tanh") | others == GELU

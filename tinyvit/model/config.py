@@ -63,6 +63,7 @@ PAPER: dict[str, Any] = {
     "pool_mlp_width": 0,
     "pool_all": False,
     "head_bias": True,
+    "causal": False,
 }
 _CHOICES = {
     "position_on": ("class", "patches", "all"),
@@ -130,6 +131,8 @@ class ViTConfig:
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
                     blocks; pool_all, whether it reads all tokens, or the patches alone
 
+    causal          tokens attend to themselves and to those before them alone: for texts, see words.text
+
     and in pool: 'both' joins class token and mean, (2D,); 'distilled' has a second token, with a head of its
     own, and averages the two answers; 'attention' asks the patches by ops.attention_pool, and adds an MLP.
 
@@ -178,6 +181,7 @@ class ViTConfig:
     pool_mlp_width: int = 0
     pool_all: bool = False
     head_bias: bool = True
+    causal: bool = False
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""

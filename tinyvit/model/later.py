@@ -33,12 +33,12 @@ def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: P
 
 def attention_extras(config: ViTConfig, params: Params, i: int) -> ops.Extras | None:
     """What else block number i does within its attention."""
-    if not (config.qk_norm or config.attention_norm or config.rotary):
+    if not (config.qk_norm or config.attention_norm or config.rotary or config.causal):
         return None
     part = f"blocks.{i}"
     q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
     out_norm = params.group(f"{part}.attention_norm") if config.attention_norm else ()
-    return ops.Extras(q_norm, k_norm, turn_of(config, params, i), out_norm, config.eps)
+    return ops.Extras(q_norm, k_norm, turn_of(config, params, i), out_norm, config.eps, config.causal)
 
 
 def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Params) -> None:

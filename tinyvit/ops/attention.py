@@ -31,6 +31,8 @@ Extras. The backward pass then undoes that between (9) and (10).
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.dropout import dropout, dropout_backward
 from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
@@ -45,7 +47,8 @@ class Extras(NamedTuple):
     """What some models do within their attention, each () or None in the others.
 
     q_norm and k_norm are gains and biases (K,) of a LayerNorm of each head's queries and keys, out_norm those
-    (D,) of one of the heads' outputs side by side, all with the epsilon eps. turn is that of ops.rotary.
+    (D,) of one of the heads' outputs side by side, all with the epsilon eps. turn is that of ops.rotary. With
+    causal, as for texts, a token attends to itself and to those before it; then all tokens are queries.
     """
 
     q_norm: tuple[Array, ...] = ()
@@ -53,6 +56,7 @@ class Extras(NamedTuple):
     turn: Turn | None = None
     out_norm: tuple[Array, ...] = ()
     eps: float = 1e-6
+    causal: bool = False
 
 
 class ExtraGrads(NamedTuple):
@@ -91,7 +95,10 @@ def attention(
     q, k, v = qkv.reshape(B, N, 3, heads, K).transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
     q, k, prepared = _prepared(q, k, extras) if extras else (q, k, None)
     q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): q is scaled, since it is smaller than S
-    A, softmax_cache = softmax(_scores(q, k, relative))  # (B, H, Q, N)                      eq. 2, 3
+    S = _scores(q, k, relative)  # (B, H, Q, N)                                              eq. 2
+    if extras and extras.causal:
+        S += array_module(x).triu(array_module(x).full((N, N), -np.inf, dtype=x.dtype), 1)
+    A, softmax_cache = softmax(S)  # (B, H, Q, N)                                            eq. 3
     dropped, dropout_cache = dropout(A, dropout_rate, noise)
     o = dropped @ v  # (B, H, Q, K)                                                          eq. 4
     o = o.transpose(0, 2, 1, 3).reshape(B, -1, D)  # heads side by side

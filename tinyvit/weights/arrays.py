@@ -27,10 +27,14 @@ class NamedArrays:
 
     def shape(self, name: str, axes: int) -> tuple[int, ...]:
         """The shape of an array not yet taken. Raises UserError if it is missing or has other axes."""
-        shape = self._get(name).shape
+        shape = self.shape_of(name)
         if len(shape) != axes:
             raise UserError(f"{self.source}: {name} has shape {shape}, expected {axes} axes.")
         return shape
+
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        """The shape of an array not yet taken. Raises UserError if it is missing."""
+        return self._get(name).shape
 
     def take(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """The array, which is crossed off. Raises UserError if it is missing, or of another shape or type."""

@@ -15,10 +15,10 @@ from tinyvit.model.rotary import DINOV3
 from tinyvit.weights.architectures import described_architecture
 
 # The names of the two forms in Hugging Face (hidden_act) and timm (act_layer).
-_GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
+GELU = {"gelu": "exact", "gelu_python": "exact"} | dict.fromkeys(
     ("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu_accurate", "gelu_tanh"), "tanh"
 )
-_GELU |= {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
+GELU |= {"quick_gelu": "quick", "quickgelu": "quick", "silu": "silu", "swish": "silu", "relu": "relu"}
 _POOL = {"token": "token", "avg": "mean", "map": "attention"}
 # Hugging Face's types of ViT that tinyvit can compute, and their defaults for what config.json omits.
 _HUGGING_FACE: dict[str, dict[str, Any]] = {
@@ -74,7 +74,7 @@ def read_description(path: Path) -> dict[str, Any]:
             f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
         ) from error
     for what, value, choices in (
-        ("nonlinearity", known.get("gelu"), _GELU),
+        ("nonlinearity", known.get("gelu"), GELU),
         ("pooling", known.get("pool"), _POOL),
     ):
         if value is not None and value not in choices.values():
@@ -95,6 +95,14 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
         return tuple(printable(str(names[str(c) if isinstance(names, dict) else c])) for c in range(count))
     except UNREADABLE:
         return None
+
+
+def has_words(folder: Path) -> bool:
+    """Whether a folder's config.json describes a model for images and texts."""
+    try:
+        return read_json(folder / "config.json").get("model_type") in _TOWERS
+    except UNREADABLE:
+        return False
 
 
 def is_described_by_timm(path: Path) -> bool:
@@ -118,7 +126,7 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     known |= _where_stated(
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
-        gelu=(stated.get("hidden_act"), lambda name: _GELU.get(name, name)),
+        gelu=(stated.get("hidden_act"), lambda name: GELU.get(name, name)),
         image_size=(stated.get("image_size"), height_and_width),
     )
     if stated.get("use_swiglu_ffn"):  # DINOv2's, which has no other nonlinearity
@@ -142,7 +150,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     return meant | _where_stated(
         heads=(arguments.get("num_heads"), int),
         pool_heads=(arguments.get("attn_pool_num_heads"), int),
-        gelu=(arguments.get("act_layer"), lambda name: _GELU.get(name, name)),
+        gelu=(arguments.get("act_layer"), lambda name: GELU.get(name, name)),
         image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
         pool=(pool, lambda name: _POOL.get(name, name)),
     )

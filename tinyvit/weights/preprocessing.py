@@ -33,10 +33,22 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "DeiT": _PLAIN | {"size": 256, "crop_size": 224},
     "Beit": _PLAIN | {"do_center_crop": False},
     "ConvNext": _PLAIN | {"size": 384, "crop_pct": 0.875},
+    "Siglip": _PLAIN | {"size": {"height": 224, "width": 224}, "do_center_crop": False},
+    "DINOv3ViT": _PLAIN
+    | {
+        "size": {"height": 224, "width": 224},
+        "resample": 2,
+        "do_center_crop": False,
+        "image_mean": (0.485, 0.456, 0.406),
+        "image_std": (0.229, 0.224, 0.225),
+    },
     "Bit": _CLIP,
     "CLIP": _CLIP,
 }
 _MEANT = dict.fromkeys(("vit", "vit_mae", "vit_msn", "ijepa"), "ViT") | {"deit": "DeiT", "dinov2": "Bit"}
+_MEANT |= {"dinov2_with_registers": "Bit", "dinov3_vit": "DINOv3ViT"}
+_MEANT |= dict.fromkeys(("clip", "clip_vision_model"), "CLIP")
+_MEANT |= dict.fromkeys(("siglip", "siglip_vision_model"), "Siglip")
 
 
 def read_preprocessing(folder: Path) -> PhotoFit | None:

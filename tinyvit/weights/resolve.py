@@ -16,7 +16,8 @@ from tinyvit.model.model import M
 from tinyvit.ops.resize import METHODS
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder, has_checkpoint
-from tinyvit.weights.description import read_class_names
+from tinyvit.weights.description import has_words, read_class_names
+from tinyvit.weights.hub import from_hub, is_hub_name
 from tinyvit.weights.known import find_weights
 from tinyvit.weights.pixels import for_colour
 from tinyvit.weights.preprocessing import read_preprocessing
@@ -28,9 +29,13 @@ from tinyvit.weights.torch_names import check_whole_patches
 
 @dataclass(eq=False)
 class Found(Model):
-    """A model, and how photos are resized for it if its source says so."""
+    """A model, and how photos are resized for it if its source says so.
+
+    texts is the folder with the side of texts, if it is a model for images and texts.
+    """
 
     photo_fit: PhotoFit | None = None
+    texts: Path | None = None
 
 
 @in_turn
@@ -74,6 +79,8 @@ def why_no_classes(model: Model) -> str:
     """Why a model without a head for classes has none, to be said of its source."""
     if model.config.predicts_patches:
         return "learned without labels, to predict patches, and has no classes"
+    if getattr(model, "texts", None):
+        return "has no classes but those that it is given in words (zero_shot, or --classes)"
     return "has no head and therefore no classes"
 
 
@@ -100,7 +107,9 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
-    model = Found(config, params, class_names(source, config.classes), usual_position_resize(path), fit)
+    texts = path.parent if has_words(path.parent) else None
+    classes = class_names(source, config.classes) if config.predicts == "image" else ()
+    model = Found(config, params, classes, usual_position_resize(path), fit, texts)
     if fit is None or config.has_resnet:
         return model
     check_whole_patches(fit.size, config.patch_size, source)
@@ -118,6 +127,10 @@ def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
 def _weights_within(source: str) -> str:
     """The path of the weights in a Hugging Face folder; any other source unchanged."""
     folder = Path(source)
+    if is_hub_name(source):
+        folder = from_hub(source)
+        if not weights_in(folder):
+            raise UserError(f"{source} has no .safetensors file on Hugging Face's hub: choose another model.")
     if has_checkpoint(folder):
         return source  # a run, perhaps with an export
     return str(weights_in(folder) or source)

@@ -323,7 +323,7 @@ def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
 def _named(config: ViTConfig, params: Params, names: Naming, scales: bool = False) -> dict[str, np.ndarray]:
     """The arrays by the library's names, LayerScale among them if the library is to be told of it."""
     config, params = with_all_biases(*with_one_table(config, params))
-    if config.registers or (names is TIMM and config.position_on == "patches"):
+    if config.registers or (scales and config.position_on == "patches"):
         config, params = without_row_of_token(config, params)
     else:
         config, params = with_row_of_token(config, params)
