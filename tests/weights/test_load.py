@@ -1,4 +1,6 @@
 import json
+import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -23,10 +25,27 @@ def test_a_missing_file_is_refused(tmp_path):
     assert "there are no weights" in complaint(load_weights, tmp_path / "folder.npz")
 
 
-@pytest.mark.parametrize("name", ["model.pth", "model.bin", "model"])
+@pytest.mark.parametrize("name", ["model.h5", "model"])
 def test_an_ending_that_is_not_known(tmp_path, name):
     (tmp_path / name).touch()
     assert "expected .npz or .safetensors" in complaint(load_weights, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["model.pth", "model.bin"])
+def test_a_file_that_may_run_code_is_not_opened_without_pytorch(tmp_path, name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / name).write_bytes(pickle.dumps(Exception()))
+    assert "can run code when it is opened" in complaint(load_weights, tmp_path / name)
+
+
+def test_with_pytorch_tensors_are_read_and_nothing_else(tmp_path):
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    model = random_model(width=192, heads=3, mlp_width=1, layers=1, **EXACT)
+    arrays = {name: torch.from_numpy(array.copy()) for name, array in to_torch_names(*model).items()}
+    torch.save({"model": arrays, "epoch": 3}, tmp_path / "model.pth")
+    assert_same(load_weights(tmp_path / "model.pth"), model)
+    torch.save({"model": arrays, "code": complaint}, tmp_path / "model.pth")
+    assert "cannot be read as tensors alone" in complaint(load_weights, tmp_path / "model.pth")
 
 
 @pytest.mark.parametrize("name", ["model.npz", "model.safetensors"])

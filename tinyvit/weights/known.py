@@ -52,7 +52,7 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     known name, or if the download fails.
     """
     path = Path(name)
-    if os.path.exists(path) or path.suffix.lower() in (".npz", ".safetensors"):
+    if os.path.exists(path) or path.suffix.lower() in (".npz", ".safetensors", ".pth", ".pt", ".bin"):
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:

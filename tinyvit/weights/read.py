@@ -20,10 +20,14 @@ from tinyvit.weights.safetensors import (
 )
 from tinyvit.weights.shards import ENDING as INDEX
 from tinyvit.weights.shards import read_index, read_shards
+from tinyvit.weights.torch_files import ENDINGS as TORCH_ENDINGS
+from tinyvit.weights.torch_files import read_torch
 from tinyvit.weights.torch_names import from_torch_names, naming_of
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
+_READERS |= dict.fromkeys(TORCH_ENDINGS, read_torch)
 _NAMES = {".npz": names_in_npz, ".safetensors": names_in_safetensors, INDEX: read_index}
+_NAMES |= dict.fromkeys(TORCH_ENDINGS, read_torch)
 
 
 def load_weights(
@@ -107,7 +111,7 @@ def _ending(path: Path) -> str:
         )
     if ending is None:
         raise UserError(
-            f"{path} is not a type of file that tinyvit reads, expected .npz or .safetensors. A .bin or .pth "
-            "file can run code when it is opened: convert it with safetensors.torch.save_file first."
+            f"{path} is not a type of file that tinyvit reads, expected .npz or .safetensors; or, with "
+            "PyTorch installed, .pth, .pt or .bin."
         )
     return ending

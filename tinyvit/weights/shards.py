@@ -6,6 +6,7 @@
 import os
 import re
 from collections import defaultdict
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -91,8 +92,11 @@ def weights_in(folder: Path) -> Path | None:
             "download all files again."
         )
     if pickled := next((name for name in names if name.endswith(_PICKLED)), None):
+        if os.path.isfile(whole := folder / "pytorch_model.bin") and find_spec("torch"):
+            return whole
         raise UserError(
             f"{folder} has its weights in {pickled}, which can run code when it is opened; tinyvit reads "
-            "model.safetensors: download that, or open the model in transformers and use save_pretrained."
+            "model.safetensors: download that, or open the model in transformers and use save_pretrained. "
+            "With PyTorch installed, pytorch_model.bin is read too."
         )
     return None
