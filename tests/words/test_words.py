@@ -1,0 +1,133 @@
+"""Words: the tokenizer and the text tower against transformers; classes in words; gradients."""
+
+import copy
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+import tinyvit
+from tests.golden.library_answers import HERE, error
+from tests.tiny_runs import assert_one_line
+from tests.weights.checkpoints import complaint
+from tinyvit import predict
+from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
+from tinyvit.model import Params
+from tinyvit.words.read import read_words
+from tinyvit.words.text import TextConfig, embed_texts, embed_texts_backward, places_to_read, text_layout
+from tinyvit.words.tokenizer import Tokenizer, split_words
+
+FOLDER = HERE / "words"
+CLASSES = ["a cat", "dog", "diagram of a ViT"]
+IDS = json.loads((FOLDER / "ids.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return Tokenizer.load(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tinyvit.load(FOLDER)
+
+
+@pytest.mark.parametrize("text", IDS)
+def test_the_tokens_of_a_text_are_those_of_transformers(tokenizer, text):
+    assert tokenizer.encode(text, 20) == IDS[text]
+
+
+def test_words_are_letters_single_digits_other_signs_and_short_forms():
+    assert split_words("It's  12 o'clock,\n naïve!!") == [
+        *("it", "'s", "1", "2", "o", "'", "clock", ",", "naïve", "!!")
+    ]
+
+
+def test_the_whole_tokenizer_can_be_in_one_file(tmp_path, tokenizer):
+    merges = (FOLDER / "merges.txt").read_text("utf-8").splitlines()[1:]
+    vocabulary = json.loads((FOLDER / "vocab.json").read_text("utf-8"))
+    whole = {"model": {"vocab": vocabulary, "merges": [line.split(" ") for line in merges]}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
+    text = "a photo of a Vision Transformer."
+    assert Tokenizer.load(tmp_path).encode(text, 77) == tokenizer.encode(text, 77)
+
+
+def test_without_a_tokenizer_the_files_are_named(tmp_path):
+    shutil.copy(FOLDER / "config.json", tmp_path)
+    assert "expected vocab.json and merges.txt, or tokenizer.json" in complaint(Tokenizer.load, tmp_path)
+
+
+def test_classes_in_words_have_the_probabilities_of_transformers(model):
+    with np.load(FOLDER / "answers.npz") as answers:
+        found = model.zero_shot(answers["images"], CLASSES)
+        assert error(found, answers["probabilities"]) < 1e-5
+        several = model.zero_shot(answers["images"], CLASSES, ["{}", "a photo of a {}."])
+        assert several.shape == found.shape and not np.allclose(several, found)
+
+
+def test_a_copy_of_a_model_still_knows_words(model):
+    images = np.zeros((1, 12, 12, 3), np.uint8)
+    expected = model.zero_shot(images, CLASSES)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model.at_resolution(12)):
+        np.testing.assert_array_equal(other.zero_shot(images, CLASSES), expected)
+
+
+@pytest.mark.parametrize(
+    ("classes", "templates", "why"),
+    [
+        ("cat", ["{}"], "classes is 'cat', expected a list of texts"),
+        ([], ["{}"], "classes is [], expected a list of texts"),
+        ([1, 2], ["{}"], "expected a list of texts"),
+        (["cat"], ["a photo"], "expected a list of texts with {} for the class"),
+        (["cat"], "{}", "expected a list of texts with {} for the class"),
+    ],
+)
+def test_what_is_not_a_list_of_texts_is_refused(model, classes, templates, why):
+    assert why in complaint(model.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), classes, templates)
+
+
+def test_a_model_without_texts_says_so():
+    model = tinyvit.preset("nano/4", 8, 3)
+    message = complaint(model.zero_shot, np.zeros((1, 8, 8, 3), np.uint8), ["cat"])
+    assert "does not know words" in message
+
+
+def test_from_the_shell(go, tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (20, 30), "red").save(tmp_path / "red.png")
+    status, out, err = go(predict, FOLDER, tmp_path / "red.png", "--classes", "a cat, dog", "--json")
+    assert (status, err) == (0, "")
+    assert {row["class"] for row in json.loads(out)["classes"]} == {"a cat", "dog"}
+    assert_one_line(go(predict, "--weights", FOLDER, tmp_path / "red.png"), "given in words", "--classes")
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_gradients_of_a_text_tower(causal):
+    config = TextConfig(7, 5, 4, 5, 2, 2, 3, causal=causal, has_bias=not causal)
+    rng = np.random.default_rng(0)
+    params = Params.zeros(text_layout(config), "float64")
+    params.flat[...] = rng.normal(0, 0.5, params.count)
+    ids = np.array([[1, 2, 2, 6, 6], [5, 6, 6, 6, 6]])
+    read = places_to_read(config, ids, 6)
+    upstream = rng.standard_normal((2, 3))
+    grads = params.zeros_like()
+    _, cache = embed_texts(config, params, ids, read)
+    embed_texts_backward(upstream, cache, grads)
+    expected = params.zeros_like()
+    expected.flat[...] = numerical_gradient(
+        lambda: (embed_texts(config, params, ids, read)[0] * upstream).sum(), params.flat
+    )
+    for name in params:
+        assert gradient_error(grads[name], expected[name]) < 1e-6, name
+
+
+def test_a_causal_tower_sees_nothing_of_what_comes_after_the_token_that_is_read():
+    words = read_words(FOLDER)
+    ids = words.tokenize(["a cat", "a dog and another dog on a table"])
+    alone = words.tokenize(["a cat"])
+    e, _ = embed_texts(words.config, words.params, ids, places_to_read(words.config, ids, words.end))
+    other, _ = embed_texts(words.config, words.params, alone, places_to_read(words.config, alone, words.end))
+    np.testing.assert_allclose(e[0], other[0], rtol=1e-5)
