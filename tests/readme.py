@@ -35,6 +35,7 @@ NOT_HERE = {  # how a command begins, and why it is not run
     "python -m tinyvit.gradcheck": "it takes half a minute, and tests/checking checks the same",
     "python -m tinyvit.finetune S_16-384": "it needs published weights",
     "python -m tinyvit.predict --weights Ti_16-384": "it needs published weights",
+    "python -m tinyvit.predict clip-vit": "it needs published weights",
     "python -m tinyvit.study": "it goes on for half an hour, and tests/studies carries studies out",
     "python -m tinyvit.bench --vs torch": "it needs PyTorch",
     "python -m lessons.31_many_devices.speed": "it takes half a minute",
