@@ -44,11 +44,15 @@ DERIVED_IN = {
     "tinyvit/ops/relative_scores.py": "26_positions",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
+# Derived in their own docstrings: no lesson has these operations of later ViTs yet.
+WITHOUT_LESSON = {
+    f"tinyvit/ops/{name}.py" for name in ("gated_mlp", "rotary", "layer_scale", "attention_pool")
+}
 
 
 def test_every_operation_is_derived_in_a_lesson_with_the_same_equation_numbers():
     files = {str(path.relative_to(ROOT).as_posix()) for path in (ROOT / "tinyvit/ops").glob("*.py")}
-    assert files - set(DERIVED_IN) == WITHOUT_EQUATIONS
+    assert files - set(DERIVED_IN) == WITHOUT_EQUATIONS | WITHOUT_LESSON
     shared = defaultdict(list)
     for file, lesson in DERIVED_IN.items():
         shared[lesson].append(file)

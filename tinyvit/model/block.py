@@ -66,7 +66,7 @@ def block(
     n, norm1 = ops.layer_norm(x, *params.group(f"{p}.norm1"), config.eps)
     weights, extras = later.attention_weights(config, params, p), later.attention_extras(config, params, i)
     a, attention = ops.attention(
-        n, *weights, config.heads, rows, config.attention_dropout, noise, *table, extras=extras
+        n, *weights, config.heads, rows, config.attention_dropout, noise, *table, **extras
     )
     a, scale1 = later.scale(config, params, f"{p}.scale1", a)
     a, dropout1 = ops.dropout(a, config.dropout, noise)

@@ -31,14 +31,15 @@ def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: P
     grads.add(f"{part}.attn", weight, *biases[config.qkv_bias], out, out_bias)
 
 
-def attention_extras(config: ViTConfig, params: Params, i: int) -> ops.Extras | None:
-    """What else block number i does within its attention."""
+def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops.Extras]:
+    """The argument `extras` of ops.attention in block number i, if there is anything to say."""
     if not (config.qk_norm or config.attention_norm or config.rotary or config.causal):
-        return None
+        return {}
     part = f"blocks.{i}"
     q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
     out_norm = params.group(f"{part}.attention_norm") if config.attention_norm else ()
-    return ops.Extras(q_norm, k_norm, turn_of(config, params, i), out_norm, config.eps, config.causal)
+    turn = turn_of(config, params, i)
+    return {"extras": ops.Extras(q_norm, k_norm, turn, out_norm, config.eps, config.causal)}
 
 
 def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Params) -> None:

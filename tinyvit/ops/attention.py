@@ -104,8 +104,8 @@ def attention(
     o = o.transpose(0, 2, 1, 3).reshape(B, -1, D)  # heads side by side
     o, norm_cache = layer_norm(o, *extras.out_norm, extras.eps) if extras and extras.out_norm else (o, None)
     y, out_cache = linear(o, out_weight, out_bias)  # (B, Q, D)                              eq. 5
-    parts = (qkv_cache, softmax_cache, dropout_cache, out_cache)
-    return y, (q, k, v, dropped, *parts, relative, prepared, norm_cache)
+    caches = qkv_cache, softmax_cache, dropout_cache, out_cache
+    return y, (q, k, v, dropped, *caches, relative, *((prepared, norm_cache) if extras else ()))
 
 
 def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
@@ -113,9 +113,8 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
 
     If there was a table of relative positions, its gradient comes last; if there were extras, ExtraGrads do.
     """
-    q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache, relative, prepared, norm_cache = (
-        cache
-    )
+    q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache, relative, *more = cache
+    prepared, norm_cache = more or (None, None)
     (B, H, N, K), Q = k.shape, q.shape[2]
     dO, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
     dO, *dnorm = layer_norm_backward(dO, norm_cache) if norm_cache else (dO,)
@@ -128,16 +127,15 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     dq[:, :, :Q] = dS @ k * (1 / math.sqrt(K))  #                                            eq. 9
     dq[:, :, Q:] = 0  # these tokens were not queries
     dk[...] = dS.transpose(0, 1, 3, 2) @ q  # q is already scaled                            eq. 9
-    drelative: list[Array] = []
+    others: list = []  # the gradients of what only some models have
     if relative is not None:
-        dq_relative, *drelative = relative_scores_backward(dS, (q, relative))
+        dq_relative, *others = relative_scores_backward(dS, (q, relative))
         dq[:, :, :Q] += dq_relative * (1 / math.sqrt(K))
-    more: list = drelative
     if prepared is not None:
         dq[...], dk[...], grads = _prepared_backward(dq, dk, prepared)
-        more = [*drelative, grads._replace(out_norm=tuple(dnorm))]
+        others.append(grads._replace(out_norm=tuple(dnorm)))
     dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
-    return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias, *more
+    return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias, *others
 
 
 def attention_probabilities(cache: tuple) -> Array:

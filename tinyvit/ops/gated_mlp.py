@@ -44,16 +44,16 @@ def gated_mlp(
     both, cache1 = linear(x, weight1, bias1)  # (..., 2M)                                    eq. 1
     h, product_cache = gated(both, form)  # (..., M)                                         eq. 2
     h, dropout_cache = dropout(h, dropout_rate, noise)
-    h, norm_cache = layer_norm(h, *norm, eps) if norm else (h, None)
+    h, *norm_cache = layer_norm(h, *norm, eps) if norm else (h,)
     y, cache2 = linear(h, weight2, bias2)  # (..., D)                                        eq. 3
-    return y, (cache1, product_cache, dropout_cache, norm_cache, cache2)
+    return y, (cache1, product_cache, dropout_cache, cache2, *norm_cache)
 
 
 def gated_mlp_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     """Gradients of gated_mlp: dx (..., D), dweight1, dbias1, dweight2, dbias2; and those of the norm."""
-    cache1, product_cache, dropout_cache, norm_cache, cache2 = cache
+    cache1, product_cache, dropout_cache, cache2, *norm_cache = cache
     dh, dweight2, dbias2 = linear_backward(dy, cache2)  # (..., M)
-    dh, *dnorm = layer_norm_backward(dh, norm_cache) if norm_cache is not None else (dh,)
+    dh, *dnorm = layer_norm_backward(dh, *norm_cache) if norm_cache else (dh,)
     dh = dropout_backward(dh, dropout_cache)
     dx, dweight1, dbias1 = linear_backward(gated_backward(dh, product_cache), cache1)  # (..., D)
     return dx, dweight1, dbias1, dweight2, dbias2, *dnorm

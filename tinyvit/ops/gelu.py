@@ -18,9 +18,9 @@ The official ViT uses the tanh form; weights published by timm and Hugging Face 
 
 Other models have another gate g(x) in y = x g(x), with the slope g + x dg/dx:
 
-    quick:      g = 1 / (1 + exp(-1.702 x))     dy/dx = g + 1.702 x g (1 - g)              (6)
-    silu:       g = 1 / (1 + exp(-x))           dy/dx = g + x g (1 - g)                    (7)
-    relu:       g = 1 where x > 0, else 0       dy/dx = g                                  (8)
+    quick:      g = 1 / (1 + exp(-1.702 x))     dy/dx = g + 1.702 x g (1 - g)
+    silu:       g = 1 / (1 + exp(-x))           dy/dx = g + x g (1 - g)
+    relu:       g = 1 where x > 0, else 0       dy/dx = g
 
 The first is CLIP's cheap GELU. The second is the nonlinearity of SwiGLU: see ops.gated_mlp.
 """
@@ -82,7 +82,7 @@ def _exact_slope(x: Array, phi: Array) -> Array:
 
 def _logistic_gate(x: Array, factor: float) -> Array:
     with np.errstate(over="ignore"):  # as above
-        return 1 / (1 + array_module(x).exp(x * -factor))  #                                 eq. 6, 7
+        return 1 / (1 + array_module(x).exp(x * -factor))
 
 
 def _logistic_slope(x: Array, g: Array, factor: float) -> Array:
@@ -90,7 +90,7 @@ def _logistic_slope(x: Array, g: Array, factor: float) -> Array:
 
 
 def _relu_gate(x: Array) -> Array:
-    return (x > 0).astype(x.dtype)  #                                                        eq. 8
+    return (x > 0).astype(x.dtype)
 
 
 _GATES = {

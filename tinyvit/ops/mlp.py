@@ -42,16 +42,16 @@ def mlp(
     h, cache1 = linear(x, weight1, bias1)  # (..., M)                                        eq. 1
     g, gelu_cache = gelu(h, gelu_form)  # (..., M)                                           eq. 2
     g, dropout_cache = dropout(g, dropout_rate, noise)
-    g, norm_cache = layer_norm(g, *norm, eps) if norm else (g, None)
+    g, *norm_cache = layer_norm(g, *norm, eps) if norm else (g,)
     y, cache2 = linear(g, weight2, bias2)  # (..., D)                                        eq. 3
-    return y, (cache1, gelu_cache, dropout_cache, norm_cache, cache2)
+    return y, (cache1, gelu_cache, dropout_cache, cache2, *norm_cache)
 
 
 def mlp_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     """Gradients of mlp: dx (..., D), dweight1, dbias1, dweight2, dbias2; and those of the norm."""
-    cache1, gelu_cache, dropout_cache, norm_cache, cache2 = cache
+    cache1, gelu_cache, dropout_cache, cache2, *norm_cache = cache
     dg, dweight2, dbias2 = linear_backward(dy, cache2)  # (..., M)                           eq. 4
-    dg, *dnorm = layer_norm_backward(dg, norm_cache) if norm_cache is not None else (dg,)
+    dg, *dnorm = layer_norm_backward(dg, *norm_cache) if norm_cache else (dg,)
     dg = dropout_backward(dg, dropout_cache)
     dh = gelu_backward(dg, gelu_cache)  # (..., M)                                           eq. 5
     dx, dweight1, dbias1 = linear_backward(dh, cache1)  # (..., D)                           eq. 6
