@@ -25,15 +25,20 @@ def multiply_adds(config: ViTConfig) -> int:
 
     Every token counts in every block, as is usual, although in the last block of a class-token model most are
     left out (see ViTConfig.rows_after). A ResNet on its own has no patches to embed, and no blocks. Relative
-    positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset.
+    positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset. A gated MLP
+    costs 3 D M. Attention pooling adds 2 N D^2 + 2 D^2 + 2 N D + 2 D M, and a second head is counted too.
     """
     D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
-    block = N * (4 * D * D + 2 * D * M) + 2 * N * N * D
+    block = N * (4 * D * D + (3 if config.gated else 2) * D * M) + 2 * N * N * D
     if config.position == "relative":
         block += N * (2 * N - 1) * D
-    features = config.pre_logits or D
-    head = D * config.pre_logits + features * config.classes
+    read = 2 * D if config.pool == "both" else D
+    head = read * config.pre_logits + (config.pre_logits or read) * config.classes
+    if config.pool == "distilled":
+        head *= 2
+    if config.pool == "attention":
+        head += 2 * N * D * (D + 1) + 2 * D * D + 2 * D * (config.pool_mlp_width or M)
     heads = T if config.predicts_patches else 1
     return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 

@@ -9,7 +9,7 @@ from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
 from tinyvit.weights.description import is_described_by_timm, read_description
-from tinyvit.weights.naming import TIMM
+from tinyvit.weights.naming import DINOV2, TIMM
 from tinyvit.weights.official import from_official, is_official
 from tinyvit.weights.pixels import OWN_PIXELS, adapt_to_pixel_scale
 from tinyvit.weights.preprocessing import read_pixel_scale
@@ -22,7 +22,7 @@ from tinyvit.weights.shards import ENDING as INDEX
 from tinyvit.weights.shards import read_index, read_shards
 from tinyvit.weights.torch_files import ENDINGS as TORCH_ENDINGS
 from tinyvit.weights.torch_files import read_torch
-from tinyvit.weights.torch_names import from_torch_names, naming_of
+from tinyvit.weights.torch_names import from_torch_names, naming_of, usual_name
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
 _READERS |= dict.fromkeys(TORCH_ENDINGS, read_torch)
@@ -83,6 +83,8 @@ def usual_position_resize(path: Path) -> str:
     library = None if is_official(names) else naming_of(names, str(path))
     if ending == ".npz" and (library is TIMM or is_described_by_timm(path.with_name("config.json"))):
         return "bilinear"
+    if library is DINOV2 and library.registers in {usual_name(name) for name in names}:
+        return "antialias"  # unlike DINOv2 without registers
     return library.resize if library else "corners"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinyvit.engine.cpu.products import add_product, pieces, product_plus_bias
 from tinyvit.ops.linear import column_sums
+from tinyvit.ops.rotary import Turn
 
 _PIECES_AT_ONCE = 4  # the scores that are worked on at once fill about so many pieces: 2 MiB
 
@@ -74,6 +75,16 @@ def attend(qkv: np.ndarray, A: np.ndarray | None = None, scale: float = 1.0) -> 
         softmax_of_product(q_, _transposed(k_, scale), A_)
         np.matmul(A_, v[some], out=heads_of_o[some])
     return o
+
+
+def turn_in_place(qkv: np.ndarray, turn: Turn) -> None:
+    """Turn the queries and keys of qkv (B, N, 3, H, K) by their positions: see ops.rotary."""
+    x1, x2 = turn.points(qkv[:, -turn.tokens :, :2])  # (B, T, 2, H, K/2), views
+    cos, sin = turn.cos[:, None, None], turn.sin[:, None, None]
+    turned = x1 * cos - x2 * sin
+    x2 *= cos
+    x2 += x1 * sin
+    x1[...] = turned
 
 
 def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarray) -> np.ndarray:

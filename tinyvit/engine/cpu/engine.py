@@ -73,6 +73,10 @@ class CpuEngine(ReferenceEngine):
         least_rows = _LEAST_ROWS if config.has_resnet else _LEAST_ROWS_TO_INFER  # a ResNet's rows are long
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+        if training and config.later_parts and not Blocks.can_train(config):
+            self.note = (
+                f"training is slower than usual: {', '.join(config.later_parts)} are computed plainly."
+            )
         self._threads = Threads(self.threads)
         small = self.workers * params.flat.nbytes < self.least_bytes_to_spread
         self._spread = on_this_thread if small else self._threads.do
@@ -195,7 +199,7 @@ class CpuEngine(ReferenceEngine):
     def _own_blocks_to_infer(self, images: int) -> dict[str, InferenceBlocks]:
         """The argument `blocks` of the model's functions to infer from so many images, if there is one."""
         config, params = self.config, self.params
-        if not Blocks.can_compute(config):
+        if not InferenceBlocks.can_compute(config):
             return {}
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block

@@ -73,7 +73,9 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     qkv[:, :D] *= scale  #                                                                   eq. 3
     out_bias = qkv_bias[2 * D :] @ out + out_bias  #                                         eq. 5
     qkv_bias[:D] *= scale
-    qkv_bias[D:] = 0  #                                                                      eq. 4, 5
+    qkv_bias[2 * D :] = 0  #                                                                 eq. 5
+    if config.rotary is None:  # turned keys are not all moved alike by their offset
+        qkv_bias[D : 2 * D] = 0  #                                                           eq. 4
     fc1, fc1_bias = _fold_norm(gain2, offset2, fc1, fc1_bias)
     if config.layer_scale:
         scale1, scale2 = params[f"blocks.{i}.scale1"], params[f"blocks.{i}.scale2"]

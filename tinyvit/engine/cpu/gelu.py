@@ -50,6 +50,20 @@ def twice_gelu(h: np.ndarray, form: str) -> np.ndarray:
     return h
 
 
+def silu_gated(h: np.ndarray) -> np.ndarray:
+    """silu(a) * u of h = [a, u] (R, 2M), for inference: (R, M)."""
+    M = h.shape[1] // 2
+    product = np.empty((len(h), M), dtype=h.dtype)
+    for rows in pieces(len(h), M):
+        a, u = h[rows, :M], h[rows, M:]
+        gate = np.tanh(a * 0.5)
+        gate += 1
+        gate *= 0.5
+        gate *= a
+        np.multiply(gate, u, out=product[rows])
+    return product
+
+
 def _tanh_in_place(x: np.ndarray, g: np.ndarray) -> None:
     """x becomes the slope, and g the value: with s = (1 + tanh u) / 2 and u = (a + b x^2) x,
 

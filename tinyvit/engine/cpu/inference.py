@@ -5,16 +5,19 @@ That takes a copy of all matrices, and repays the passes over them only if there
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from tinyvit.engine.cpu.attention import attend
+from tinyvit.engine.cpu.attention import attend, turn_in_place
+from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import twice_gelu
+from tinyvit.engine.cpu.gelu import FORMS, silu_gated, twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.rotary import turn_of
 from tinyvit.ops.layer_norm import row_means
 
 
@@ -26,6 +29,14 @@ class InferenceBlocks:
 
     def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):
         self.config, self.params, self.folded = config, params, folded
+
+    @staticmethod
+    def can_compute(config: ViTConfig) -> bool:
+        """Whether these are the blocks of a model."""
+        fits_plain = Blocks.can_compute(replace(config, rotary=None, gated=False, gelu="tanh"))
+        knows_form = config.gelu in (("silu",) if config.gated else FORMS)
+        learned = config.rotary is not None and config.rotary.learned
+        return fits_plain and knows_form and not learned
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
@@ -44,7 +55,10 @@ class InferenceBlocks:
         del o  # its memory is used again for the MLP
         n = self._layer_norm(f"blocks.{i}.norm2", rows, w.out_bias)
         h = product_plus_bias(n, w.fc1, w.fc1_bias)  # (B Q, M)
-        add_product(rows, twice_gelu(h, self.config.gelu), w.fc2, 0.5)
+        if self.config.gated:
+            add_product(rows, silu_gated(h), w.fc2)
+        else:
+            add_product(rows, twice_gelu(h, self.config.gelu), w.fc2, 0.5)
         rows += w.fc2_bias  #                                                                eq. 2
         return x
 
@@ -54,12 +68,15 @@ class InferenceBlocks:
         scale = 1.0 if self.folded else 1 / math.sqrt(D // H)
 
         n = self._layer_norm(f"blocks.{i}.norm1", x.reshape(-1, D))  # (B N, D)
-        if self.config.rows_after(i):
+        rows, turn = self.config.rows_after(i), turn_of(self.config, self.params, i)
+        if rows and turn is None:
             o, _ = last_attention(n.reshape(x.shape), w.qkv, w.qkv_bias, H, scale)
             return o + w.qkv_bias[2 * D :]
-        qkv = product_plus_bias(n, w.qkv, w.qkv_bias)  # (B N, 3D)
+        qkv = product_plus_bias(n, w.qkv, w.qkv_bias).reshape(B, N, 3, H, D // H)
         del n
-        return attend(qkv.reshape(B, N, 3, H, D // H), scale=scale).reshape(-1, D)
+        if turn is not None:
+            turn_in_place(qkv, turn)
+        return attend(qkv, scale=scale)[:, :rows].reshape(-1, D)
 
     def _weights(self, i: int) -> Folded:
         if self.folded:
