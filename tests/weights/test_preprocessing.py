@@ -225,3 +225,15 @@ def test_padding_is_not_exported_for_hugging_face_does_not_pad(tmp_path):
     assert "do not pad" in said
     assert said.endswith("official layout, a folder for timm or an .onnx file.")
     assert not (tmp_path / "model").exists()
+
+
+def test_the_file_for_images_and_texts_of_transformers_5_is_read_too(tmp_path):
+    stated = {
+        "image_processor_type": "SiglipImageProcessor",
+        "size": {"height": 32, "width": 48},
+        "resample": 2,
+    }
+    (tmp_path / "processor_config.json").write_text(json.dumps({"image_processor": stated}))
+    fit = read_preprocessing(tmp_path)
+    assert (fit.fit, fit.size, fit.resample) == ("squash", (32, 48), "bilinear")
+    assert read_pixel_scale(tmp_path).mean == (0.5, 0.5, 0.5)

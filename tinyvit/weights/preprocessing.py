@@ -100,7 +100,7 @@ def read_pixel_scale(folder: Path) -> PixelScale | None:
 
 def _stated_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any], bool]]:
     """The files in a folder that may describe photos, their contents, and whether they are timm's."""
-    for name, complete in (("preprocessor_config.json", _with_defaults), ("config.json", _timms)):
+    for name, complete in _DESCRIPTIONS.items():
         path = folder / name
         if not path.is_file():
             continue
@@ -120,6 +120,11 @@ def _with_defaults(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {"kind": kind} | _DEFAULTS.get(kind, {}) | stated
 
 
+def _of_whole_processor(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The part for images, in the file that transformers 5 writes for images and texts together."""
+    return _with_defaults(dict(stated.get("image_processor") or {}), folder)
+
+
 def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
     """The pretrained_cfg of timm's, in older files the whole; empty if it is not timm's."""
     known = dict(stated.get("pretrained_cfg") or (stated if "architecture" in stated else {}))
@@ -128,6 +133,13 @@ def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
     if changed.get("img_size") and known.get("fixed_input_size") and not any_size:
         known["input_size"] = (3, *height_and_width(changed["img_size"]))
     return known
+
+
+_DESCRIPTIONS = {
+    "preprocessor_config.json": _with_defaults,
+    "processor_config.json": _of_whole_processor,
+    "config.json": _timms,
+}
 
 
 def _span(stated: dict[str, Any]) -> float:
