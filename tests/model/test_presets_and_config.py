@@ -166,7 +166,7 @@ def test_an_unknown_model_is_refused_and_the_sizes_are_listed(name):
         ({"heads": 5}, "width 12 is not divisible by 5 heads"),
         ({"pool": "max"}, "pool is 'max', expected one of token, mean"),
         ({"gelu": "elu"}, "gelu is 'elu', expected one of tanh, exact"),
-        ({"position": "3d"}, "position is '3d', expected one of 1d, 2d, sincos, relative, none"),
+        ({"position": "3d"}, "position is '3d', expected one of 1d, 2d, sincos, relative, bias, none"),
         ({"position_at": "head"}, "position_at is 'head', but for position '1d', expected one of stem, bl"),
         ({"position": "relative", "position_at": "stem"}, "'relative', expected one of blocks, shared"),
         ({"position": "none", "position_at": "stem"}, "'stem', but for position 'none', expected none: omit"),

@@ -125,6 +125,11 @@ OPERATIONS = {
         ops.layer_scale_backward,
         lambda s: [s.tokens, (s.D,)],
     ),
+    "relative_bias": (
+        lambda s, table: ops.relative_bias(table, (s.rows, s.columns), s.H % 2 == 1),
+        ops.relative_bias_backward,
+        lambda s: [((2 * s.rows - 1) * (2 * s.columns - 1) + 3 * (s.H % 2), s.H)],
+    ),
     "rotary": (
         rotary,
         ops.rotary_backward,

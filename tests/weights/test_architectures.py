@@ -49,7 +49,6 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
         ("vit_relpos_base_patch16_224", "relative positions"),
         ("vit_base_patch16_rpn_224", "after each branch"),
         ("vit_small_patch16_18x2_224", "parallel branches"),
-        ("beit_base_patch16_224", "relative positions in the plane"),
         ("aimv2_large_patch14_224", "another norm"),
         ("naflexvit_base_patch16_gap", "differs from a plain ViT"),
     ],

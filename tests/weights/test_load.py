@@ -153,16 +153,16 @@ def test_what_hugging_face_leaves_unstated_has_the_default_of_its_code(folder, k
 
 
 def test_a_type_of_hugging_face_that_is_not_known_is_refused(folder):
-    message = complaint(load_weights, describe(folder, {"model_type": "beit", "num_attention_heads": 3}))
+    message = complaint(load_weights, describe(folder, {"model_type": "swin", "num_attention_heads": 3}))
     assert (
-        "describes a model of type 'beit', which tinyvit does not support; it supports vit, deit" in message
+        "describes a model of type 'swin', which tinyvit does not support; it supports vit, deit" in message
     )
 
 
 @pytest.mark.parametrize(
     "stated",
     [
-        {"model_type": "beit"},
+        {"model_type": "swin"},
         {"architecture": "vit_relpos_base_patch16_224"},
         {"architecture": "aimv2_large_patch14_224"},
         {"architecture": "test_vit", "model_args": {"norm_layer": "rmsnorm"}},

@@ -113,6 +113,7 @@ MODEL_CHECKS = (
     ModelCheck("CLIP", ViTConfig((4, 6), **_TWO_BLOCKS, **_CLIP)),
     ModelCheck("SigLIP", ViTConfig((4, 6), **_TWO_BLOCKS, pool="attention", pool_heads=1)),
     ModelCheck("Perception Encoder", ViTConfig((4, 6), **_TURNED, **_PERCEPTION)),
+    ModelCheck("BEiT", ViTConfig((4, 6), **_TWO_BLOCKS, position="bias", pool="mean", class_token=True)),
     ModelCheck("DeiT, distilled", ViTConfig((4, 6), **_TINIEST, pool="distilled")),
     ModelCheck("norms of queries and keys, learned turns", ViTConfig((4, 6), **_TURNED, **_NORMED)),
     *(

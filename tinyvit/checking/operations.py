@@ -144,6 +144,12 @@ OPERATION_CHECKS = (
         _rotary_backward,
         {"x": (2, 2, 5, 4), "angles": (2, 3, 2)},
     ),
+    OperationCheck(
+        "relative bias",
+        lambda table: ops.relative_bias(table, (2, 3), True),
+        ops.relative_bias_backward,
+        {"table": (18, 2)},
+    ),
     OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
     OperationCheck("attention", lambda *a: ops.attention(*a, heads=2), ops.attention_backward, _ATTENTION),
     OperationCheck(

@@ -124,6 +124,7 @@ def _positions(config: ViTConfig) -> str:
         "2d": "a learned vector for each row and each column of patches",
         "sincos": "fixed sines and cosines of row and column",
         "relative": "a learned vector for each offset between two tokens",
+        "bias": "a learned score for each offset in the plane and each head",
         "none": "none",
     }
     places = {"stem": "at the stem", "blocks": "in every block", "shared": "the same in every block"}

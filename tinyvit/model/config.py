@@ -40,7 +40,7 @@ WITHOUT_TRANSFORMER = {
     "attention_dropout": (0, "it has no attention"),
     "drop_path": (0, "only blocks of a Transformer are skipped"),
 }
-POSITIONS = ("1d", "2d", "sincos", "relative", "none")
+POSITIONS = ("1d", "2d", "sincos", "relative", "bias", "none")
 PLACES = ("stem", "blocks", "shared")
 PREDICTED = ("image", "patches", "embedding")
 POOLS = ("token", "mean", "both", "distilled", "attention")
@@ -74,7 +74,7 @@ _CHOICES = {
 
 def places_of(position: str) -> tuple[str, ...]:
     """Where positions of a kind can be, the usual place first; nowhere if there are none."""
-    return {"none": (), "relative": ("blocks", "shared")}.get(position, PLACES)
+    return {"none": (), "relative": ("blocks", "shared"), "bias": ("blocks", "shared")}.get(position, PLACES)
 
 
 def resnet_scale(resnet: tuple[int, ...] | None) -> int:
@@ -111,7 +111,8 @@ class ViTConfig:
 
     position is the kind of position embedding (see model.positions): '1d', a learned vector for each token;
     '2d', one for each row and each column of patches; 'sincos', fixed sines and cosines of both; 'relative',
-    a learned vector for each offset between two tokens, which changes the scores of attention; or 'none'.
+    a learned vector for each offset between two tokens, which changes the scores of attention; 'bias', a
+    learned score for each offset in the plane and each head, as in BEiT; or 'none'.
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
     one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
 
@@ -329,6 +330,8 @@ class ViTConfig:
             raise UserError(f"{next(iter(others))} belongs to a Transformer, which a ResNet does not have.")
         if (self.registers or self.has_token != self.reads_token) and self.position == "relative":
             raise UserError("relative positions are for a class token and patches: omit registers.")
+        if (self.registers or self.pool == "distilled") and self.position == "bias":
+            raise UserError("positions 'bias' are for a class token and patches: omit registers.")
 
     def _check_positions(self) -> None:
         """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
@@ -396,6 +399,8 @@ class ViTConfig:
         parts = {name: getattr(self, name) for name, paper in PAPER.items() if getattr(self, name) != paper}
         if self.has_token == self.reads_token:
             parts.pop("class_token", None)
+        if self.position == "bias":
+            parts["position"] = "bias"
         if self.gelu not in ("tanh", "exact"):
             parts["gelu"] = self.gelu
         return parts if self.pool in ("token", "mean") else {"pool": self.pool} | parts

@@ -9,6 +9,7 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
+from tinyvit.model.positions import bias_part
 from tinyvit.model.rotary import add_frequencies, turn_of
 
 
@@ -33,13 +34,17 @@ def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: P
 
 def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops.Extras]:
     """The argument `extras` of ops.attention in block number i, if there is anything to say."""
-    if not (config.qk_norm or config.attention_norm or config.rotary or config.causal):
+    if not (
+        config.qk_norm or config.attention_norm or config.rotary or config.causal or config.position == "bias"
+    ):
         return {}
     part = f"blocks.{i}"
     q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
     out_norm = params.group(f"{part}.attention_norm") if config.attention_norm else ()
-    turn = turn_of(config, params, i)
-    return {"extras": ops.Extras(q_norm, k_norm, turn, out_norm, config.eps, config.causal)}
+    turn, scores = turn_of(config, params, i), None
+    if part := bias_part(config, i):
+        scores, _ = ops.relative_bias(params[part], config.grid, config.has_token)
+    return {"extras": ops.Extras(q_norm, k_norm, turn, out_norm, config.eps, config.causal, scores)}
 
 
 def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Params) -> None:
@@ -51,6 +56,9 @@ def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Para
     ):
         if values:
             grads.add(f"blocks.{i}.{name}", *values)
+    if part := bias_part(config, i):
+        _, cache = ops.relative_bias(grads[part], config.grid, config.has_token)  # only places and shape
+        grads.add(part, ops.relative_bias_backward(gradients.dscores, cache))
     if gradients.dangles is not None:
         add_frequencies(config, gradients.dangles, i, grads)
 

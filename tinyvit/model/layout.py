@@ -18,6 +18,7 @@ from functools import partial
 from tinyvit.model import distributions as first
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.rotary import first_frequencies
+from tinyvit.ops.relative_bias import table_rows
 
 Shape = tuple[int, ...]
 
@@ -89,6 +90,7 @@ def _positions(config: ViTConfig, part: str) -> list[Row]:
         "1d": {part: (config.position_rows + config.patches, D)},
         "2d": {f"{part}.rows": (gh, D // 2), f"{part}.columns": (gw, D // 2)},
         "relative": {part: (2 * N - 1, D // config.heads)},
+        "bias": {part: (table_rows(config.grid, config.has_token), config.heads)},
     }.get(config.position, {})
     official = (("Transformer/posembed_input/pos_embedding", (1, N, D)),)
     known = official if (config.position, config.position_at) == ("1d", "stem") else ()

@@ -5,6 +5,7 @@
     2d          one for each row and each column        position.rows (gh, D/2), position.columns (gw, D/2)
     sincos      sines and cosines of row and column     none
     relative    a vector for each offset of tokens      position (2N - 1, K)
+    bias        a score for each offset in the plane    position ((2 gh - 1)(2 gw - 1) + 3, H)
     none        nothing                                 none
 
 The first three are tables (N, D), which are added to the tokens. In 2d and sincos, the class token has a row
@@ -49,7 +50,7 @@ def position_table(
 
     The table is None if nothing is added there, and the cache if nothing is learned.
     """
-    if config.position in ("relative", "none") or (config.position_at == "stem") != (block is None):
+    if config.position in ("relative", "bias", "none") or (config.position_at == "stem") != (block is None):
         return None, None
     part = _part(config, block)
     if config.position == "1d":
@@ -86,6 +87,11 @@ def add_positions_backward(dx: Array, cache: PositionCache | None, grads: Params
         xp = array_module(dtable)
         grads.add(cache.part, xp.concatenate([dtable[: cache.rows], dtable[cache.prefix :]]))
     return dx
+
+
+def bias_part(config: ViTConfig, block: int) -> str | None:
+    """The name of the table of scores that a block's attention adds, if there is one."""
+    return _part(config, block) if config.position == "bias" else None
 
 
 def relative_part(config: ViTConfig, block: int) -> str | None:

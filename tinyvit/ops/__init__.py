@@ -44,6 +44,7 @@ from tinyvit.ops.pooling import (
     token_pool_backward,
 )
 from tinyvit.ops.position_tables import positions_2d, positions_2d_backward, positions_sincos
+from tinyvit.ops.relative_bias import relative_bias, relative_bias_backward
 from tinyvit.ops.relative_scores import relative_scores, relative_scores_backward
 from tinyvit.ops.relu import relu, relu_backward
 from tinyvit.ops.rotary import Turn, rotary, rotary_backward
@@ -108,6 +109,8 @@ __all__ = [
     "positions_sincos",
     "register_tokens",
     "register_tokens_backward",
+    "relative_bias",
+    "relative_bias_backward",
     "relative_scores",
     "relative_scores_backward",
     "relu",

@@ -49,6 +49,7 @@ class Extras(NamedTuple):
     q_norm and k_norm are gains and biases (K,) of a LayerNorm of each head's queries and keys, out_norm those
     (D,) of one of the heads' outputs side by side, all with the epsilon eps. turn is that of ops.rotary. With
     causal, as for texts, a token attends to itself and to those before it; then all tokens are queries.
+    scores (H, N, N) are added to those of queries and keys.
     """
 
     q_norm: tuple[Array, ...] = ()
@@ -57,14 +58,16 @@ class Extras(NamedTuple):
     out_norm: tuple[Array, ...] = ()
     eps: float = 1e-6
     causal: bool = False
+    scores: Array | None = None
 
 
 class ExtraGrads(NamedTuple):
-    """The gradients of Extras; dangles (H, T, K/2) are those of the angles of turn."""
+    """The gradients of Extras: dangles (H, T, K/2) of the angles of turn, dscores (H, N, N) of scores."""
 
     q_norm: tuple[Array, ...] = ()
     k_norm: tuple[Array, ...] = ()
     dangles: Array | None = None
+    dscores: Array | None = None
     out_norm: tuple[Array, ...] = ()
 
 
@@ -96,6 +99,8 @@ def attention(
     q, k, prepared = _prepared(q, k, extras) if extras else (q, k, None)
     q = q[:, :, :queries] * (1 / math.sqrt(K))  # (B, H, Q, K): q is scaled, since it is smaller than S
     S = _scores(q, k, relative)  # (B, H, Q, N)                                              eq. 2
+    if extras and extras.scores is not None:
+        S += extras.scores[:, : q.shape[2]]
     if extras and extras.causal:
         S += array_module(x).triu(array_module(x).full((N, N), -np.inf, dtype=x.dtype), 1)
     A, softmax_cache = softmax(S)  # (B, H, Q, N)                                            eq. 3
@@ -133,7 +138,9 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
         dq[:, :, :Q] += dq_relative * (1 / math.sqrt(K))
     if prepared is not None:
         dq[...], dk[...], grads = _prepared_backward(dq, dk, prepared)
-        others.append(grads._replace(out_norm=tuple(dnorm)))
+        dscores = array_module(dy).zeros((H, N, N), dtype=dy.dtype)
+        dscores[:, :Q] = dS.sum(axis=0)
+        others.append(grads._replace(out_norm=tuple(dnorm), dscores=dscores))
     dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
     return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias, *others
 

@@ -105,13 +105,15 @@ _TABLE = """
 24 silu vit_giant_patch14_dinov2 vit_giant_patch14_reg1_tipsv2 vit_giant_patch14_reg4_dinov2
 24 silu,1e-5,dinov3 vit_giant_patch16_lingbot
 32 silu,1e-5,dinov3 vit_7b_patch16_dinov3
+12 exact beit_base_patch16_{224,384} beitv2_base_patch16_224
+16 exact beit_large_patch16_{224,384,512} beitv2_large_patch16_224
 """
 # Suffixes that older versions of timm added to say what the weights were trained on.
 _TRAINED_ON = r"(_in21k|_in21ft1k|_sam|_dino)$"
 # Why other architectures are not supported, by patterns in their names; the first match is reported.
 _FOREIGN = {
     r"_resnet|_mci_": "has a convolutional network before the ViT that is not the paper's ResNet",
-    r"relpos|^beit": "has relative positions in the plane",
+    r"relpos": "has relative positions that an MLP computes",
     r"_xp_|_\d+x2_|^vit_d?p?wee|^vit_dlittle|^test_vit4": "has parallel branches, or another attention",
     r"_rpn_|^eva02_enormous": "normalises after each branch of a block, not before",
     r"^aimv2|sapiens2": "has another norm than LayerNorm",

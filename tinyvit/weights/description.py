@@ -33,6 +33,10 @@ _HUGGING_FACE |= {
     "clip_vision_model": {"heads": 12, "eps": 1e-5, "gelu": "quick", "image_size": (224, 224)},
     "siglip_vision_model": {"heads": 12, "eps": 1e-6, "gelu": "tanh", "image_size": (224, 224)},
 }
+_HUGGING_FACE |= {
+    kind: {"heads": 12, "eps": 1e-12, "gelu": "exact", "pool": "mean", "image_size": (224, 224)}
+    for kind in ("beit", "data2vec-vision")
+}
 # Models for images and texts: the image side is described apart.
 _TOWERS = {"clip": "clip_vision_model", "siglip": "siglip_vision_model"}
 # How Hugging Face's classifiers pool, where that is not as the model without a classifier does.
@@ -129,6 +133,8 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         gelu=(stated.get("hidden_act"), lambda name: GELU.get(name, name)),
         image_size=(stated.get("image_size"), height_and_width),
     )
+    if stated.get("use_mean_pooling") is False:
+        known["pool"] = "token"
     if stated.get("use_swiglu_ffn"):  # DINOv2's, which has no other nonlinearity
         known["gelu"] = "silu"
     if "rotary" in known:

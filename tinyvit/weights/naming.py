@@ -39,6 +39,7 @@ class Naming:
     k_norm: str = "attn.k_norm"
     attention_norm: str = "attn.norm"
     mlp_norm: str = "mlp.norm"
+    bias_table: str = "attn.relative_position_bias_table"
     pre_logits: str = "pre_logits.fc"  # in timm's older files
     pixels: PixelScale | None = None
     whole: str = ""  # prefix of all names but the head's when written
@@ -80,6 +81,7 @@ HUGGING_FACE = Naming(
     distillation_token="embeddings.distillation_token",
     head2="distillation_classifier",
     pooled_norm="pooler.layernorm",
+    bias_table="attention.attention.relative_position_bias.relative_position_bias_table",
     resize="bicubic",
     whole="vit.",
     eps=1e-12,

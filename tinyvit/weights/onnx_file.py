@@ -24,7 +24,8 @@ from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import attention_weights
 from tinyvit.model.params import with_bias
-from tinyvit.model.positions import position_table, relative_part
+from tinyvit.model.positions import bias_part, position_table, relative_part
+from tinyvit.ops import relative_bias
 from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
 from tinyvit.weights.onnx_later import activation, gated, probed, turned
 
@@ -167,6 +168,9 @@ def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows:
     S = g.node("MatMul", q, g.node("Transpose", k, perm=[0, 1, 3, 2]))  # (B, H, Q, N)
     if table := relative_part(config, i):
         S = g.node("Add", S, relative_scores(config, params, g, table, q, rows or N))
+    if table := bias_part(config, i):
+        scores, _ = relative_bias(params[table], config.grid, config.has_token)
+        S = g.node("Add", S, g.constant(f"{table}.scores", scores[:, : rows or N]))
     o = g.node("MatMul", g.node("Softmax", S, axis=-1), v)  # (B, H, Q, K)
     o = g.node("Reshape", g.node("Transpose", o, perm=[0, 2, 1, 3]), [0, rows or N, D])
     if config.attention_norm:

@@ -46,7 +46,12 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "CLIP": _CLIP,
 }
 _MEANT = dict.fromkeys(("vit", "vit_mae", "vit_msn", "ijepa"), "ViT") | {"deit": "DeiT", "dinov2": "Bit"}
-_MEANT |= {"dinov2_with_registers": "Bit", "dinov3_vit": "DINOv3ViT"}
+_MEANT |= {
+    "beit": "Beit",
+    "data2vec-vision": "Beit",
+    "dinov2_with_registers": "Bit",
+    "dinov3_vit": "DINOv3ViT",
+}
 _MEANT |= dict.fromkeys(("clip", "clip_vision_model"), "CLIP")
 _MEANT |= dict.fromkeys(("siglip", "siglip_vision_model"), "Siglip")
 

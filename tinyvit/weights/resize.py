@@ -49,7 +49,7 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
     new = replace(config, image_size=cast(tuple[int, int], image_size))
     if new.grid == config.grid:
         return replace(model, config=new, params=params.astype(params.flat.dtype))
-    if config.position == "relative":
+    if config.position in ("relative", "bias"):
         H, W = config.image_size
         raise UserError(
             f"relative positions cannot be resized: in a grid of another width, the same offset between two "

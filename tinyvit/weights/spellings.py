@@ -43,7 +43,7 @@ _RENAMED = {
     r"\.mlp\.down_proj\.": ".mlp.fc2.",
     # the rest of timm's Eva, of DINOv2 and of DeiT
     r"\.gamma_([12])$": r".ls\1.gamma",
-    r"\.(lambda|layer_scale)_([12])$": r".ls\2.gamma",
+    r"^((?:encoder\.layer|layers)\.\d+)\.lambda_([12])$": r"\1.layer_scale\2.lambda1",
     r"^(register|storage)_tokens$": "reg_token",
     r"^cls_classifier\.": "classifier.",
 }

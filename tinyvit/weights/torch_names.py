@@ -52,7 +52,17 @@ from tinyvit.weights.plain import (
 )
 from tinyvit.weights.spellings import image_side, in_one_spelling
 
-_PREFIXES = ("module.", "model.", "backbone.", "timm_model.", "vit.", "deit.", "ijepa.")
+_PREFIXES = (
+    "module.",
+    "model.",
+    "backbone.",
+    "timm_model.",
+    "vit.",
+    "deit.",
+    "ijepa.",
+    "beit.",
+    "data2vec_vision.",
+)
 _PREFIXES += ("dinov2.", "dinov2_with_registers.")
 # torchvision's other spellings, and the ones in its naming.
 _RENAMED = {
@@ -63,12 +73,13 @@ _RENAMED = {
 # Hugging Face's classifier reads the class token itself, not the pooler; masks and decoders are used for
 # self-supervised learning.
 _UNUSED = r"(^|\.)mask_token$|^pooler\.dense\.|^decoder[._]|position_ids$|periods$|bias_mask$"
+_UNUSED += "|relative_position_index$"
 _RESNET_PART = r"((stem|stages\.\d+\.blocks\.\d+)\.)?(downsample\.)?(conv|norm)[123]?"  # as timm names it
 _FOREIGN = {
     rf"(^|\.)patch_embed(dings)?\.backbone\.(?!{_RESNET_PART}\.\w+$)": (
         "belongs to a convolutional network before the ViT that is not the paper's ResNet"
     ),
-    r"relative_position|rel_pos|relpos": "belongs to relative positions",
+    r"rel_pos|relpos": "belongs to relative positions",
 }
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 _BACKBONE = "patch_embed.backbone."
@@ -200,12 +211,14 @@ def _shape_fields(
     }
     if names in (CLIP, OPENAI) and outputs > 1 and not fields["head_bias"]:
         fields["predicts"] = "embedding"
+    if first + names.bias_table in table:
+        fields["position"] = "bias"
     if f"{first}rotary" in table:
         fields["rotary"] = Rotary(pairs=True, learned=True)
     prefix = has_token + registers + (pool == "distilled")
     pixels = P * resnet_scale(resnet.get("resnet"))
     if names.position not in table:
-        fields["position"] = "none"
+        fields.setdefault("position", "none")
         if "image_size" not in known:
             raise UserError(f"{table.source} does not state the size of its images: {_STATE_SIZE}.")
     else:
@@ -358,6 +371,8 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
     prefix = names.block.format(block[1] if len(block) > 1 else layer) if name.startswith("blocks.") else ""
     if part in ("scale1", "scale2"):
         return [(names.block.format(layer) + getattr(names, part), shape)]
+    if part == "position":
+        return [(names.block.format(layer) + names.bias_table, shape)]
     if part == "rotary":
         return [(f"{names.block.format(layer)}rotary", shape)]
     theirs = names.pooled_norm if layer == "norm" and config.final_norm == "pooled" else getattr(names, layer)
