@@ -85,6 +85,10 @@ def _cuda_engine(config: ViTConfig, batch: int = 128) -> list[tuple[str, str]]:
     ]
 
 
+_ACTIVATIONS = {form: f"{form} GELU" for form in ("tanh", "exact", "quick")}
+_ACTIVATIONS |= {"silu": "SiLU", "relu": "ReLU"}
+
+
 def _patches(config: ViTConfig) -> str:
     P = config.pixels_per_patch
     return f", {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"
@@ -95,8 +99,16 @@ def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
         ("tokens", f"{config.tokens}{_including(config)}"),
         ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
         ("positions", _positions(config)),
-        ("arithmetic", f"{config.gelu} GELU, epsilon {config.eps:g}, {_pooling(config)}"),
+        ("arithmetic", f"{_ACTIVATIONS[config.gelu]}, epsilon {config.eps:g}, {_pooling(config)}"),
+        *_besides(config),
     ]
+
+
+def _besides(config: ViTConfig) -> list[tuple[str, str]]:
+    """What a later ViT than the paper's has that no other row says."""
+    said = ("class_token", "registers", "pool", "gelu", "position", "position_on")
+    parts = [name.replace("_", " ") for name in config.later_parts if name not in said]
+    return [("besides", ", ".join(parts))] if parts else []
 
 
 def _including(config: ViTConfig) -> str:
