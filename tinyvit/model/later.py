@@ -42,8 +42,8 @@ def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops
     q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
     out_norm = params.group(f"{part}.attention_norm") if config.attention_norm else ()
     turn, scores = turn_of(config, params, i), None
-    if part := bias_part(config, i):
-        scores, _ = ops.relative_bias(params[part], config.grid, config.has_token)
+    if table := bias_part(config, i):
+        scores, _ = ops.relative_bias(params[table], config.grid, config.has_token)
     return {"extras": ops.Extras(q_norm, k_norm, turn, out_norm, config.eps, config.causal, scores)}
 
 

@@ -20,9 +20,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
 from tinyvit.ops.rotary import Turn
@@ -103,7 +105,7 @@ def _coordinates(rule: Rotary, grid: tuple[int, int]) -> tuple[np.ndarray, np.nd
     return y.reshape(-1), x.reshape(-1)
 
 
-def _plane(config: ViTConfig, xp, dtype) -> Array:
+def _plane(config: ViTConfig, xp: ModuleType, dtype: DTypeLike) -> Array:
     """x and y of every patch: (2, T)."""
     assert config.rotary
     y, x = _coordinates(config.rotary, config.grid)

@@ -170,7 +170,9 @@ def _prepared(q: Array, k: Array, extras: Extras) -> tuple[Array, Array, tuple]:
 def _prepared_backward(dq: Array, dk: Array, cache: tuple) -> tuple[Array, Array, ExtraGrads]:
     """Gradients of _prepared: dq, dk, and those of the extras."""
     q_norm, k_norm, q_turn, k_turn = cache
-    dangles, dq_norm, dk_norm = None, [], []
+    dangles = None
+    dq_norm: list[Array] = []
+    dk_norm: list[Array] = []
     if q_turn:
         dq, dangles_q = rotary_backward(dq, q_turn)
         dk, dangles_k = rotary_backward(dk, k_turn)

@@ -26,6 +26,7 @@ The first is CLIP's cheap GELU. The second is the nonlinearity of SwiGLU: see op
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -93,14 +94,14 @@ def _relu_gate(x: Array) -> Array:
     return (x > 0).astype(x.dtype)
 
 
-_GATES = {
+_GATES: dict[str, Callable[[Array], Array]] = {
     "tanh": _tanh_gate,
     "exact": _exact_gate,
     "quick": partial(_logistic_gate, factor=1.702),
     "silu": partial(_logistic_gate, factor=1.0),
     "relu": _relu_gate,
 }
-_SLOPES = {
+_SLOPES: dict[str, Callable[[Array, Array], Array]] = {
     "tanh": _tanh_slope,
     "exact": _exact_slope,
     "quick": partial(_logistic_slope, factor=1.702),

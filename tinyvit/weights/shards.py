@@ -92,8 +92,8 @@ def weights_in(folder: Path) -> Path | None:
             "download all files again."
         )
     if pickled := next((name for name in names if name.endswith(_PICKLED)), None):
-        if os.path.isfile(whole := folder / "pytorch_model.bin") and find_spec("torch"):
-            return whole
+        if os.path.isfile(folder / "pytorch_model.bin") and find_spec("torch"):
+            return folder / "pytorch_model.bin"
         raise UserError(
             f"{folder} has its weights in {pickled}, which can run code when it is opened; tinyvit reads "
             "model.safetensors: download that, or open the model in transformers and use save_pretrained. "

@@ -52,18 +52,8 @@ from tinyvit.weights.plain import (
 )
 from tinyvit.weights.spellings import image_side, in_one_spelling
 
-_PREFIXES = (
-    "module.",
-    "model.",
-    "backbone.",
-    "timm_model.",
-    "vit.",
-    "deit.",
-    "ijepa.",
-    "beit.",
-    "data2vec_vision.",
-)
-_PREFIXES += ("dinov2.", "dinov2_with_registers.")
+_PREFIXES: tuple[str, ...] = ("module.", "model.", "backbone.", "timm_model.")
+_PREFIXES += ("vit.", "deit.", "ijepa.", "beit.", "data2vec_vision.", "dinov2.", "dinov2_with_registers.")
 # torchvision's other spellings, and the ones in its naming.
 _RENAMED = {
     r"self_attention\.in_proj_(weight|bias)$": r"self_attention.in_proj.\1",
@@ -243,7 +233,7 @@ def _qkv_bias(table: NamedArrays, names: Naming, width: int) -> str:
     if len(names.qkv) == 1:
         full = has[0] and table.shape(f"{first}{names.qkv[0]}.bias", 1) == (3 * width,)
         has = [has[0], full, has[0]]
-    return {(True, True, True): "all", (True, False, True): "qv"}.get(tuple(has), "none")
+    return "all" if all(has) else "qv" if has[0] and has[2] else "none"
 
 
 def _final_norm(table: NamedArrays, names: Naming, pool: str) -> str:
@@ -360,21 +350,18 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
     if name == "patch.weight":
         return [(f"{names.patch}.weight", (D, config.feature_map[2], P, P))]
     if name.startswith("resnet."):
-        theirs = shape if len(shape) == 1 else (shape[3], shape[2], *shape[:2])
-        return [(_resnet_source(name, config.resnet or ()), theirs)]
+        kernel = shape if len(shape) < 4 else tuple(shape[axis] for axis in (3, 2, 0, 1))
+        return [(_resnet_source(name, config.resnet or ()), kernel)]
     if name == "pool.attn.probe":
         return [("attn_pool.latent", (1, 1, D))]
     if name.startswith("pool."):
-        theirs = name.replace("pool.attn.out.", "attn_pool.proj.").replace("pool.attn.", "attn_pool.")
-        return [(theirs.replace("pool.", "attn_pool.", 1) if theirs == name else theirs, shape[::-1])]
+        ours = name.removeprefix("pool.").removeprefix("attn.").replace("out.", "proj.")
+        return [(f"attn_pool.{ours}", shape[::-1])]
     *block, layer, part = name.split(".")  # blocks.3.attn.qkv.weight, blocks.3.scale1, head.bias
-    prefix = names.block.format(block[1] if len(block) > 1 else layer) if name.startswith("blocks.") else ""
-    if part in ("scale1", "scale2"):
-        return [(names.block.format(layer) + getattr(names, part), shape)]
-    if part == "position":
-        return [(names.block.format(layer) + names.bias_table, shape)]
-    if part == "rotary":
-        return [(f"{names.block.format(layer)}rotary", shape)]
+    if block == ["blocks"] and part in ("scale1", "scale2", "position", "rotary"):
+        array = {"position": names.bias_table, "rotary": "rotary"}.get(part) or getattr(names, part)
+        return [(names.block.format(layer) + array, shape)]
+    prefix = names.block.format(block[1]) if block else ""
     theirs = names.pooled_norm if layer == "norm" and config.final_norm == "pooled" else getattr(names, layer)
     layers = theirs if layer == "qkv" else (theirs,)
     if layer == "qkv" and part == "bias" and config.qkv_bias == "qv" and len(layers) == 3:

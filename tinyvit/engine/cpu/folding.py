@@ -114,9 +114,9 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
     if config.layer_scale:
         bias = (offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :]) @ out + out_bias  #            eq. 5
         _unfold_scale(params[f"{p}.scale1"], out, bias, dout, dout_bias, grads[f"{p}.scale1"])
-        _, _, *fc2 = params.group(f"{p}.mlp")
-        _, _, *dfc2 = grads.group(f"{p}.mlp")
-        _unfold_scale(params[f"{p}.scale2"], *fc2, *dfc2, grads[f"{p}.scale2"])
+        _, _, fc2, fc2_bias = params.group(f"{p}.mlp")
+        _, _, dfc2, dfc2_bias = grads.group(f"{p}.mlp")
+        _unfold_scale(params[f"{p}.scale2"], fc2, fc2_bias, dfc2, dfc2_bias, grads[f"{p}.scale2"])
     dqkv[:, :D] *= scale
     dqkv_bias[:D] *= scale
     dqkv_bias[2 * D :] = out @ dout_bias  #                                                  eq. 7
@@ -140,7 +140,7 @@ def _unfold_scale(
     """Equation 10, in place; dgain is a result."""
     np.multiply(bias, dbias, out=dgain)
     for rows in pieces(*weight.shape):
-        dgain += np.vecdot(weight[rows], dweight[rows], axis=0)
+        dgain += (weight[rows] * dweight[rows]).sum(axis=0)
         dweight[rows] *= gain
     dbias *= gain
 
