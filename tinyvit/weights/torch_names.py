@@ -363,7 +363,7 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
         return [(names.block.format(layer) + array, shape)]
     prefix = names.block.format(block[1]) if block else ""
     theirs = names.pooled_norm if layer == "norm" and config.final_norm == "pooled" else getattr(names, layer)
-    layers = theirs if layer == "qkv" else (theirs,)
+    layers: tuple[str, ...] = theirs if layer == "qkv" else (theirs,)
     if layer == "qkv" and part == "bias" and config.qkv_bias == "qv" and len(layers) == 3:
         layers = (layers[0], layers[2])
     *inputs, outputs = shape
