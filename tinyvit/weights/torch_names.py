@@ -362,7 +362,8 @@ def _sources(name: str, shape: tuple[int, ...], config: ViTConfig, names: Naming
         array = {"position": names.bias_table, "rotary": "rotary"}.get(part) or getattr(names, part)
         return [(names.block.format(layer) + array, shape)]
     prefix = names.block.format(block[1]) if block else ""
-    theirs = names.pooled_norm if layer == "norm" and config.final_norm == "pooled" else getattr(names, layer)
+    pooled = layer == "norm" and config.final_norm == "pooled"
+    theirs: Any = names.pooled_norm if pooled else getattr(names, layer)
     layers: tuple[str, ...] = theirs if layer == "qkv" else (theirs,)
     if layer == "qkv" and part == "bias" and config.qkv_bias == "qv" and len(layers) == 3:
         layers = (layers[0], layers[2])
