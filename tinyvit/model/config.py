@@ -114,7 +114,7 @@ class ViTConfig:
     a learned vector for each offset between two tokens, which changes the scores of attention; 'bias', a
     learned score for each offset in the plane and each head, as in BEiT; or 'none'.
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
-    one 'shared' table. None stands for the usual place, the stem, or the blocks for 'relative'.
+    one 'shared' table. None stands for the usual place: the stem, or the blocks for 'relative' and 'bias'.
 
     Later ViTs differ from the paper's in these, whose defaults are the paper's:
 
@@ -131,11 +131,11 @@ class ViTConfig:
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
                     blocks; pool_all, whether it reads all tokens, or the patches alone
-
     causal          tokens attend to themselves and to those before them alone: for texts, see words.text
 
-    and in pool: 'both' joins class token and mean, (2D,); 'distilled' has a second token, with a head of its
-    own, and averages the two answers; 'attention' asks the patches by ops.attention_pool, and adds an MLP.
+    and in gelu, which may be any of ops.GELU_FORMS, and pool: 'both' joins class token and mean, (2D,);
+    'distilled' has a second token, with a head of its own, and averages the two answers; 'attention' asks the
+    patches by ops.attention_pool, and adds an MLP.
 
     predicts is 'image', 'patches' or 'embedding'. With 'patches' the head reads the token of every patch, and
     classes is how many numbers it predicts for each (see objectives.patch_targets); pool then only decides

@@ -83,8 +83,8 @@ def add_model_flags(parser: argparse.ArgumentParser, pool: str) -> None:
         "--position",
         choices=POSITIONS,
         help="position embedding: a learned vector for each patch, for each row and column, fixed sines and "
-        f"cosines, a learned vector for each offset between patches, or none "
-        f"(default: {Settings.position}; for a ResNet, none)",
+        "cosines, a learned vector for each offset between patches, a learned score for each offset in the "
+        f"plane (bias), or none (default: {Settings.position}; for a ResNet, none)",
     )
     model.add_argument(
         "--position-at",
