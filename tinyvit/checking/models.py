@@ -70,7 +70,7 @@ _TINY: dict[str, Any] = {"patch_size": 4, "width": 6, "mlp_width": 7, "heads": 2
 _TINIEST = _TINY | {"patch_size": 2, "width": 4, "mlp_width": 5, "layers": 1}
 _TWO_BLOCKS = _TINIEST | {"layers": 2}  # for images of (4, 6): 2 x 3 patches
 _GREY = {**_TINIEST, "channels": 1, "dropout": 0.2}  # with 8 colours instead of 512
-_TURNED = _TWO_BLOCKS | {"width": 8}  # heads of width 4, for rotary positions
+_TURNED = _TINIEST | {"width": 8}  # heads of width 4, for rotary positions
 _DINOV2: dict[str, Any] = {"registers": 2, "layer_scale": 0.1, "position_on": "patches", "pool": "both"}
 _DINOV3: dict[str, Any] = {"registers": 1, "layer_scale": 0.1, "position": "none", "rotary": DINOV3}
 _DINOV3 |= {"qkv_bias": "qv", "gated": True, "gelu": "silu", "pool": "mean", "class_token": True}
@@ -110,12 +110,12 @@ MODEL_CHECKS = (
     ModelCheck("DINOv2 with registers", ViTConfig((4, 6), **_TWO_BLOCKS, **_DINOV2)),
     ModelCheck("DINOv3", ViTConfig((4, 6), **_TURNED, **_DINOV3)),
     ModelCheck("EVA-02", ViTConfig((4, 6), **_TURNED, **_EVA02)),
-    ModelCheck("CLIP", ViTConfig((4, 6), **_TWO_BLOCKS, **_CLIP)),
-    ModelCheck("SigLIP", ViTConfig((4, 6), **_TWO_BLOCKS, pool="attention", pool_heads=1)),
+    ModelCheck("CLIP", ViTConfig((4, 6), **_TINIEST, **_CLIP)),
+    ModelCheck("SigLIP", ViTConfig((4, 6), **_TINIEST, pool="attention", pool_heads=1)),
     ModelCheck("Perception Encoder", ViTConfig((4, 6), **_TURNED, **_PERCEPTION)),
     ModelCheck("BEiT", ViTConfig((4, 6), **_TWO_BLOCKS, position="bias", pool="mean", class_token=True)),
     ModelCheck("DeiT, distilled", ViTConfig((4, 6), **_TINIEST, pool="distilled")),
-    ModelCheck("norms of queries and keys, learned turns", ViTConfig((4, 6), **_TURNED, **_NORMED)),
+    ModelCheck("norms of q and k, learned turns", ViTConfig((4, 6), **_TURNED, **_NORMED)),
     *(
         ModelCheck(
             f"masked patches, {target}",
