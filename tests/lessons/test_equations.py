@@ -46,8 +46,7 @@ DERIVED_IN = {
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 # Derived in their own docstrings: no lesson has these operations of later ViTs yet.
 WITHOUT_LESSON = {
-    f"tinyvit/ops/{name}.py"
-    for name in ("gated_mlp", "rotary", "layer_scale", "attention_pool", "relative_bias")
+    f"tinyvit/ops/{name}.py" for name in ("gate", "rotary", "layer_scale", "attention_pool", "relative_bias")
 }
 
 

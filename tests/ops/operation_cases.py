@@ -140,9 +140,14 @@ OPERATIONS = {
         ops.attention_pool_backward,
         lambda s: [s.tokens, (1, s.D), *linear_shapes(s, 1), *linear_shapes(s, 2), *linear_shapes(s, 1)],
     ),
-    "gated_mlp": (
-        lambda s, *a: ops.gated_mlp(*a),
-        ops.gated_mlp_backward,
+    "gate": (
+        lambda s, x: ops.gate(x),
+        ops.gate_backward,
+        lambda s: [(s.B, s.N, 2 * s.M)],
+    ),
+    "mlp, gated": (
+        lambda s, *a: ops.mlp(*a, "silu", gated=True),
+        ops.mlp_backward,
         lambda s: [s.tokens, (s.D, 2 * s.M), (2 * s.M,), (s.M, s.D), (s.D,)],
     ),
     "position_embedding": (

@@ -189,11 +189,12 @@ OPERATION_CHECKS = (
     OperationCheck("silu", lambda x: ops.gelu(x, "silu"), ops.gelu_backward, {"x": (4, 25)}),
     OperationCheck("mlp", ops.mlp, ops.mlp_backward, _MLP),
     OperationCheck("mlp, dropout", lambda *a: ops.mlp(*a, "exact", 0.3, _noise()), ops.mlp_backward, _MLP),
-    OperationCheck("gated mlp", ops.gated_mlp, ops.gated_mlp_backward, _GATED),
+    OperationCheck("gate", ops.gate, ops.gate_backward, {"x": (2, 5, 6)}),
+    OperationCheck("mlp, gated", lambda *a: ops.mlp(*a, "silu", gated=True), ops.mlp_backward, _GATED),
     OperationCheck(
-        "gated mlp, with a norm",
-        lambda *a: ops.gated_mlp(*a[:5], norm=a[5:]),
-        ops.gated_mlp_backward,
+        "mlp, gated, with a norm",
+        lambda *a: ops.mlp(*a[:5], norm=a[5:], gated=True),
+        ops.mlp_backward,
         _GATED | {"gain": (5,), "bias": (5,)},
     ),
     OperationCheck(

@@ -74,9 +74,8 @@ def block(
     x = x[:, :rows] + a  # (B, R, D)                                                         eq. 1
 
     n, norm2 = ops.layer_norm(x, *params.group(f"{p}.norm2"), config.eps)
-    widen = ops.gated_mlp if config.gated else ops.mlp
-    norm = later.mlp_norm(config, params, p)
-    m, mlp = widen(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise, *norm)
+    extras = later.mlp_extras(config, params, p)
+    m, mlp = ops.mlp(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise, **extras)
     m, scale2 = later.scale(config, params, f"{p}.scale2", m)
     m, dropout2 = ops.dropout(m, config.dropout, noise)
     m, path2 = ops.drop_path(m, rate, noise)
@@ -92,7 +91,7 @@ def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array
     dm = ops.drop_path_backward(dy, cache.path2)
     dm = ops.dropout_backward(dm, cache.dropout2)
     dm = later.scale_backward(dm, cache.scale2, f"{p}.scale2", grads)
-    dn, *dmlp = (ops.gated_mlp_backward if config.gated else ops.mlp_backward)(dm, cache.mlp)
+    dn, *dmlp = ops.mlp_backward(dm, cache.mlp)
     grads.add(f"{p}.mlp", *dmlp[:4])
     if config.mlp_norm:
         grads.add(f"{p}.mlp_norm", *dmlp[4:])

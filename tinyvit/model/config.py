@@ -126,7 +126,7 @@ class ViTConfig:
     pre_norm        a LayerNorm before the first block
     patch_bias, head_bias, qkv_bias    whether they have biases; 'qv' means that keys have none
     qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of what the heads found
-    gated           a gated MLP (see ops.gated_mlp); mlp_norm, a LayerNorm within the MLP, gated or not
+    gated           a gated MLP (see ops.gate); mlp_norm, a LayerNorm within the MLP, gated or not
     layer_scale     the first value of the gains of what each branch adds; 0 if there are none
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the

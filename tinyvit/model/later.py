@@ -5,6 +5,8 @@ See ViTConfig for the fields that say which. In the paper's ViT, every function 
 given.
 """
 
+from typing import Any
+
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model.config import ViTConfig
@@ -34,9 +36,8 @@ def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: P
 
 def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops.Extras]:
     """The argument `extras` of ops.attention in block number i, if there is anything to say."""
-    if not (
-        config.qk_norm or config.attention_norm or config.rotary or config.causal or config.position == "bias"
-    ):
+    has_scores = config.causal or config.position == "bias"
+    if not (config.qk_norm or config.attention_norm or config.rotary or has_scores):
         return {}
     part = f"blocks.{i}"
     q_norm, k_norm = (params.group(f"{part}.{x}_norm") if config.qk_norm else () for x in "qk")
@@ -49,16 +50,12 @@ def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops
 
 def add_extras(config: ViTConfig, gradients: ops.ExtraGrads, i: int, grads: Params) -> None:
     """Add the gradients of attention_extras to grads."""
-    for name, values in (
-        ("q_norm", gradients.q_norm),
-        ("k_norm", gradients.k_norm),
-        ("attention_norm", gradients.out_norm),
-    ):
+    norms = {"q_norm": gradients.q_norm, "k_norm": gradients.k_norm, "attention_norm": gradients.out_norm}
+    for name, values in norms.items():
         if values:
             grads.add(f"blocks.{i}.{name}", *values)
     if part := bias_part(config, i):
-        _, cache = ops.relative_bias(grads[part], config.grid, config.has_token)  # only places and shape
-        grads.add(part, ops.relative_bias_backward(gradients.dscores, cache))
+        grads.add(part, ops.relative_bias_backward(gradients.dscores, (config.grid, config.has_token)))
     if gradients.dangles is not None:
         add_frequencies(config, gradients.dangles, i, grads)
 
@@ -77,6 +74,7 @@ def scale_backward(dx: Array, cache: tuple | None, name: str, grads: Params) -> 
     return dx
 
 
-def mlp_norm(config: ViTConfig, params: Params, part: str) -> tuple:
-    """The last arguments of ops.mlp and ops.gated_mlp: the norm within a block's MLP, and its epsilon."""
-    return (params.group(f"{part}.mlp_norm"), config.eps) if config.mlp_norm else ()
+def mlp_extras(config: ViTConfig, params: Params, part: str) -> dict[str, Any]:
+    """The last arguments of ops.mlp in a block: its gate and its norm, if it has them."""
+    norm = {"norm": params.group(f"{part}.mlp_norm"), "eps": config.eps} if config.mlp_norm else {}
+    return norm | ({"gated": True} if config.gated else {})

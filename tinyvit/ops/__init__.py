@@ -25,7 +25,7 @@ from tinyvit.ops.embedding import (
     register_tokens_backward,
 )
 from tinyvit.ops.erf import erf
-from tinyvit.ops.gated_mlp import gated_mlp, gated_mlp_backward
+from tinyvit.ops.gate import gate, gate_backward
 from tinyvit.ops.gelu import GELU_FORMS, gelu, gelu_backward
 from tinyvit.ops.group_norm import group_norm, group_norm_backward
 from tinyvit.ops.layer_norm import layer_norm, layer_norm_backward
@@ -81,8 +81,8 @@ __all__ = [
     "dropout",
     "dropout_backward",
     "erf",
-    "gated_mlp",
-    "gated_mlp_backward",
+    "gate",
+    "gate_backward",
     "gelu",
     "gelu_backward",
     "group_norm",

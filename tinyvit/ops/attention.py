@@ -110,7 +110,8 @@ def attention(
     o, norm_cache = layer_norm(o, *extras.out_norm, extras.eps) if extras and extras.out_norm else (o, None)
     y, out_cache = linear(o, out_weight, out_bias)  # (B, Q, D)                              eq. 5
     caches = qkv_cache, softmax_cache, dropout_cache, out_cache
-    return y, (q, k, v, dropped, *caches, relative, *((prepared, norm_cache) if extras else ()))
+    more = (prepared, norm_cache, extras.scores is not None) if extras else ()
+    return y, (q, k, v, dropped, *caches, relative, *more)
 
 
 def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
@@ -119,7 +120,7 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     If there was a table of relative positions, its gradient comes last; if there were extras, ExtraGrads do.
     """
     q, k, v, dropped, qkv_cache, softmax_cache, dropout_cache, out_cache, relative, *more = cache
-    prepared, norm_cache = more or (None, None)
+    prepared, norm_cache, has_scores = more or (None, None, False)
     (B, H, N, K), Q = k.shape, q.shape[2]
     dO, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, Q, D)                 eq. 6
     dO, *dnorm = layer_norm_backward(dO, norm_cache) if norm_cache else (dO,)
@@ -138,9 +139,10 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
         dq[:, :, :Q] += dq_relative * (1 / math.sqrt(K))
     if prepared is not None:
         dq[...], dk[...], grads = _prepared_backward(dq, dk, prepared)
-        dscores = array_module(dy).zeros((H, N, N), dtype=dy.dtype)
-        dscores[:, :Q] = dS.sum(axis=0)
-        others.append(grads._replace(out_norm=tuple(dnorm), dscores=dscores))
+        if has_scores:
+            rest = array_module(dy).zeros((H, N - Q, N), dtype=dy.dtype)
+            grads = grads._replace(dscores=array_module(dy).concatenate([dS.sum(axis=0), rest], axis=1))
+        others.append(grads._replace(out_norm=tuple(dnorm)))
     dx, dqkv_weight, dqkv_bias = linear_backward(dqkv.reshape(B, N, 3 * H * K), qkv_cache)  # eq. 10
     return dx, dqkv_weight, dqkv_bias, dout_weight, dout_bias, *others
 

@@ -22,7 +22,7 @@ Other models have another gate g(x) in y = x g(x), with the slope g + x dg/dx:
     silu:       g = 1 / (1 + exp(-x))           dy/dx = g + x g (1 - g)
     relu:       g = 1 where x > 0, else 0       dy/dx = g
 
-The first is CLIP's cheap GELU. The second is the nonlinearity of SwiGLU: see ops.gated_mlp.
+The first is CLIP's cheap GELU. The second is the nonlinearity of SwiGLU: see ops.gate.
 """
 
 import math

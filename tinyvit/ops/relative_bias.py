@@ -22,14 +22,14 @@ from tinyvit.backend import Array, array_module
 def relative_bias(table: Array, grid: tuple[int, int], has_token: bool) -> tuple[Array, tuple]:
     """The scores (H, N, N) that a table ((2h-1)(2w-1) + 3, H) adds, or one without the 3; and the cache."""
     index = array_module(table).asarray(_index(grid, has_token))
-    return table[index].transpose(2, 0, 1), (index, table.shape)  #                          eq. 1
+    return table[index].transpose(2, 0, 1), (grid, has_token)  #                             eq. 1
 
 
 def relative_bias_backward(dscores: Array, cache: tuple) -> Array:
     """Gradient of relative_bias: dtable, from dscores (H, N, N)."""
-    index, (rows, heads) = cache
     xp = array_module(dscores)
-    sums = [xp.bincount(index.ravel(), dscores[h].ravel(), rows) for h in range(heads)]  #   eq. 2
+    index, rows = xp.asarray(_index(*cache)).ravel(), table_rows(*cache)
+    sums = [xp.bincount(index, dscore.ravel(), rows) for dscore in dscores]  #               eq. 2
     return xp.stack(sums, axis=1).astype(dscores.dtype)
 
 
