@@ -22,7 +22,6 @@ from tinyvit.backend import Device, array_module, select_device
 from tinyvit.data import ImageSet
 from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
-from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
 from tinyvit.errors import UserError, printable
@@ -65,14 +64,11 @@ class Model(core.Model, Looking):
     results are NumPy arrays with one row per image. Anything else raises a UserError.
     """
 
-    photo_fit: PhotoFit | None = None
     threads: int | None = None
-    texts: Path | None = field(default=None, kw_only=True, repr=False)  # see weights.resolve.Found
 
     _engine: tuple[Any, ReferenceEngine] | None = field(default=None, init=False)  # and what it was made for
-    _words: tuple[Any, Words, np.ndarray] | None = field(
-        default=None, init=False
-    )  # what for, and the classes
+    # the classes that were asked for in words, the side of texts, and the vectors of these classes
+    _words: tuple[Any, Words, np.ndarray] | None = field(default=None, init=False)
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
@@ -291,8 +287,7 @@ def load(
     check_settings(heads=heads, threads=threads)
     where = _device(device)
     found = load_any(str(source), report, heads, checkpoint)
-    parts = (found.config, found.params, found.classes, found.position_resize, found.photo_fit)
-    return Model(*parts, threads, original=found.original, texts=found.texts).to(where)
+    return Model(**vars(found), threads=threads).to(where)
 
 
 def preset(

@@ -117,6 +117,9 @@ def test_tokens_before_the_patches_do_not_turn():
         ({"pool": "attention", "pool_heads": 3}, "not divisible by 3 heads of its pool"),
         ({"predicts": "patches", "pool": "both"}, "predicts patches has pool 'token' or 'mean'"),
         ({"registers": 1, "position": "relative"}, "omit registers"),
+        ({"pool": "mean", "pool_all": True}, "pool_all is for pool 'attention', not 'mean'"),
+        ({"pool": "both", "final_norm": "pooled"}, "final_norm must be 'tokens'"),
+        ({"causal": True}, "its pool must be 'mean'"),
     ],
     ids=str,
 )

@@ -78,7 +78,7 @@ def test_a_model_is_loaded_by_its_name_and_then_without_a_network(tmp_path):
         assert "Model(2 layers, width 16" in load_by_name("someone/tiny", tmp_path, endpoint)
         assert not any(path.endswith("evil.bin") for path in server.asked)
         refused = load_by_name("nobody/nothing", tmp_path, endpoint)
-        assert "Hugging Face's hub does not give nobody/nothing" in refused
+        assert "Hugging Face's hub refused nobody/nothing" in refused
     finally:
         server.shutdown()
         server.server_close()

@@ -15,7 +15,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.words.read import read_words
+from tinyvit.words.read import read_words, tokenizer_of
 from tinyvit.words.text import TextConfig, embed_texts, embed_texts_backward, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer, split_words
 
@@ -102,6 +102,18 @@ def test_from_the_shell(go, tmp_path):
     assert (status, err) == (0, "")
     assert {row["class"] for row in json.loads(out)["classes"]} == {"a cat", "dog"}
     assert_one_line(go(predict, "--weights", FOLDER, tmp_path / "red.png"), "given in words", "--classes")
+
+
+@pytest.mark.parametrize(("stated", "padding"), [({"pad_token": "<pad>"}, 0), ({}, 1)])
+def test_texts_of_siglip_are_padded_with_the_token_that_its_files_name(tmp_path, stated, padding):
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
+    vocabulary = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "cat": 4}
+    whole = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
+    whole.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    whole.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(stated))
+    config = TextConfig(5, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
+    assert tokenizer_of(tmp_path, config)(["A cat"]).tolist() == [[3, 4, padding, padding]]
 
 
 @pytest.mark.parametrize("causal", [True, False])

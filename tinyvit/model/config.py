@@ -44,6 +44,7 @@ POSITIONS = ("1d", "2d", "sincos", "relative", "bias", "none")
 PLACES = ("stem", "blocks", "shared")
 PREDICTED = ("image", "patches", "embedding")
 POOLS = ("token", "mean", "both", "distilled", "attention")
+READS_TOKEN = ("token", "both", "distilled")
 # What later ViTs than the paper's have, and how it is in the paper's; see ViTConfig.
 PAPER: dict[str, Any] = {
     "class_token": None,
@@ -119,28 +120,28 @@ class ViTConfig:
     Later ViTs differ from the paper's in these, whose defaults are the paper's:
 
     class_token     whether there is one; None if only where pool reads it
-    registers       how many learned tokens stand between it and the patches, and are read by nobody
+    registers       how many learned tokens stand between it and the patches; no head reads them
     position_on     which tokens a table of positions has rows for: those of the patches and of the 'class'
                     (and distillation) token, of the 'patches' alone, or of 'all'
     rotary          how queries and keys turn with their place, a model.rotary.Rotary, or None
     pre_norm        a LayerNorm before the first block
     patch_bias, head_bias, qkv_bias    whether they have biases; 'qv' means that keys have none
-    qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of what the heads found
+    qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of all heads' outputs
     gated           a gated MLP (see ops.gate); mlp_norm, a LayerNorm within the MLP, gated or not
-    layer_scale     the first value of the gains of what each branch adds; 0 if there are none
+    layer_scale     the first value of LayerScale's gains; 0 if there are none
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
                     blocks; pool_all, whether it reads all tokens, or the patches alone
     causal          tokens attend to themselves and to those before them alone: for texts, see words.text
 
     and in gelu, which may be any of ops.GELU_FORMS, and pool: 'both' joins class token and mean, (2D,);
-    'distilled' has a second token, with a head of its own, and averages the two answers; 'attention' asks the
-    patches by ops.attention_pool, and adds an MLP.
+    'distilled' has a second token, with a head of its own, and averages the two answers; 'attention' pools
+    with ops.attention_pool, and adds an MLP.
 
     predicts is 'image', 'patches' or 'embedding'. With 'patches' the head reads the token of every patch, and
     classes is how many numbers it predicts for each (see objectives.patch_targets); pool then only decides
     whether a class token takes part, so that it can be trained further with labels. With 'embedding' the head
-    is no classifier: it maps the image into a space of so many dimensions that it shares with texts.
+    is no classifier: it maps the image into a space that it shares with texts, of `classes` dimensions.
     """
 
     image_size: tuple[int, int]  # what is read; one number is accepted too, if a type checker does not look
@@ -319,6 +320,12 @@ class ViTConfig:
             )
         if self.reads_token and not self.has_token:
             raise UserError(f"pool {self.pool!r} reads a class token: omit class_token, or choose 'mean'.")
+        if self.pool_all and self.pool != "attention":
+            raise UserError(f"pool_all is for pool 'attention', not {self.pool!r}: omit it.")
+        if self.pool == "both" and self.final_norm == "pooled":
+            raise UserError("pool 'both' is for tokens that are normalised: final_norm must be 'tokens'.")
+        if self.causal and self.pool != "mean":
+            raise UserError("in a causal model every token asks: its pool must be 'mean'.")
         if self.layer_scale < 0:
             raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
         if self.width % (self.pool_heads or 1):
@@ -408,7 +415,7 @@ class ViTConfig:
     @property
     def reads_token(self) -> bool:
         """Whether the class token is read: by the head, alone or with others."""
-        return self.pool in ("token", "both", "distilled")
+        return self.pool in READS_TOKEN
 
     @property
     def has_token(self) -> bool:

@@ -1,8 +1,8 @@
 """What the blocks of later ViTs have besides those of the paper, each one step that most models leave out.
 
 Attention without some of its biases, with norms within it, or with rotary positions; LayerScale; gated MLPs.
-See ViTConfig for the fields that say which. In the paper's ViT, every function here passes on what it was
-given.
+See ViTConfig for the fields that say which. In the paper's ViT, these functions change nothing and add
+nothing.
 """
 
 from typing import Any
@@ -27,11 +27,12 @@ def attention_weights(config: ViTConfig, params: Params, part: str) -> tuple[Arr
 
 
 def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: Params) -> None:
-    """Add the gradients of attention_weights to grads, without those of biases that there are not."""
-    D, (weight, bias, out, out_bias) = config.width, gradients
-    xp = array_module(weight)
-    biases = {"all": [bias], "qv": [xp.concatenate([bias[:D], bias[2 * D :]])], "none": []}
-    grads.add(f"{part}.attn", weight, *biases[config.qkv_bias], out, out_bias)
+    """Add the gradients of attention_weights to grads, without those of absent biases."""
+    if config.qkv_bias != "all":
+        D, bias = config.width, gradients.pop(1)
+        if config.qkv_bias == "qv":
+            gradients.insert(1, array_module(bias).concatenate([bias[:D], bias[2 * D :]]))
+    grads.add(f"{part}.attn", *gradients)
 
 
 def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops.Extras]:

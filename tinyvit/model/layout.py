@@ -185,7 +185,8 @@ def _extras(config: ViTConfig, ours: str) -> list[Row]:
     if config.mlp_norm:
         rows += _plain_norm(f"{ours}.mlp_norm", config.mlp_width)
     if config.rotary and config.rotary.learned:
-        rows.append(Row(f"{ours}.rotary", (2, config.heads, K // 2), first_frequencies))
+        draw = partial(first_frequencies, theta=config.rotary.theta)
+        rows.append(Row(f"{ours}.rotary", (2, config.heads, K // 2), draw))
     if config.layer_scale:
         small = partial(first.constant, value=config.layer_scale)
         rows += [_vector(f"{ours}.{name}", D, draw=small) for name in ("scale1", "scale2")]

@@ -1,7 +1,8 @@
 """A model: a configuration, parameters to match, and the names of the classes if they are known."""
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,15 +27,19 @@ class Model:
     """config, params, and classes: the class names in the order of the logits, empty if they are unknown.
 
     position_resize is how the library that the model comes from resizes position embeddings for images of
-    another size (see ops.resize), and original what they were before, if they have been resized. Raises
-    ValueError if the parts do not match. `tinyvit.Model` extends this class with everything there is to do
-    with a model: predict, features, attention, fit, save.
+    another size (see ops.resize), and original what they were before, if they have been resized. photo_fit is
+    how its source says that photos become images for it, a data.photo_fit.PhotoFit, or None; texts is the
+    folder with the side of texts, if it is a model for images and texts (see words.read). Raises ValueError
+    if the parts do not match. `tinyvit.Model` extends this class with everything there is to do with a model:
+    predict, features, attention, fit, save.
     """
 
     config: ViTConfig
     params: Params
     classes: tuple[str, ...] = ()
     position_resize: str = "corners"
+    photo_fit: Any = None
+    texts: Path | None = field(default=None, kw_only=True, repr=False)
     original: Positions | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:

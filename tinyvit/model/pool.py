@@ -44,7 +44,7 @@ def pool_backward(config: ViTConfig, dy: Array, cache: Any, grads: Params) -> Ar
     if config.pool == "distilled":
         dx[:, :2] = dy
     elif config.pool == "attention":
-        dx[:, shape[1] - cache[0][2].shape[2] :] = _ask_backward(dy, cache, grads)
+        dx[:, 0 if config.pool_all else config.prefix :] = _ask_backward(dy, cache, grads)
     else:
         D = shape[2]
         dx[:, config.prefix :] = ops.mean_pool_backward(dy[:, -D:], cache)

@@ -76,10 +76,10 @@ def add_frequencies(config: ViTConfig, dangles: Array, block: int, grads: Params
         grads.add(f"blocks.{block}.rotary", xp.einsum("pt,htf->phf", plane, dangles))  #     eq. 4
 
 
-def first_frequencies(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def first_frequencies(rng: np.random.Generator, shape: tuple[int, ...], theta: float) -> np.ndarray:
     """First values (2, H, K/2) of learned frequencies: directions at random, by head, lengths as in (2)."""
     _, H, half = shape
-    length = 100.0 ** (-2 * np.arange(half // 2) / half)  # twice: for two directions at a right angle
+    length = theta ** (-2 * np.arange(half // 2) / half)  # twice: for two directions at a right angle
     direction = rng.uniform(0, 2 * math.pi, (H, 1)) + np.repeat([0, math.pi / 2], half // 2)
     return np.stack([np.cos(direction), np.sin(direction)]) * np.tile(length, 2)
 

@@ -9,8 +9,8 @@ width K, with tokens x (N, D):
 
 Backward: as in ops.attention, but all images share one query, so that its gradient is a sum over them.
 
-    do = dy Wo^T       dA = do v^T       dv = A^T do       dS = softmax's       dq = sum of dS k / sqrt(K)
-    dk = dS^T q / sqrt(K)       dp = dq Wq^T                                                   (4)
+    do = dy Wo^T       dA = do v^T       dv = A^T do       dS = A * (dA - row sums of dA * A)
+    dq = sum over images of dS k / sqrt(K)        dk = dS^T q / sqrt(K)        dp = dq Wq^T    (4)
 """
 
 import math

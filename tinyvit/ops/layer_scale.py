@@ -1,7 +1,7 @@
 """LayerScale (Touvron et al. 2021, *Going deeper with Image Transformers*), forward and backward.
 
 Each feature of what a branch adds to the tokens has a gain of its own, small at first, so that a deep model
-begins as nearly nothing but its skip connections:
+starts close to the identity:
 
     y = g * x                                            (..., D)                          (1)
 

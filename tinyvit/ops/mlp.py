@@ -40,7 +40,8 @@ def mlp(
 
     x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); dropout, if any, acts after the GELU.
     norm is the gain and bias (M,) of a LayerNorm after that, if there is one, and eps its epsilon. If gated,
-    weight1 is (D, 2M) and bias1 (2M,), whose first halves belong to the gate. Returns y (..., D) and its cache.
+    weight1 is (D, 2M) and bias1 (2M,), and their first halves belong to the gate. Returns y (..., D) and the
+    cache.
     """
     h, cache1 = linear(x, weight1, bias1)  # (..., M)                                        eq. 1
     g, gelu_cache = (gate if gated else gelu)(h, gelu_form)  # (..., M)                      eq. 2

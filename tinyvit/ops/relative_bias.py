@@ -1,15 +1,16 @@
 """Relative positions in the plane, as BEiT has them (Bao et al. 2021), forward and backward.
 
-Each head learns a score for every offset (dy, dx) between query and key, which joins the score of the two:
+Each head learns a score t for every offset of a key from its query, in rows and columns. It is added to the
+score of the two:
 
-    S_qk = q . k / sqrt(K) + t(dy, dx)        dy = y_q - y_k,  dx = x_q - x_k              (1)
+    S_qk = q . k / sqrt(K) + t(row of q - row of k, column of q - column of k)             (1)
 
 For h rows and w columns of patches, there are (2h - 1)(2w - 1) offsets, in the table row by row; and three
 more rows if there is a class token: from it to a patch, from a patch to it, and to itself.
 
-Backward: each score adds its gradient to the entry it was read from, of all images and places alike.
+Backward: each score's gradient is added to the entry of the table that it was read from.
 
-    dt = sum of dS over all queries and keys with that offset                              (2)
+    dt = sum of dS over all images, and all queries and keys with that offset              (2)
 """
 
 from functools import lru_cache

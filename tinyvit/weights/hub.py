@@ -9,20 +9,20 @@ import re
 from pathlib import Path
 
 from tinyvit.errors import UserError
+from tinyvit.weights.known import FILE_ENDINGS
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")  # user/model, or user/model@revision
-_ENDINGS = (".npz", ".safetensors", ".onnx", ".pth", ".pt", ".bin")
-_FILES = ["*.json", "*.safetensors", "merges.txt", "vocab.txt"]
+_FILES = ["*.json", "*.safetensors", "merges.txt"]
 
 
 def is_hub_name(name: str) -> bool:
     """Whether this could be the name of a model there, with a revision after an @ if need be.
 
-    What could be a path here, as the folder before the slash exists or by its ending, is none.
+    What looks like a path here, as its first part is a folder or it ends like a file of weights, is not one.
     """
     path = Path(name)
-    is_path = os.path.exists(path) or os.path.isdir(path.parent) or path.suffix.lower() in _ENDINGS
-    return bool(_NAME.fullmatch(name)) and not is_path
+    is_file = os.path.exists(path) or path.suffix.lower() in (*FILE_ENDINGS, ".onnx")
+    return bool(_NAME.fullmatch(name)) and not (is_file or os.path.isdir(path.parent))
 
 
 def from_hub(name: str) -> Path:
@@ -47,8 +47,8 @@ def from_hub(name: str) -> Path:
         ) from error
     except HfHubHTTPError as error:
         raise UserError(
-            f"Hugging Face's hub does not give {name}: {_first_line(error)} Check its spelling; a model that "
-            "asks for consent needs a token in HF_TOKEN."
+            f"Hugging Face's hub refused {name}: {_first_line(error)} Check its spelling; a gated model needs "
+            "a token in HF_TOKEN."
         ) from error
     except (OSError, ValueError) as error:
         raise UserError(f"{name} cannot be downloaded: {_first_line(error)}") from error

@@ -7,7 +7,9 @@ from pathlib import Path
 from tinyvit.errors import UserError
 from tinyvit.files.cache import cache_folder
 from tinyvit.files.download import Report, download
+from tinyvit.weights.torch_files import TORCH_ENDINGS
 
+FILE_ENDINGS = (".npz", ".safetensors", *TORCH_ENDINGS)  # a name that ends so is that of a file
 _HOST = "https://storage.googleapis.com/vit_models/"
 _AUGREG = "{}-i21k-300ep-lr_0.001-aug_{}-wd_0.03-do_0.0-sd_0.0--imagenet2012-steps_20k-lr_0.03-res_{}"
 
@@ -52,7 +54,7 @@ def find_weights(name: str, report: Report | None = None) -> Path:
     known name, or if the download fails.
     """
     path = Path(name)
-    if os.path.exists(path) or path.suffix.lower() in (".npz", ".safetensors", ".pth", ".pt", ".bin"):
+    if os.path.exists(path) or path.suffix.lower() in FILE_ENDINGS:
         return path
     key = next((key for key in KNOWN if key.lower() == name.lower()), None)
     if key is None:

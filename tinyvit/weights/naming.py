@@ -6,6 +6,10 @@ from typing import Any
 
 from tinyvit.weights.pixels import PixelScale
 
+# The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
+BACKBONE = "patch_embed.backbone."
+STEMS = (f"{BACKBONE}stem.conv.weight", f"{BACKBONE}conv.weight")
+
 
 @dataclass(frozen=True)
 class Naming:

@@ -1,7 +1,7 @@
 """Models rewritten, without changing what they compute, in the fewer parts that other libraries have.
 
 LayerScale       (x W + b) * g  =  x (W * g) + b * g
-biases           that of keys changes nothing without rotary positions, and 0 is as good as none
+biases           missing ones become zeros
 positions        one table (N, D) at the stem; a class token's own row can be added to the token
 """
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model.later import attention_weights
 from tinyvit.model.positions import position_table
 
 
@@ -32,11 +33,11 @@ def with_all_biases(config: ViTConfig, params: Params) -> tuple[ViTConfig, Param
     """The same model with biases of queries, keys and values: zeros where it has none."""
     if config.qkv_bias == "all":
         return config, params
-    D, new = config.width, replace(config, qkv_bias="all")
-    biases = tuple(f"blocks.{i}.attn.qkv.bias" for i in range(config.layers))
-    result = params.carried_over(layout(new), without=biases)
-    for name in biases if config.qkv_bias == "qv" else ():
-        result[name][:D], result[name][2 * D :] = params[name][:D], params[name][D:]
+    new = replace(config, qkv_bias="all")
+    biases = {f"blocks.{i}.attn.qkv.bias": f"blocks.{i}" for i in range(config.layers)}
+    result = params.carried_over(layout(new), without=tuple(biases))
+    for name, part in biases.items():
+        _, result[name], _, _ = attention_weights(config, params, part)
     return new, result
 
 
@@ -71,4 +72,6 @@ def without_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, 
     result = params.carried_over(layout(new), without="position")
     rows, result["position"] = np.split(params["position"], [config.read_tokens])
     result["class_token"] += rows[0]
+    if config.pool == "distilled":
+        result["distillation_token"] += rows[1]
     return new, result

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz, read_npz
 from tinyvit.model import Params, ViTConfig
@@ -20,8 +22,7 @@ from tinyvit.weights.safetensors import (
 )
 from tinyvit.weights.shards import ENDING as INDEX
 from tinyvit.weights.shards import read_index, read_shards
-from tinyvit.weights.torch_files import ENDINGS as TORCH_ENDINGS
-from tinyvit.weights.torch_files import read_torch
+from tinyvit.weights.torch_files import TORCH_ENDINGS, read_torch
 from tinyvit.weights.torch_names import from_torch_names, naming_of, usual_name
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
@@ -45,8 +46,7 @@ def load_weights(
     adapted to pixels from -1 to 1. path may be the index of a model in several files. Raises UserError if a
     file is missing, damaged, or not a plain ViT, or itself states that it has other heads.
     """
-    ending = _ending(path)
-    arrays = _READERS[ending](path)
+    arrays, ending = read_arrays(path), _ending(path)
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
@@ -62,6 +62,11 @@ def load_weights(
     if scale is not None and not OWN_PIXELS.items() <= metadata.items():
         config, params = adapt_to_pixel_scale(config, params, scale, str(path))
     return config, params
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays in a file of any kind, by their names there. Raises UserError as load_weights does."""
+    return _READERS[_ending(path)](path)
 
 
 def is_by_tinyvit(path: Path) -> bool:

@@ -1,13 +1,12 @@
 """Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.distributed import in_turn
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -27,21 +26,10 @@ from tinyvit.weights.shards import weights_in
 from tinyvit.weights.torch_names import check_whole_patches
 
 
-@dataclass(eq=False)
-class Found(Model):
-    """A model, and how photos are resized for it if its source says so.
-
-    texts is the folder with the side of texts, if it is a model for images and texts.
-    """
-
-    photo_fit: PhotoFit | None = None
-    texts: Path | None = None
-
-
 @in_turn
 def load_any(
     source: str, report: Report | None = None, heads: int | None = None, checkpoint: str = "best"
-) -> Found:
+) -> Model:
     """The model in a run folder, checkpoint or file of weights, or under a known name, in main memory.
 
     Known names are downloaded once, with calls of report(done_bytes, total_bytes). heads is the number of
@@ -79,7 +67,7 @@ def why_no_classes(model: Model) -> str:
     """Why a model without a head for classes has none, to be said of its source."""
     if model.config.predicts_patches:
         return "learned without labels, to predict patches, and has no classes"
-    if getattr(model, "texts", None):
+    if model.texts:
         return "has no classes but those that it is given in words (zero_shot, or --classes)"
     return "has no head and therefore no classes"
 
@@ -97,19 +85,19 @@ def class_names(source: str, count: int) -> tuple[str, ...]:
     return names or ()
 
 
-def _load(source: str, report: Report | None, heads: int | None, which: str) -> Found:
+def _load(source: str, report: Report | None, heads: int | None, which: str) -> Model:
     path = Path(source)
     if not os.path.isdir(path):
         path = find_weights(source, report)
     if os.path.isdir(path) or is_checkpoint(path):
         found = RunFolder.open(path).load(which) if path.is_dir() else load_checkpoint(path)
         classes = found.classes or _names_in_run(path, found)
-        return Found(found.config, found.params, classes, found.position_resize, found.photo_fit)
+        return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
     texts = path.parent if has_words(path.parent) else None
     classes = class_names(source, config.classes) if config.predicts == "image" else ()
-    model = Found(config, params, classes, usual_position_resize(path), fit, texts)
+    model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
     if fit is None or config.has_resnet:
         return model
     check_whole_patches(fit.size, config.patch_size, source)

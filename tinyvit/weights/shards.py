@@ -14,6 +14,7 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.weights.safetensors import read_safetensors
+from tinyvit.weights.torch_files import TORCH_ENDINGS
 
 ENDING = ".safetensors.index.json"
 
@@ -68,7 +69,7 @@ def _bad(index: Path, why: str, remedy: str) -> UserError:
 
 _WHOLE = ("model.safetensors", f"model{ENDING}")
 _PART = re.compile(r"-\d+-of-\d+\.safetensors$")
-_PICKLED = (".bin", ".bin.index.json", ".pth", ".pt", ".ckpt")
+_PICKLED = (*TORCH_ENDINGS, ".bin.index.json", ".ckpt")
 
 
 def weights_in(folder: Path) -> Path | None:

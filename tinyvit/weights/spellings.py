@@ -5,7 +5,7 @@ Layers that stand side by side in tinyvit are joined, and others cut:
     q, k and v; gate and rest of a gated MLP            become one layer, in this order
     query, key and value of an attention pooling        become q, and kv
     learned frequencies of all blocks, (2, L, H, K/2)   become those of each block
-    vectors, and tables without an axis for images      get that axis, (1, D) and (1, N, D)
+    vectors, and tables without an axis for images      get that axis, (1, 1, D) and (1, N, D)
 
 A layer without a bias, as that of keys sometimes is, is joined without it: then queries and values have one.
 """
@@ -54,11 +54,12 @@ def in_one_spelling(arrays: Arrays) -> Arrays:
     arrays = _cut(arrays)
     for parts, whole in _JOINED.items():
         _join(arrays, parts, whole)
-    return {re.sub(r"\.mlp\.up_proj\.", ".mlp.fc1.", name): array for name, array in arrays.items()}
+    _join_biases(arrays)
+    return {name.replace(".mlp.up_proj.", ".mlp.fc1."): array for name, array in arrays.items()}
 
 
 def image_side(names: Iterable[str]) -> dict[str, str]:
-    """Old names and better ones: of a model for images and texts, only those of the image side."""
+    """Names and their one spelling; of a model for images and texts, only those of the image side."""
     names = list(names)
     for prefix, others in (("vision_model.", ("visual_projection.", "classifier.")), ("visual.", ())):
         if any(name.startswith(prefix) for name in names):
@@ -83,11 +84,13 @@ def _join(arrays: Arrays, parts: tuple[str, ...], whole: str) -> None:
             found = [arrays.pop(name) for name in names if name in arrays]
             if found:
                 arrays[f"{prefix}{whole}.{kind}"] = np.concatenate(found)
-    for first in [name for name in arrays if re.search(r"attn\.q_bias$", name)]:
+
+
+def _join_biases(arrays: Arrays) -> None:
+    """Join the biases of queries and values that timm's Eva and Beit have apart from their matrix."""
+    for first in [name for name in arrays if name.endswith("attn.q_bias")]:
         prefix = first.removesuffix("q_bias")
-        found = [
-            arrays.pop(f"{prefix}{part}") for part in ("q_bias", "v_bias") if f"{prefix}{part}" in arrays
-        ]
+        found = [arrays.pop(name) for name in (first, f"{prefix}v_bias") if name in arrays]
         arrays[f"{prefix}qkv.bias"] = np.concatenate(found)
 
 

@@ -1,4 +1,4 @@
-"""Reading files that PyTorch has pickled, .pth, .pt and .bin, with PyTorch itself and nothing but numbers."""
+"""Reading what PyTorch has pickled, .pth, .pt and .bin, safely: tensors only."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,8 @@ import numpy as np
 
 from tinyvit.errors import UserError
 
-ENDINGS = (".pth", ".pt", ".bin")
+TORCH_ENDINGS = (".pth", ".pt", ".bin")
+_KNOWN_TO_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 # Under which keys the parameters are found in files that hold more, such as an optimiser's state.
 _INNER = ("state_dict", "model", "model_state_dict", "teacher", "module")
 
@@ -47,4 +48,5 @@ def read_torch(path: Path) -> dict[str, np.ndarray]:
 def _as_array(tensor: Any) -> np.ndarray:
     """A tensor as NumPy has it: numbers that NumPy lacks, such as bfloat16, in float32."""
     tensor = tensor.detach()
-    return (tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor).numpy()
+    is_foreign = tensor.is_floating_point() and str(tensor.dtype) not in _KNOWN_TO_NUMPY
+    return (tensor.float() if is_foreign else tensor).numpy()

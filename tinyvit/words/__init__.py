@@ -1,1 +1,1 @@
-"""The side of texts of a model for images and texts (CLIP, SigLIP): from words to the space of the images."""
+"""The text side of CLIP and SigLIP: from words to the space that they share with images."""

@@ -1,6 +1,6 @@
 """Reading the text side of a folder of Hugging Face's CLIP or SigLIP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,13 @@ import numpy as np
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.model import Params
+from tinyvit.ops import softmax
 from tinyvit.weights.arrays import NamedArrays
 from tinyvit.weights.description import GELU, UNREADABLE
-from tinyvit.weights.safetensors import read_safetensors
-from tinyvit.weights.shards import read_shards, weights_in
+from tinyvit.weights.naming import CLIP
+from tinyvit.weights.read import read_arrays
+from tinyvit.weights.shards import weights_in
+from tinyvit.weights.torch_names import sources_of, to_ours
 from tinyvit.words.text import TextConfig, embed_texts, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer
 
@@ -28,10 +31,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "layer_norm_eps": 1e-6,
     },
 }  # fmt: skip
-_OF_BLOCK = {
-    "norm1": "layer_norm1", "attn.out": "self_attn.out_proj", "norm2": "layer_norm2", "mlp.fc1": "mlp.fc1",
-    "mlp.fc2": "mlp.fc2",
-}  # fmt: skip
+_TABLES = {"tokens": "token_embedding", "positions": "position_embedding"}
+_NAMES = replace(CLIP, norm="final_layer_norm")  # SigLIP's blocks have the same names
 
 
 @dataclass(eq=False)
@@ -56,17 +57,14 @@ class Words:
         return unit(e)
 
     def classes(self, names: list[str], templates: list[str]) -> np.ndarray:
-        """Unit vectors (n, E) of classes: the mean of what all templates make of a name."""
+        """Unit vectors (n, E) of classes: the mean over all templates, for each name."""
         each = [self.embed([template.format(name) for template in templates]) for name in names]
         return unit(np.stack([vectors.mean(axis=0) for vectors in each]))
 
     def probabilities(self, images: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Of each class for each image, (n, C): of CLIP's they sum to 1, of SigLIP's each stands alone."""
         scores = np.exp(self.scale) * unit(images) @ classes.T + self.bias
-        if not self.config.causal:
-            return 1 / (1 + np.exp(-scores))
-        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return scores / scores.sum(axis=1, keepdims=True)
+        return softmax(scores)[0] if self.config.causal else 1 / (1 + np.exp(-scores))
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -81,6 +79,9 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
         kind = stated["model_type"]
         text = _DEFAULTS[kind] | (stated.get("text_config_dict") or stated.get("text_config") or {})
         is_clip = kind == "clip"
+        projected: Any = text.get("projection_size", text["hidden_size"])
+        if is_clip:  # whose text_config often states another
+            projected = stated.get("projection_dim") or 512
         config = TextConfig(
             tokens=int(text["vocab_size"]),
             length=int(text["max_position_embeddings"]),
@@ -88,7 +89,7 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
             mlp_width=int(text["intermediate_size"]),
             heads=int(text["num_attention_heads"]),
             layers=int(text["num_hidden_layers"]),
-            dimensions=int(stated.get("projection_dim") or 512 if is_clip else _projected(text)),
+            dimensions=int(projected),
             gelu=GELU[text["hidden_act"]],
             eps=float(text["layer_norm_eps"]),
             causal=is_clip,
@@ -99,43 +100,33 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
         raise UserError(
             f"{folder} does not describe a model for images and texts ({error}): choose a CLIP or SigLIP."
         ) from error
-    path = Path(weights_in(folder) or folder / "model.safetensors")
-    arrays = read_safetensors(path) if path.suffix == ".safetensors" else read_shards(path)
+    path = weights_in(folder) or folder / "model.safetensors"
+    arrays = read_arrays(path)
     table = NamedArrays({name.removeprefix("model."): array for name, array in arrays.items()}, str(path))
     params = Params.zeros(text_layout(config), dtype)
     for name, shape in params.shapes.items():
-        params[name] = _taken(table, name, shape, is_clip)
-    scale = float(table.take("logit_scale", table.shape_of("logit_scale")).reshape(-1)[0])
-    bias = 0.0 if is_clip else float(table.take("logit_bias", table.shape_of("logit_bias")).reshape(-1)[0])
-    return Words(config, params, _tokenizer(folder, config), None if end == 2 else int(end), scale, bias)
+        parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config)]
+        params[name] = to_ours(name, np.concatenate(parts), shape)
+    scale, bias = (_number(table, name) for name in ("logit_scale", "logit_bias"))
+    return Words(config, params, tokenizer_of(folder, config), None if end == 2 else int(end), scale, bias)
 
 
-def _projected(text: dict[str, Any]) -> int:
-    return text.get("projection_size") or text["hidden_size"]
+def _sources(name: str, shape: tuple[int, ...], config: TextConfig) -> list[tuple[str, tuple]]:
+    """The names and shapes of the arrays that make up a parameter."""
+    if name in _TABLES:
+        return [(f"text_model.embeddings.{_TABLES[name]}.weight", shape)]
+    if name.startswith("projection."):
+        theirs = "text_projection" if config.causal else "text_model.head"
+        return [(name.replace("projection", theirs), shape[::-1])]
+    return [(f"text_model.{theirs}", s) for theirs, s in sources_of(name, shape, config.blocks, _NAMES)]
 
 
-def _taken(table: NamedArrays, name: str, shape: tuple[int, ...], is_clip: bool) -> np.ndarray:
-    """One parameter, from its array, or from the three of queries, keys and values."""
-    if name in ("tokens", "positions"):
-        theirs = {"tokens": "token_embedding", "positions": "position_embedding"}[name]
-        return table.take(f"text_model.embeddings.{theirs}.weight", shape)
-    *block, layer, part = name.split(".")
-    if layer == "projection":
-        theirs = "text_projection" if is_clip else "text_model.head"
-        array = table.take(f"{theirs}.{part}", shape[::-1])
-    elif not block:
-        array = table.take(f"text_model.final_layer_norm.{part}", shape)
-    elif layer == "qkv":
-        prefix = f"text_model.encoder.layers.{block[1]}.self_attn."
-        third = (shape[-1] // 3, *shape[:-1])
-        array = np.concatenate([table.take(f"{prefix}{x}_proj.{part}", third) for x in "qkv"])
-    else:
-        theirs = _OF_BLOCK[".".join((*block[2:], layer))]
-        array = table.take(f"text_model.encoder.layers.{block[1]}.{theirs}.{part}", shape[::-1])
-    return array.T
+def _number(table: NamedArrays, name: str) -> float:
+    """A single number; 0 if the model has none, as a CLIP has no bias."""
+    return float(table.take(name, table.shape_of(name)).reshape(-1)[0]) if name in table else 0.0
 
 
-def _tokenizer(folder: Path, config: TextConfig) -> Any:
+def tokenizer_of(folder: Path, config: TextConfig) -> Any:
     """A function from texts to the numbers of their tokens, (n, L)."""
     if config.causal:
         clip = Tokenizer.load(folder)
@@ -153,9 +144,22 @@ def _tokenizer(folder: Path, config: TextConfig) -> Any:
             f"{folder / 'tokenizer.json'} cannot be read ({error}): download it again."
         ) from error
     tokenizer.enable_truncation(config.length)
-    padding = tokenizer.token_to_id("<pad>") or tokenizer.token_to_id("</s>") or 1
+    padding = tokenizer.token_to_id(_padding_token(folder))
+    if padding is None:
+        raise UserError(
+            f"the tokenizer.json in {folder} lacks the token that texts are padded with: download it."
+        )
     tokenizer.enable_padding(length=config.length, pad_id=padding)
     return lambda texts: np.array([tokenizer.encode(text.lower()).ids for text in texts])
+
+
+def _padding_token(folder: Path) -> str:
+    """The token that texts are padded with: SigLIP's own, unless tokenizer_config.json names another."""
+    try:
+        stated = read_json(folder / "tokenizer_config.json")["pad_token"]
+        return str(stated["content"] if isinstance(stated, dict) else stated)
+    except UNREADABLE:
+        return "</s>"
 
 
 def _padded(ids: list[list[int]]) -> np.ndarray:

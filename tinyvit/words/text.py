@@ -2,9 +2,10 @@
 
     x = token table at the ids + positions                     (B, L, D)                   (1)
     x = blocks(x)                                              as of a ViT; causal in CLIP (2)
-    e = LayerNorm(x) at the end token, times a matrix          (B, E)                      (3)
+    e = LayerNorm(x) at one token, times a matrix              (B, E)                      (3)
 
-In CLIP the row that is read is that of the end token, which has seen all others; in SigLIP the last of all.
+In CLIP that token is the end token, which has seen all those before it. In SigLIP it is the last of all, and
+the matrix has a bias.
 
 Backward. Images and texts share no parameter; the gradient of (3) goes back to the rows that were read, and
 that of the token table is summed over all places at which a token stood.
@@ -21,6 +22,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model import distributions as first
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.layout import Row, layout
+from tinyvit.model.params import add_with_bias, with_bias
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,13 @@ def embed_texts(config: TextConfig, params: Params, ids: Array, read: Array) -> 
     """
     xp = array_module(params.flat)
     x = params["tokens"][ids] + params["positions"][: ids.shape[1]]  # (B, L, D)             eq. 1
-    caches = []
+    blocks, caches = config.blocks, []
     for i in range(config.layers):
-        x, cache = block(config.blocks, params, i, x)  #                                     eq. 2
+        x, cache = block(blocks, params, i, x)  #                                     eq. 2
         caches.append(cache)
     at = (xp.arange(len(ids)), read)
     x, norm = ops.layer_norm(x[at], *params.group("norm"), config.eps)  # (B, D)
-    weight, *bias = params.group("projection")
-    e, projection = ops.linear(x, weight, bias[0] if bias else xp.zeros(weight.shape[1], weight.dtype))
+    e, projection = ops.linear(x, *with_bias(params, "projection"))
     return e, TextCache(config, ids, at, caches, norm, projection)  #                        eq. 3
 
 
@@ -108,7 +109,7 @@ def embed_texts_backward(de: Array, cache: TextCache, grads: Params) -> None:
     """Add every parameter's gradient to grads, given de (B, E) and the cache of embed_texts."""
     xp, config = array_module(de), cache.config
     dread, *dprojection = ops.linear_backward(de, cache.projection)
-    grads.add("projection", *dprojection[: len(grads.group("projection"))])
+    add_with_bias(grads, "projection", *dprojection)
     dread, *dnorm = ops.layer_norm_backward(dread, cache.norm)
     grads.add("norm", *dnorm)
     dx = xp.zeros((*cache.ids.shape, config.width), dtype=de.dtype)

@@ -44,7 +44,7 @@ class Tokenizer:
             ) from error
 
     def encode(self, text: str, length: int) -> list[int]:
-        """The numbers of a text's tokens, with those of start and end around them, cut to so many."""
+        """The numbers of a text's tokens, with those of start and end around them, truncated to `length`."""
         tokens = [token for word in split_words(text) for token in self._tokens_of(word)]
         try:
             numbers = [self.numbers[token] for token in tokens]
