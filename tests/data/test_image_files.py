@@ -99,3 +99,21 @@ def test_an_unreadable_folder_does_not_hide_other_files(tmp_path, lock):
     touch(tmp_path, "a.png", "locked/b.png")
     lock(tmp_path / "locked")
     assert files_below(tmp_path).images == [tmp_path / "a.png"]
+
+
+def test_formats_that_another_package_adds_are_known_from_the_first_file_on(monkeypatch, tmp_path):
+    def register():
+        Image.register_open("NEW", Image.OPEN["PNG"][0], lambda prefix: False)
+        Image.register_extension("NEW", ".new")
+
+    monkeypatch.setattr(Image, "OPEN", dict(Image.OPEN))
+    monkeypatch.setattr(Image, "EXTENSION", dict(Image.EXTENSION))
+    monkeypatch.setattr(Image, "ID", list(Image.ID))
+    monkeypatch.setitem(sys.modules, "pillow_heif", SimpleNamespace(register_heif_opener=register))
+    try:
+        for cached in (image_files.readable_formats, image_files._extensions):
+            cached.cache_clear()
+        assert image_files.is_image_name(tmp_path / "photo.new")
+    finally:
+        for cached in (image_files.readable_formats, image_files._extensions):
+            cached.cache_clear()

@@ -98,5 +98,7 @@ def readable_formats() -> tuple[str, ...]:
 
 @cache
 def _extensions() -> frozenset[str]:
-    formats = Image.registered_extensions().items()
-    return frozenset(name for name, kind in formats if kind in readable_formats()) | _PHONES
+    readable = readable_formats()  # first, since it may register more extensions
+    return (
+        frozenset(name for name, kind in Image.registered_extensions().items() if kind in readable) | _PHONES
+    )

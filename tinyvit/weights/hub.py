@@ -47,8 +47,8 @@ def from_hub(name: str) -> Path:
         ) from error
     except HfHubHTTPError as error:
         raise UserError(
-            f"Hugging Face's hub refused {name}: {_first_line(error)} Check its spelling; a gated model needs "
-            "a token in HF_TOKEN."
+            f"Hugging Face's hub refused {name}: {_first_line(error)} Check its spelling. A gated model "
+            "needs a token in HF_TOKEN."
         ) from error
     except (OSError, ValueError) as error:
         raise UserError(f"{name} cannot be downloaded: {_first_line(error)}") from error

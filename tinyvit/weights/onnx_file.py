@@ -112,11 +112,11 @@ def stem(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
 
 def other_tokens(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
     """Rows of zeros are put before the patches, to which the class token and others are then added."""
-    found = [params[name] for name in ("class_token", "distillation_token", "registers") if name in params]
-    table = np.zeros((config.tokens, config.width), "float32")
-    table[: config.prefix] = np.concatenate([tokens.reshape(-1, config.width) for tokens in found])
+    names = [name for name in ("class_token", "distillation_token", "registers") if name in params]
+    rows = [g.constant(name, params[name].reshape(1, -1, config.width)) for name in names]
+    tokens = g.node("Pad", g.node("Concat", *rows, axis=1), [0, 0, 0, 0, config.patches, 0])  # (1, N, D)
     x = g.node("Pad", x, [0, config.prefix, 0, 0, 0, 0])  # before and after (B, T, D)
-    return g.node("Add", x, g.constant("other_tokens", table))
+    return g.node("Add", x, tokens)
 
 
 def add_positions(config: ViTConfig, params: Params, g: Graph, x: str, i: int | None = None) -> str:
