@@ -1,9 +1,12 @@
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
+from tinyvit.data import image_files
 from tinyvit.data.image_files import files_below, images_below, is_image, is_image_name
 
 
