@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tinyvit.checking.models import MODEL_CHECKS
+from tinyvit.checking.operations import OPERATION_CHECKS
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -38,6 +41,13 @@ def test_every_block_and_command_runs_in_order_and_gives_what_it_says(clone):
         each["run"] for each in done if "status" in each
     }
     assert (clone / "runs" / "shapes-1" / "samples" / "star.png").is_file()
+
+
+def test_as_many_gradients_are_checked_as_it_says():
+    said = f"{len(OPERATION_CHECKS)} operations and {len(MODEL_CHECKS)} whole models"
+    assert said in README.read_text("utf-8")
+    measured = f"{len(OPERATION_CHECKS)} operations, {len(MODEL_CHECKS)} models"
+    assert measured in (README.parent / "MEASUREMENTS.md").read_text("utf-8")
 
 
 def test_no_room_imports_one_below_it_in_the_table():

@@ -15,6 +15,7 @@ from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.gelu import FORMS, gelu_and_slope, gelu_backward_in_place, twice_gelu
+from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -367,19 +368,27 @@ def test_an_mlp_of_width_1_has_the_gradients_of_the_reference(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "changes, own",
+    "changes, training, inference",
     [
-        ({}, True),
-        ({"drop_path": 0.5}, True),
-        ({"position": "none"}, True),
-        ({"dropout": 0.1}, False),
-        ({"attention_dropout": 0.1}, False),
-        ({"position_at": "blocks"}, False),
-        ({"position": "relative"}, False),
+        ({}, (), ()),
+        ({"drop_path": 0.5}, (), ()),
+        ({"position": "none"}, (), ()),
+        ({"layer_scale": 0.1, "registers": 2, "pre_norm": True, "gelu": "quick"}, (), ()),
+        ({"dropout": 0.1}, {"dropout"}, {"dropout"}),
+        ({"attention_dropout": 0.1}, {"attention_dropout"}, {"attention_dropout"}),
+        ({"position_at": "blocks"}, {"position_at"}, {"position_at"}),
+        ({"position": "relative"}, {"position_at"}, {"position_at"}),
+        ({"qkv_bias": "qv"}, {"qkv_bias"}, ()),
+        ({"gated": True, "gelu": "silu"}, {"gated", "gelu"}, ()),
+        ({"gated": True}, {"gated"}, {"gated"}),
+        ({"gelu": "silu"}, {"gelu"}, {"gelu"}),
+        ({"qk_norm": True}, {"qk_norm"}, {"qk_norm"}),
     ],
 )
-def test_which_models_have_blocks_that_the_engine_computes_in_its_own_way(changes, own):
-    assert Blocks.can_compute(tiny_config(**changes)) is own
+def test_what_the_blocks_of_the_engine_cannot_compute(changes, training, inference):
+    config = tiny_config(**changes)
+    assert Blocks.unknown(config) == set(training)
+    assert InferenceBlocks.unknown(config) == set(inference)
 
 
 def test_few_tokens_are_computed_without_folding(monkeypatch):

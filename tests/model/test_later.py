@@ -11,7 +11,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit.checking.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
 from tinyvit.model import ViTConfig, forward
-from tinyvit.model.config import PAPER
+from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.rotary import DINOV3, Rotary, turn_of
 from tinyvit.ops import Turn, rotary
 
@@ -30,7 +30,7 @@ def some_images(config, count=5):
 
 def test_the_checked_models_have_every_later_part_between_them():
     parts = set().union(*(config.later_parts for config in LATER.values()))
-    assert {"gelu", "pool", "position", *PAPER} - parts == {"pool_mlp_width", "causal"}
+    assert {"gelu", "pool", "position", *LATER_PARTS} - parts == {"pool_mlp_width", "causal"}
 
 
 @every_later

@@ -35,6 +35,12 @@ def runtime():
     return pytest.importorskip("onnxruntime", reason=f"onnxruntime is not installed; {HOW}")
 
 
+def test_a_causal_model_is_refused(tmp_path):
+    config = tiny_config(causal=True, pool="mean")
+    params = random_params(config, np.random.default_rng(0))
+    assert "causal" in complaint(lambda: save_onnx(tmp_path / "model.onnx", config, params, []))
+
+
 def assert_computes_the_same(runtime, config, params, path, rng, pixels=(0, 256)):
     """For one image and for several, onnxruntime gives the logits and probabilities of the model."""
     save_onnx(path, config, params, [str(c) for c in range(config.classes)])

@@ -32,8 +32,8 @@ class BatchPlan:
     how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
     what is then done to it, one after another (see data.augmentation). mixing and erasing are those of each
     image, or None. first is the index of the plan's first image in the whole batch: 0, unless the plan is
-    part of another one. If images are mixed, after is the plan of the one image that comes after the last: in
-    the whole batch, its first.
+    part of another one. Mixing joins each image with the one after it, and the last with the first of the
+    whole batch; in a part of a batch, after is the plan of the one image that follows the part.
     """
 
     seed: int

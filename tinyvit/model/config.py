@@ -46,7 +46,7 @@ PREDICTED = ("image", "patches", "embedding")
 POOLS = ("token", "mean", "both", "distilled", "attention")
 READS_TOKEN = ("token", "both", "distilled")
 # What later ViTs than the paper's have, and how it is in the paper's; see ViTConfig.
-PAPER: dict[str, Any] = {
+LATER_PARTS: dict[str, Any] = {
     "class_token": None,
     "registers": 0,
     "position_on": "class",
@@ -303,7 +303,7 @@ class ViTConfig:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise UserError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(choices)}.")
-        for name, paper in PAPER.items():
+        for name, paper in LATER_PARTS.items():
             value = getattr(self, name)
             if isinstance(paper, bool) and not isinstance(value, bool):
                 raise UserError(f"{name} is {value!r}, expected True or False.")
@@ -403,7 +403,9 @@ class ViTConfig:
     @property
     def later_parts(self) -> dict[str, Any]:
         """The fields in which it is not the paper's ViT but a later one, and what they are."""
-        parts = {name: getattr(self, name) for name, paper in PAPER.items() if getattr(self, name) != paper}
+        parts = {
+            name: getattr(self, name) for name, paper in LATER_PARTS.items() if getattr(self, name) != paper
+        }
         if self.has_token == self.reads_token:
             parts.pop("class_token", None)
         if self.position == "bias":
@@ -466,4 +468,6 @@ class ViTConfig:
         Those of later ViTs are left out where they are the paper's.
         """
         later = self.later_parts
-        return {name: value for name, value in asdict(self).items() if name not in PAPER or name in later}
+        return {
+            name: value for name, value in asdict(self).items() if name not in LATER_PARTS or name in later
+        }

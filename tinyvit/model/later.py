@@ -3,6 +3,11 @@
 Attention without some of its biases, with norms within it, or with rotary positions; LayerScale; gated MLPs.
 See ViTConfig for the fields that say which. In the paper's ViT, these functions change nothing and add
 nothing.
+
+A new part of a block needs, in this order: an operation in ops and its check in checking.operations; a
+field of ViTConfig, with its value in the paper in LATER_PARTS; its rows in model.layout; its step here; a
+model that has it in checking.models; and its nodes in weights.onnx_file, which otherwise must refuse it.
+The CPU and CUDA engines leave models with parts that they do not know to the functions of tinyvit.model.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 Each row names a parameter and gives its shape, how its initial values are drawn, whether weight decay acts on
 it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and which arrays
 of an official .npz file it is made of. Initialisation, weight decay, cost, checkpoints and the official
-layout all follow from these rows. To add a part to the model, add its rows.
+layout all follow from these rows. See model.later for what a new part of the model needs besides.
 
 Matrices are stored input-by-output, and kernels of convolutions as (k, k, I, O). The letters are those of
 tinyvit.ops.
@@ -170,11 +170,11 @@ def _block(config: ViTConfig, i: int) -> list[Row]:
         *_norm(f"{ours}.norm2", D, f"{theirs}/LayerNorm_2"),
         *_mlp_layer(f"{ours}.mlp.fc1", (D, 2 * M if config.gated else M), f"{mlp}/Dense_0"),
         *_mlp_layer(f"{ours}.mlp.fc2", (M, D), f"{mlp}/Dense_1"),
-        *_extras(config, ours),
+        *_later_parts(config, ours),
     ]
 
 
-def _extras(config: ViTConfig, ours: str) -> list[Row]:
+def _later_parts(config: ViTConfig, ours: str) -> list[Row]:
     """What a block of a later ViT has besides."""
     D, K = config.width, config.head_width
     rows = []

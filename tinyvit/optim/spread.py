@@ -21,8 +21,10 @@ def one_after_another(work: Work, pieces: Iterable) -> list:
 
 
 def chunks(flat: Array, decayed: int = 0) -> list[slice]:
-    """A flat buffer in pieces; on a CPU, short enough to stay in the cache. None has both weights that decay,
-    which are the first so many, and others.
+    """A flat buffer in pieces; on a CPU, short enough to stay in the cache.
+
+    The first `decayed` numbers are those that decay. A piece is cut where they end, so that each lies wholly
+    among them or wholly outside.
 
     Ten operations on a long buffer take ten trips to memory; on a short piece they take one. A GPU does not
     benefit from this, so there are at most two pieces.

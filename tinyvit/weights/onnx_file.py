@@ -47,6 +47,8 @@ def save_onnx(
     centre is cut out. Raises UserError if the model is too large for the format, if the file
     cannot be written, or if the package onnx is not installed.
     """
+    if config.causal:
+        raise UserError("the graph has no causal attention: choose another format than .onnx.")
     if 4 * params.count > LARGEST:
         raise UserError(
             f"the model has {params.count:,} parameters, and an .onnx file holds {LARGEST // 4:,} at most: "

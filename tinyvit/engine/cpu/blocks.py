@@ -22,9 +22,9 @@ from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
 from tinyvit.ops.linear import column_sums
 
-# Parts of later ViTs that are outside the blocks, or that folding turns into a plain block.
-_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias", "layer_scale"}
-_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
+# Parts of later ViTs that are outside the blocks, and one that folding moves into the matrices.
+_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias"}
+_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias", "layer_scale"}
 
 
 class BlockCache(NamedTuple):
@@ -54,17 +54,13 @@ class Blocks:
         self.config, self.folded, self.finished = config, folded, finished
 
     @staticmethod
-    def can_compute(config: ViTConfig) -> bool:
-        """Whether these are the blocks of a model: not if they have positions of their own, or dropout."""
-        if not config.has_transformer or config.position_at not in (None, "stem"):
-            return False
-        unknown = config.later_parts.keys() - {"gelu", "qkv_bias", *_KNOWN_PARTS} or config.gelu not in FORMS
-        return not (config.dropout or config.attention_dropout or unknown)
-
-    @classmethod
-    def can_train(cls, config: ViTConfig) -> bool:
-        """Whether these are the blocks of a model, and its gradients have a place for those of all biases."""
-        return cls.can_compute(config) and config.qkv_bias == "all"
+    def unknown(config: ViTConfig) -> set[str]:
+        """The fields of config that ask for something these blocks cannot compute."""
+        if not config.has_transformer:
+            return {"resnet"}
+        asked = config.later_parts.keys() - _KNOWN_PARTS - ({"gelu"} if config.gelu in FORMS else set())
+        asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
+        return asked | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
 
     def forward(self, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, list[BlockCache]]:
         """Tokens (B, N, D) to those that leave the last block (B, R, D), and the caches. x is overwritten."""

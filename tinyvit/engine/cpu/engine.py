@@ -73,10 +73,10 @@ class CpuEngine(ReferenceEngine):
         least_rows = _LEAST_ROWS if config.has_resnet else _LEAST_ROWS_TO_INFER  # a ResNet's rows are long
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-        if training and config.later_parts and not Blocks.can_train(config):
-            self.note = (
-                f"training is slower than usual: {', '.join(config.later_parts)} are computed plainly."
-            )
+        unknown = Blocks.unknown(config)
+        if training and (slow := [name for name in config.later_parts if name in unknown]):
+            parts = ", ".join(slow)
+            self.note = f"training is slower than usual: the CPU engine has no fast path for {parts}."
         self._threads = Threads(self.threads)
         small = self.workers * params.flat.nbytes < self.least_bytes_to_spread
         self._spread = on_this_thread if small else self._threads.do
@@ -170,7 +170,7 @@ class CpuEngine(ReferenceEngine):
 
         There is none if it would not pay, or if Blocks cannot compute the model.
         """
-        if images * self.config.tokens < self.least_tokens_to_fold or not Blocks.can_train(self.config):
+        if images * self.config.tokens < self.least_tokens_to_fold or Blocks.unknown(self.config):
             return {}
         folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
         return {"blocks": Blocks(self.config, folded, finished_blocks)}
@@ -199,7 +199,7 @@ class CpuEngine(ReferenceEngine):
     def _own_blocks_to_infer(self, images: int) -> dict[str, InferenceBlocks]:
         """The argument `blocks` of the model's functions to infer from so many images, if there is one."""
         config, params = self.config, self.params
-        if not InferenceBlocks.can_compute(config):
+        if InferenceBlocks.unknown(config):
             return {}
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block

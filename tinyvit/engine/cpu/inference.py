@@ -5,14 +5,13 @@ That takes a copy of all matrices, and repays the passes over them only if there
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from tinyvit.engine.cpu.attention import attend, turn_in_place
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import FORMS, silu_gated, twice_gelu
+from tinyvit.engine.cpu.gelu import silu_gated, twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -22,7 +21,9 @@ from tinyvit.ops.layer_norm import row_means
 
 
 class InferenceBlocks:
-    """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own.
+    """All blocks of a model, for model.infer. It has no state of its own.
+
+    It knows what Blocks knows, and gated MLPs and rotary positions.
 
     folded are the parameters of each block from fold_to_infer, or None to take those of params.
     """
@@ -31,12 +32,14 @@ class InferenceBlocks:
         self.config, self.params, self.folded = config, params, folded
 
     @staticmethod
-    def can_compute(config: ViTConfig) -> bool:
-        """Whether these are the blocks of a model."""
-        fits_plain = Blocks.can_compute(replace(config, rotary=None, gated=False, gelu="tanh"))
-        knows_form = config.gelu in (("silu",) if config.gated else FORMS)
-        learned = config.rotary is not None and config.rotary.learned
-        return fits_plain and knows_form and not learned
+    def unknown(config: ViTConfig) -> set[str]:
+        """The fields of config that ask for something these blocks cannot compute."""
+        known = {"qkv_bias"}
+        if config.gated and config.gelu == "silu":
+            known |= {"gated", "gelu"}
+        if config.rotary and not config.rotary.learned:
+            known.add("rotary")
+        return Blocks.unknown(config) - known
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
