@@ -71,7 +71,7 @@ def tiny_config(**changes):
 
 
 def small_models(**choices):
-    """Random small models, dropout and stochastic depth on or off; choices are of further fields.
+    """Random small models, dropout and stochastic depth on or off; choices are of other or further fields.
 
     The LayerNorm of two or three nearly equal numbers blows rounding up: hence a width of four or more.
     """
@@ -81,21 +81,20 @@ def small_models(**choices):
         width = heads * head_width * (4 if numbers.get("position") == "sincos" else 1)  # which 4 divides
         return tiny_config(heads=heads, width=width, **numbers)
 
-    return st.builds(
-        build,
-        heads=st.integers(1, 3),
-        head_width=st.integers(4, 6),
-        mlp_width=st.integers(1, 20),
-        layers=st.integers(1, 3),
-        image_size=st.sampled_from([4, 8, (8, 4), (4, 12)]),
-        pool=st.sampled_from(["token", "mean"]),
-        pre_logits=st.sampled_from([0, 7]),
-        gelu=st.sampled_from(["tanh", "exact"]),
-        dropout=rates,
-        attention_dropout=rates,
-        drop_path=rates,
-        **choices,
-    )
+    usual = {
+        "heads": st.integers(1, 3),
+        "head_width": st.integers(4, 6),
+        "mlp_width": st.integers(1, 20),
+        "layers": st.integers(1, 3),
+        "image_size": st.sampled_from([4, 8, (8, 4), (4, 12)]),
+        "pool": st.sampled_from(["token", "mean"]),
+        "pre_logits": st.sampled_from([0, 7]),
+        "gelu": st.sampled_from(["tanh", "exact"]),
+        "dropout": rates,
+        "attention_dropout": rates,
+        "drop_path": rates,
+    }
+    return st.builds(build, **usual | choices)
 
 
 def random_batch(config, count, rng, dtype="float64"):

@@ -24,7 +24,7 @@ from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.attention import attend, attend_backward
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import fold, unfold_gradients
-from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward
 from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -80,7 +80,7 @@ def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
 
     Raises UserError for a model that the engine computes without them.
     """
-    if not Blocks.can_compute(config):
+    if Blocks.unknown(config):
         raise UserError(
             "the CPU engine computes this model with the plain operations: expected one with Transformer "
             "blocks, such as Ti/4."
@@ -120,8 +120,7 @@ def _gelu(arrays: Arrays) -> Trick:
     def engine(h: Array, dg: Array) -> Results:
         g, slope = gelu_and_slope(h, form)
         sums = np.zeros(dg.shape[1], dtype=dg.dtype)
-        gelu_backward_in_place(dg, slope, sums)
-        return g, dg, sums
+        return g, gelu_backward(dg, slope, sums), sums
 
     shape = arrays.rows, arrays.config.mlp_width
     return Trick("GELU, its slope kept", (arrays.normal(*shape), arrays.normal(*shape)), plain, engine)
@@ -207,8 +206,8 @@ def _last_attention(arrays: Arrays) -> Trick:
         o, kept = last_attention(n, scaled_weight, scaled_bias, H)
         y, out_cache = ops.linear(o[:, None], out_weight, out_bias)
         do, _, _ = ops.linear_backward(dy, out_cache)
-        dweight, dbias = np.zeros_like(scaled_weight), np.zeros_like(scaled_bias)
-        return y, last_attention_backward(do[:, 0], n, kept, scaled_weight, dweight, dbias), dweight
+        dweight, dq_bias = np.zeros_like(scaled_weight), np.zeros(D, dtype=np.float32)
+        return y, last_attention_backward(do[:, 0], n, kept, scaled_weight, dweight, dq_bias), dweight
 
     def as_plain(y: Array, dn: Array, dweight: Array) -> Results:
         dweight[:, :D] *= scale
@@ -258,7 +257,7 @@ def _bias(arrays: Arrays) -> Trick:
 def _block(arrays: Arrays) -> Trick:
     config, params = arrays.config, arrays.params
     shape = arrays.images, config.tokens, config.width
-    blocks = Blocks(config, [fold(config, params, 0)])
+    blocks = Blocks(config, params, [fold(config, params, 0)])
     plain_grads, engine_grads = params.zeros_like(), params.zeros_like()
 
     def plain(x: Array, dy: Array) -> Results:

@@ -23,8 +23,9 @@ from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.model import Params, initialise, layout, preset
+from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads
-from tinyvit.ops import Noise
+from tinyvit.ops import GELU_FORMS, Noise
 from tinyvit.optim import make_optimizer
 
 
@@ -33,7 +34,18 @@ def configs():
     places = {"position_at": st.sampled_from(["blocks", "shared"])}
     others = small_models(position=st.sampled_from(["1d", "relative"]), **places)
     own = small_models(position=st.sampled_from(["1d", "none"]))
-    return st.one_of(own.map(lambda config: replace(config, dropout=0.0, attention_dropout=0.0)), others)
+    later = small_models(
+        head_width=st.sampled_from([4, 8]),
+        gelu=st.sampled_from(GELU_FORMS),
+        gated=st.booleans(),
+        rotary=st.sampled_from([None, DINOV3, Rotary()]),
+        qkv_bias=st.sampled_from(["all", "qv", "none"]),
+        layer_scale=st.sampled_from([0.0, 0.1]),
+        registers=st.integers(0, 2),
+        pre_norm=st.booleans(),
+    )
+    own = st.one_of(own, later).map(lambda config: replace(config, dropout=0.0, attention_dropout=0.0))
+    return st.one_of(own, others)
 
 
 def draw(config, seed, count, dtype):

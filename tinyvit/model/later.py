@@ -33,11 +33,16 @@ def attention_weights(config: ViTConfig, params: Params, part: str) -> tuple[Arr
 
 def add_attention(config: ViTConfig, gradients: list[Array], part: str, grads: Params) -> None:
     """Add the gradients of attention_weights to grads, without those of absent biases."""
-    if config.qkv_bias != "all":
-        D, bias = config.width, gradients.pop(1)
-        if config.qkv_bias == "qv":
-            gradients.insert(1, array_module(bias).concatenate([bias[:D], bias[2 * D :]]))
-    grads.add(f"{part}.attn", *gradients)
+    dweight, dbias, *of_outputs = gradients
+    grads.add(f"{part}.attn", dweight, *own_biases(config, dbias), *of_outputs)
+
+
+def own_biases(config: ViTConfig, dbias: Array) -> list[Array]:
+    """Of the gradient (3D,) of the biases of queries, keys and values, that of those that a block has."""
+    if config.qkv_bias == "qv":
+        D = config.width
+        return [array_module(dbias).concatenate([dbias[:D], dbias[2 * D :]])]
+    return [dbias] if config.qkv_bias == "all" else []
 
 
 def attention_extras(config: ViTConfig, params: Params, i: int) -> dict[str, ops.Extras]:

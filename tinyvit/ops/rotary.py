@@ -33,6 +33,11 @@ class Turn(NamedTuple):
     pairs: bool
 
     @property
+    def back(self) -> "Turn":
+        """By the opposite angles."""
+        return self._replace(sin=-self.sin)
+
+    @property
     def tokens(self) -> int:
         """T: how many tokens are turned."""
         return self.cos.shape[-2]
@@ -56,8 +61,7 @@ def rotary(x: Array, turn: Turn) -> tuple[Array, tuple]:
 def rotary_backward(dy: Array, cache: tuple) -> tuple[Array, Array]:
     """Gradients of rotary: dx, and of the angles, dangles (H, T, K/2)."""
     y, turn = cache
-    back = Turn(turn.cos, -turn.sin, turn.pairs)
     y1, y2 = turn.points(y[:, :, -turn.tokens :])
     dy1, dy2 = turn.points(dy[:, :, -turn.tokens :])
     dangles = (dy2 * y1 - dy1 * y2).sum(axis=0)  #                                           eq. 3
-    return rotary(dy, back)[0], dangles  #                                                   eq. 2
+    return rotary(dy, turn.back)[0], dangles  #                                                   eq. 2

@@ -24,20 +24,32 @@ _LEAST_SUM, _LARGEST_SUM = 1e-18, 1e30
 class AttentionCache(NamedTuple):
     """What the backward pass needs, apart from the tokens."""
 
-    qkv: np.ndarray  # (B, N, 3, H, K)
-    A: np.ndarray  # (B, H, N, N)
-    o: np.ndarray  # (B, N, H, K)
+    qkv: np.ndarray  # (B, N, 3, H, K), turned
+    turn: Turn | None
+    A: np.ndarray  # (B, H, Q, N)
+    o: np.ndarray  # (B, Q, H, K)
 
 
 def attention(
-    n: np.ndarray, weight: np.ndarray, bias: np.ndarray, heads: int
+    n: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    heads: int,
+    turn: Turn | None = None,
+    queries: int | None = None,
 ) -> tuple[np.ndarray, AttentionCache]:
-    """Outputs (B, N, D) for tokens n (B, N, D), with the folded weight (D, 3D) and bias (3D,)."""
-    B, N, D = n.shape
+    """Outputs (B, Q, D) of the first Q tokens of n (B, N, D), for the folded weight (D, 3D) and bias (3D,).
+
+    Without a number of queries, they are those of all tokens. turn is that of rotary positions, if the model
+    has them.
+    """
+    (B, N, D), Q = n.shape, queries or n.shape[1]
     qkv = product_plus_bias(n.reshape(-1, D), weight, bias).reshape(B, N, 3, heads, D // heads)
-    A = np.empty((B, heads, N, N), dtype=n.dtype)
-    o = attend(qkv, A)
-    return o.reshape(B, N, D), AttentionCache(qkv, A, o)
+    if turn:
+        turn_in_place(qkv, turn)
+    A = np.empty((B, heads, Q, N), dtype=n.dtype)
+    o = attend(qkv, A, queries=Q)
+    return o.reshape(B, Q, D), AttentionCache(qkv, turn, A, o)
 
 
 def attention_backward(
@@ -46,28 +58,38 @@ def attention_backward(
     cache: AttentionCache,
     weight: np.ndarray,
     dweight: np.ndarray,
-    dbias: np.ndarray,
+    dq_bias: np.ndarray,
+    dk_bias: np.ndarray,
 ) -> np.ndarray:
-    """dn (B, N, D) for do (B, N, D), with what attention was given, and found.
+    """dn (B, N, D) for do (B, Q, D), with what attention was given, and found.
 
-    Adds the folded parameters' gradients to dweight (D, 3D) and to the queries' part of dbias (3D,).
+    Adds the folded parameters' gradients to dweight (D, 3D) and dq_bias (D,); and, if keys are turned, to
+    dk_bias (D,).
     """
     D = n.shape[2]
-    dqkv = attend_backward(do.reshape(cache.o.shape), cache.qkv, cache.o, cache.A).reshape(-1, 3 * D)
+    dqkv = attend_backward(do.reshape(cache.o.shape), cache.qkv, cache.o, cache.A)
+    if cache.turn:
+        turn_in_place(dqkv, cache.turn.back)
+    dqkv = dqkv.reshape(-1, 3 * D)
     add_product(dweight, n.reshape(-1, D).T, dqkv)
-    dbias[:D] += column_sums(dqkv[:, :D])
+    dq_bias += column_sums(dqkv[:, :D])
+    if cache.turn:
+        dk_bias += column_sums(dqkv[:, D : 2 * D])
     return (dqkv @ weight.T).reshape(n.shape)
 
 
-def attend(qkv: np.ndarray, A: np.ndarray | None = None, scale: float = 1.0) -> np.ndarray:
-    """Outputs o (B, N, H, K) for qkv (B, N, 3, H, K).
+def attend(
+    qkv: np.ndarray, A: np.ndarray | None = None, scale: float = 1.0, queries: int | None = None
+) -> np.ndarray:
+    """Outputs o (B, Q, H, K) for qkv (B, N, 3, H, K): of the first Q tokens, or of all.
 
-    The probabilities are written to A (B, H, N, N), if it is given. The scale is for queries that arrive
+    The probabilities are written to A (B, H, Q, N), if it is given. The scale is for queries that arrive
     without it.
     """
     B, N, _, H, K = qkv.shape
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # 3 times (B, H, N, K)
-    o = np.empty((B, N, H, K), dtype=qkv.dtype)
+    q = q[:, :, :queries]
+    o = np.empty((B, q.shape[2], H, K), dtype=qkv.dtype)
     heads_of_o = o.transpose(0, 2, 1, 3)  # a view
     for some in _some_heads((B, H, N)):
         q_, k_ = q[some], k[some]
@@ -88,7 +110,7 @@ def turn_in_place(qkv: np.ndarray, turn: Turn) -> None:
 
 
 def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """dqkv (B, N, 3, H, K) for do (B, N, H, K), with what attend was given, and found.
+    """dqkv (B, N, 3, H, K) for do (B, Q, H, K), with what attend was given, and found.
 
     The sum over keys of dA * A, which softmax subtracts, is do . o: the sum of do_k A_n v_nk over n and k in
     another order.
@@ -96,11 +118,14 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
     q, k, v = qkv.transpose(2, 0, 3, 1, 4)
     dqkv = np.empty_like(qkv)
     dq, dk, dv = dqkv.transpose(2, 0, 3, 1, 4)  # views
-    do, o = do.transpose(0, 2, 1, 3), o.transpose(0, 2, 1, 3)  # (B, H, N, K)
-    for some in _some_heads(A.shape[:3]):
+    Q = do.shape[1]
+    dq[:, :, Q:] = 0  # those tokens did not ask
+    q, dq = q[:, :, :Q], dq[:, :, :Q]
+    do, o = do.transpose(0, 2, 1, 3), o.transpose(0, 2, 1, 3)  # (B, H, Q, K)
+    for some in _some_heads(k.shape[:3]):
         A_, do_ = A[some], do[some]
         np.matmul(A_.swapaxes(2, 3), do_, out=dv[some])
-        dS = do_ @ _transposed(v[some])  # (.., N, N)
+        dS = do_ @ _transposed(v[some])  # (.., Q, N)
         dS -= np.vecdot(do_, o[some])[..., None]
         dS *= A_
         np.matmul(dS, k[some], out=dq[some])

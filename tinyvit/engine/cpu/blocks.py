@@ -15,16 +15,18 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.engine.cpu.attention import AttentionCache, attention, attention_backward
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import FORMS, gelu_and_slope, gelu_backward_in_place
+from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward
 from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.rotary import turn_of
 from tinyvit.ops.linear import column_sums
 
-# Parts of later ViTs that are outside the blocks, and one that folding moves into the matrices.
+# Parts of later ViTs that are outside the blocks, and those that these blocks have too.
 _KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias"}
-_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias", "layer_scale"}
+_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
+_KNOWN_PARTS |= {"layer_scale", "qkv_bias", "gelu", "gated"}
 
 
 class BlockCache(NamedTuple):
@@ -38,27 +40,34 @@ class BlockCache(NamedTuple):
     n2: np.ndarray  # (B Q, D)
     r2: np.ndarray  # (B Q, 1)
     g: np.ndarray  # (B Q, M)
-    slope: np.ndarray  # (B Q, M)
+    slope: np.ndarray  # (B Q, M), or (B Q, 2M) if gated
     path2: np.ndarray | None
 
 
 class Blocks:
     """All blocks of a model, for model.forward. It has no state of its own, so threads can share it.
 
-    finished(i), if given, is called whenever a backward pass has left block i behind.
+    params are the model's, and folded what engine.cpu.folding made of them. finished(i), if given, is called
+    whenever a backward pass has left block i behind.
     """
 
     def __init__(
-        self, config: ViTConfig, folded: list[Folded], finished: Callable[[int], None] | None = None
+        self,
+        config: ViTConfig,
+        params: Params,
+        folded: list[Folded],
+        finished: Callable[[int], None] | None = None,
     ):
-        self.config, self.folded, self.finished = config, folded, finished
+        self.config, self.params, self.folded, self.finished = config, params, folded, finished
 
     @staticmethod
     def unknown(config: ViTConfig) -> set[str]:
         """The fields of config that ask for something these blocks cannot compute."""
         if not config.has_transformer:
             return {"resnet"}
-        asked = config.later_parts.keys() - _KNOWN_PARTS - ({"gelu"} if config.gelu in FORMS else set())
+        asked = config.later_parts.keys() - _KNOWN_PARTS
+        if config.rotary and not config.rotary.learned:
+            asked.remove("rotary")
         asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
         return asked | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
 
@@ -88,27 +97,32 @@ class Blocks:
 
         n1, r1 = normalise(x.reshape(-1, D), config.eps)
         n1 = n1.reshape(x.shape)
-        attend_with = last_attention if Q < N else attention
-        o, kept = attend_with(n1, w.qkv, w.qkv_bias, config.heads)
+        turn = turn_of(config, self.params, i)
+        o: np.ndarray
+        kept: AttentionCache | LastAttentionCache
+        if Q < N and turn is None:
+            o, kept = last_attention(n1, w.qkv, w.qkv_bias, config.heads)
+        else:
+            o, kept = attention(n1, w.qkv, w.qkv_bias, config.heads, turn, Q)
         x, o = np.ascontiguousarray(x[:, :Q]), o.reshape(-1, D)
         path1 = self._add_branch(x, i, o, w.out, w.out_bias, noise)  #                       eq. 1
 
         n2, r2 = normalise(x.reshape(-1, D), config.eps)  # (B Q, D)
-        g, slope = gelu_and_slope(product_plus_bias(n2, w.fc1, w.fc1_bias), config.gelu)
+        g, slope = gelu_and_slope(product_plus_bias(n2, w.fc1, w.fc1_bias), config.gelu, config.gated)
         path2 = self._add_branch(x, i, g, w.fc2, w.fc2_bias, noise)  #                       eq. 2
         return x, BlockCache(n1, r1, o, kept, path1, n2, r2, g, slope, path2)
 
     def _block_backward(self, i: int, dy: np.ndarray, cache: BlockCache, grads: Params) -> np.ndarray:
         w, D = self.folded[i], dy.shape[2]
-        dqkv_weight, dqkv_bias, dout_weight, dout_bias = grads.group(f"blocks.{i}.attn")
+        dqkv_weight, *_, dout_weight, dout_bias = grads.group(f"blocks.{i}.attn")
+        dq_bias, dk_bias = grads.group(f"blocks.{i}.norm1")  # the folded parameters have no other use for it
         dfc1_weight, dfc1_bias, dfc2_weight, dfc2_bias = grads.group(f"blocks.{i}.mlp")
         dx = dy.reshape(-1, D)  # (B Q, D), overwritten
 
         dm = _times(dy, cache.path2).reshape(-1, D)  # (B Q, D)
         add_product(dfc2_weight, cache.g.T, dm)
         dfc2_bias += column_sums(dm)
-        dh = dm @ w.fc2.T  # (B Q, M)
-        gelu_backward_in_place(dh, cache.slope, dfc1_bias)
+        dh = gelu_backward(dm @ w.fc2.T, cache.slope, dfc1_bias)  # (B Q, M)
         add_product(dfc1_weight, cache.n2.T, dh)
         add_normalise_backward(dx, dh @ w.fc1.T, cache.n2, cache.r2)
 
@@ -117,9 +131,9 @@ class Blocks:
         dout_bias += column_sums(da)
         do = (da @ w.out.T).reshape(dy.shape)  # (B, Q, D)
         if isinstance(cache.attention, LastAttentionCache):
-            dn = last_attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dqkv_bias)
+            dn = last_attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dq_bias)
         else:
-            dn = attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dqkv_bias)
+            dn = attention_backward(do, cache.n1, cache.attention, w.qkv, dqkv_weight, dq_bias, dk_bias)
         dx = _all_tokens(dy, dn.shape[1])
         add_normalise_backward(dx.reshape(-1, D), dn.reshape(-1, D), cache.n1.reshape(-1, D), cache.r1)
         return dx

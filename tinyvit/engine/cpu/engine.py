@@ -173,7 +173,7 @@ class CpuEngine(ReferenceEngine):
         if images * self.config.tokens < self.least_tokens_to_fold or Blocks.unknown(self.config):
             return {}
         folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
-        return {"blocks": Blocks(self.config, folded, finished_blocks)}
+        return {"blocks": Blocks(self.config, self.params, folded, finished_blocks)}
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
@@ -199,7 +199,7 @@ class CpuEngine(ReferenceEngine):
     def _own_blocks_to_infer(self, images: int) -> dict[str, InferenceBlocks]:
         """The argument `blocks` of the model's functions to infer from so many images, if there is one."""
         config, params = self.config, self.params
-        if InferenceBlocks.unknown(config):
+        if Blocks.unknown(config):
             return {}
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block

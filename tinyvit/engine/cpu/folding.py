@@ -27,7 +27,12 @@ From (9), before (7), with bo that of (5),
 
     dg = column sums of Wo * dWo' + bo * dbo'        dWo = dWo' * g        dbo = dbo' * g              (10)
 
-All are done once a step, whatever the number of images.
+All are done once a step, whatever the number of images. Until then, the folded gradients stand in the places
+of the parameters' own. Only dc' of queries and keys stands in those of the norm's gain and offset, since a
+model may have no such biases.
+
+Rotary positions turn the offset of each key by another angle, so (4) does not hold for them. In other models
+dc' of the keys is 0.
 
 For inference of many images more is folded. Whatever is the same for all features of a token is removed by
 the next LayerNorm, so it need not be added to the token in the first place. Wo and bo, and those of the MLP,
@@ -45,7 +50,7 @@ import numpy as np
 
 from tinyvit.engine.cpu.products import add_product, pieces
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.later import attention_weights
+from tinyvit.model.later import attention_weights, own_biases
 from tinyvit.ops.layer_norm import row_means
 
 
@@ -105,12 +110,12 @@ def fold_to_infer(config: ViTConfig, params: Params, i: int) -> Folded:
 
 
 def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -> None:
-    """Turn the gradients of block i's folded parameters, in grads in the places of the parameters themselves,
-    into those of the parameters. Those for keys' and values' offsets, and for the norms, are still 0."""
+    """Turn the gradients of block i's folded parameters, in grads, into those of the parameters."""
     p, D, scale = f"blocks.{i}", config.width, _scale(config)
     gain, offset = params.group(f"{p}.norm1")
-    qkv, qkv_bias, out, out_bias = params.group(f"{p}.attn")
-    dqkv, dqkv_bias, dout, dout_bias = grads.group(f"{p}.attn")
+    qkv, qkv_bias, out, out_bias = attention_weights(config, params, p)
+    dqkv, *dbiases, dout, dout_bias = grads.group(f"{p}.attn")
+    dgain, doffset = grads.group(f"{p}.norm1")
     if config.layer_scale:
         bias = (offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :]) @ out + out_bias  #            eq. 5
         _unfold_scale(params[f"{p}.scale1"], out, bias, dout, dout_bias, grads[f"{p}.scale1"])
@@ -118,10 +123,11 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
         _, _, dfc2, dfc2_bias = grads.group(f"{p}.mlp")
         _unfold_scale(params[f"{p}.scale2"], fc2, fc2_bias, dfc2, dfc2_bias, grads[f"{p}.scale2"])
     dqkv[:, :D] *= scale
-    dqkv_bias[:D] *= scale
-    dqkv_bias[2 * D :] = out @ dout_bias  #                                                  eq. 7
+    dqkv_bias = np.concatenate([dgain * scale, doffset, out @ dout_bias])  #                 eq. 6, 7
     _add_outer(dout, offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :], dout_bias)
-    _unfold_norm(gain, offset, qkv, dqkv, dqkv_bias, *grads.group(f"{p}.norm1"))
+    _unfold_norm(gain, offset, qkv, dqkv, dqkv_bias, dgain, doffset)
+    for place, values in zip(dbiases, own_biases(config, dqkv_bias), strict=True):
+        place += values
 
     gain, offset = params.group(f"{p}.norm2")
     fc1, *_ = params.group(f"{p}.mlp")

@@ -1,4 +1,4 @@
-"""GELU and its slope together, on a few rows at a time.
+"""GELU and its slope together, on a few rows at a time; likewise its relatives, and gates.
 
 The backward pass of y = GELU(h) needs the slope GELU'(h), which shares nearly everything with the value. Both
 are computed in the forward pass, and the slope takes the place of h: the backward pass is then a single
@@ -7,9 +7,14 @@ product, dh = dy * slope, and h and the gate need not be kept.
 Each pass over the numbers is cheap in itself. But the whole array does not fit in a core's cache, and reading
 it from further out takes longer than the arithmetic. So all passes are made over a few rows before the next
 few rows are touched.
+
+A gated MLP (see ops.gate) has h = [a, u] and y = act(a) u. Then there are two slopes, u act'(a) and act(a),
+and dy multiplies both.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -20,48 +25,53 @@ _LINEAR = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715 * _LINEAR
 
 
-def gelu_and_slope(h: np.ndarray, form: str) -> tuple[np.ndarray, np.ndarray]:
-    """GELU of h (R, M), form one of FORMS, and its slope, both (R, M). h is overwritten."""
-    g = np.empty_like(h)
-    in_place = _IN_PLACE[form]
+def gelu_and_slope(h: np.ndarray, form: str, gated: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """GELU of h (R, M), or another of ops.GELU_FORMS, and its slope, both (R, M); h is overwritten.
+
+    If gated, h is (R, 2M), and so are the slopes.
+    """
+    M, in_place = _width(h, gated), _IN_PLACE[form]
+    g = np.empty((len(h), M), dtype=h.dtype)
     for rows in pieces(*h.shape):
-        in_place(h[rows], g[rows])
+        a, u, value = h[rows, :M], h[rows, M:], g[rows]
+        in_place(a, value)
+        if gated:
+            a *= u
+            passed = value.copy()
+            value *= u
+            u[...] = passed
     return g, h
 
 
-def gelu_backward_in_place(dg: np.ndarray, slope: np.ndarray, sums: np.ndarray) -> None:
-    """dg (R, M) times the slope, in place; the column sums of the result are added to sums (M,)."""
+def gelu_backward(dg: np.ndarray, slope: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """dh for dg (R, M), in the place of the slope; its column sums are added to sums."""
     ones = np.ones(len(dg), dtype=dg.dtype)
-    for rows in pieces(*dg.shape):
-        piece = dg[rows]
-        piece *= slope[rows]
+    for rows in pieces(*slope.shape):
+        piece = slope[rows]
+        by_factor = piece.reshape(len(piece), -1, dg.shape[1])  # (r, 1, M), or (r, 2, M) if gated: a view
+        by_factor *= dg[rows, None]
         sums += ones[rows] @ piece
+    return slope
 
 
-def twice_gelu(h: np.ndarray, form: str) -> np.ndarray:
+def twice_gelu(h: np.ndarray, form: str, gated: bool = False) -> np.ndarray:
     """2 GELU(h) of h (R, M), for inference: the next product can halve it. h is overwritten, and returned.
 
-    It overflows above half of the largest number of its dtype.
+    It overflows above half of the largest number of its dtype. If gated, h is (R, 2M), and the result half of
+    it.
     """
-    twice_gate = _TWICE_GATES[form]
+    M, twice_gate = _width(h, gated), _TWICE_GATES[form]
     for rows in pieces(*h.shape):
-        piece = h[rows]
-        piece *= twice_gate(piece)
-    return h
+        a = h[rows, :M]
+        a *= twice_gate(a)
+        if gated:
+            a *= h[rows, M:]
+    return h[:, :M]
 
 
-def silu_gated(h: np.ndarray) -> np.ndarray:
-    """silu(a) * u of h = [a, u] (R, 2M), for inference: (R, M)."""
-    M = h.shape[1] // 2
-    product = np.empty((len(h), M), dtype=h.dtype)
-    for rows in pieces(len(h), M):
-        a, u = h[rows, :M], h[rows, M:]
-        gate = np.tanh(a * 0.5)
-        gate += 1
-        gate *= 0.5
-        gate *= a
-        np.multiply(gate, u, out=product[rows])
-    return product
+def _width(h: np.ndarray, gated: bool) -> int:
+    """M, the number of neurons."""
+    return h.shape[1] // 2 if gated else h.shape[1]
 
 
 def _tanh_in_place(x: np.ndarray, g: np.ndarray) -> None:
@@ -113,21 +123,42 @@ def _exact_twice_gate(x: np.ndarray) -> np.ndarray:
     return 1 + ops.erf(x * math.sqrt(0.5))
 
 
-def _quick_in_place(x: np.ndarray, g: np.ndarray) -> None:
-    """x becomes the slope, and g the value: with the gate s, g = x s and slope = s + 1.702 g (1 - s)."""
-    s = _quick_twice_gate(x)
+def _logistic_in_place(x: np.ndarray, g: np.ndarray, c: float) -> None:
+    """x becomes the slope, and g the value: with s the logistic function of c x, g = x s and
+    slope = s + c g (1 - s)."""
+    s = _logistic_twice_gate(x, c)
     s *= 0.5
     np.multiply(x, s, out=g)
     np.subtract(1, s, out=x)
-    x *= 1.702
+    x *= c
     x *= g
     x += s
 
 
-def _quick_twice_gate(x: np.ndarray) -> np.ndarray:
-    return 1 + np.tanh(x * (1.702 / 2))  # twice the logistic function of 1.702 x
+def _logistic_twice_gate(x: np.ndarray, c: float) -> np.ndarray:
+    return 1 + np.tanh(x * (c / 2))
 
 
-_IN_PLACE = {"tanh": _tanh_in_place, "exact": _exact_in_place, "quick": _quick_in_place}
-_TWICE_GATES = {"tanh": _tanh_twice_gate, "exact": _exact_twice_gate, "quick": _quick_twice_gate}
-FORMS = tuple(_IN_PLACE)
+def _relu_in_place(x: np.ndarray, g: np.ndarray) -> None:
+    np.maximum(x, 0, out=g)
+    np.greater(x, 0, out=x)
+
+
+def _relu_twice_gate(x: np.ndarray) -> np.ndarray:
+    return np.multiply(x > 0, 2, dtype=x.dtype)
+
+
+_IN_PLACE: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
+    "tanh": _tanh_in_place,
+    "exact": _exact_in_place,
+    "quick": partial(_logistic_in_place, c=1.702),
+    "silu": partial(_logistic_in_place, c=1.0),
+    "relu": _relu_in_place,
+}
+_TWICE_GATES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "tanh": _tanh_twice_gate,
+    "exact": _exact_twice_gate,
+    "quick": partial(_logistic_twice_gate, c=1.702),
+    "silu": partial(_logistic_twice_gate, c=1.0),
+    "relu": _relu_twice_gate,
+}

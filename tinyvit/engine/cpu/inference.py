@@ -9,9 +9,8 @@ import math
 import numpy as np
 
 from tinyvit.engine.cpu.attention import attend, turn_in_place
-from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded
-from tinyvit.engine.cpu.gelu import silu_gated, twice_gelu
+from tinyvit.engine.cpu.gelu import twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
@@ -21,25 +20,13 @@ from tinyvit.ops.layer_norm import row_means
 
 
 class InferenceBlocks:
-    """All blocks of a model, for model.infer. It has no state of its own.
-
-    It knows what Blocks knows, and gated MLPs and rotary positions.
+    """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own.
 
     folded are the parameters of each block from fold_to_infer, or None to take those of params.
     """
 
     def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):
         self.config, self.params, self.folded = config, params, folded
-
-    @staticmethod
-    def unknown(config: ViTConfig) -> set[str]:
-        """The fields of config that ask for something these blocks cannot compute."""
-        known = {"qkv_bias"}
-        if config.gated and config.gelu == "silu":
-            known |= {"gated", "gelu"}
-        if config.rotary and not config.rotary.learned:
-            known.add("rotary")
-        return Blocks.unknown(config) - known
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
@@ -57,11 +44,8 @@ class InferenceBlocks:
         add_product(rows, o, w.out)  #                                                       eq. 1
         del o  # its memory is used again for the MLP
         n = self._layer_norm(f"blocks.{i}.norm2", rows, w.out_bias)
-        h = product_plus_bias(n, w.fc1, w.fc1_bias)  # (B Q, M)
-        if self.config.gated:
-            add_product(rows, silu_gated(h), w.fc2)
-        else:
-            add_product(rows, twice_gelu(h, self.config.gelu), w.fc2, 0.5)
+        h = product_plus_bias(n, w.fc1, w.fc1_bias)  # (B Q, M), or (B Q, 2M) if gated
+        add_product(rows, twice_gelu(h, self.config.gelu, self.config.gated), w.fc2, 0.5)
         rows += w.fc2_bias  #                                                                eq. 2
         return x
 
@@ -79,7 +63,7 @@ class InferenceBlocks:
         del n
         if turn is not None:
             turn_in_place(qkv, turn)
-        return attend(qkv, scale=scale)[:, :rows].reshape(-1, D)
+        return attend(qkv, scale=scale, queries=rows).reshape(-1, D)
 
     def _weights(self, i: int) -> Folded:
         if self.folded:

@@ -60,11 +60,11 @@ def last_attention_backward(
     cache: LastAttentionCache,
     weight: np.ndarray,
     dweight: np.ndarray,
-    dbias: np.ndarray,
+    dq_bias: np.ndarray,
 ) -> np.ndarray:
     """dn (B, N, D) for do (B, D), with what last_attention was given, and found.
 
-    Adds the folded parameters' gradients to dweight (D, 3D) and to the queries' part of dbias (3D,).
+    Adds the folded parameters' gradients to dweight (D, 3D) and dq_bias (D,).
     """
     q, u, A, z, o = cache
     (B, _, D), heads = n.shape, len(q)
@@ -82,7 +82,7 @@ def last_attention_backward(
     dWk += du.swapaxes(1, 2) @ q
     dq = du @ Wk  # (H, B, K)
     dWq += n[:, 0].T @ dq
-    dbias[:D] += dq.sum(axis=1).reshape(-1)
+    dq_bias += dq.sum(axis=1).reshape(-1)
 
     # A^T dz + dS^T u, as one product
     left, right = np.concatenate([A, dS], axis=1), np.concatenate([dz, u]).swapaxes(0, 1)
