@@ -78,8 +78,14 @@ def as_in_timm(image, fit):
 SIDES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
 
-@given(photo=st.tuples(st.integers(1, 90), st.integers(1, 90)), size=SIDES, data=st.data(), seed=seeds())
-def test_photos_are_fitted_byte_for_byte_as_the_libraries_do(photo, size, data, seed):
+@given(
+    photo=st.tuples(st.integers(1, 90), st.integers(1, 90)),
+    size=SIDES,
+    patch=st.integers(1, 40),
+    data=st.data(),
+    seed=seeds(),
+)
+def test_photos_are_fitted_byte_for_byte_as_the_libraries_do(photo, size, patch, data, seed):
     image = scene(*photo, seed)
     square = st.integers(1, 60).map(lambda side: (side, side))
     for library, rule, fits in (
@@ -89,7 +95,12 @@ def test_photos_are_fitted_byte_for_byte_as_the_libraries_do(photo, size, data, 
         kind = data.draw(st.sampled_from(fits))
         frame = data.draw(square if (library, kind) == ("transformers", "crop") else square | SIDES)
         fit = PhotoFit(kind, frame, size, "bicubic", library, border=(124, 116, 104))
-        np.testing.assert_array_equal(fitted(fit, image, (0, 0, *photo)), rule(image, fit))
+        expected = rule(image, fit)
+        np.testing.assert_array_equal(fitted(fit, image, (0, 0, *photo)), expected)
+        covered = fit.covered_by(patch)
+        height, width = (side - side % patch if patch <= min(size) else side for side in size)
+        seen = fitted(covered, image, (0, 0, *photo))
+        np.testing.assert_array_equal(seen, expected[:height, :width])
 
 
 def test_tinyvits_own_crop_is_the_one_of_transformers():

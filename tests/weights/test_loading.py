@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.helpers import random_batch, tiny_config
 from tests.weights.checkpoints import complaint, random_model
+from tinyvit import load
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
@@ -23,6 +25,7 @@ from tinyvit.weights.resize import at_image_size
 from tinyvit.weights.resolve import at_resolution, check_has_head, class_names, load_any
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_model, save_official, save_safetensors
+from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_torch_names
 
 
@@ -206,12 +209,18 @@ def test_photos_decide_the_size_of_a_model_whose_positions_are_for_another(tmp_p
     assert load_any(str(tmp_path / "folder")).config.image_size == (36, 36)
 
 
-def test_photos_of_a_size_that_patches_do_not_cover_are_refused(tmp_path):
+def test_of_images_that_patches_do_not_cover_the_edge_is_left_out(tmp_path):
+    """As in SigLIP's so400m-patch14-384."""
     save_hugging_face(tmp_path / "a", *random_model(), "abcde")
-    (tmp_path / "a" / "preprocessor_config.json").write_text('{"size": 9}')
-    assert "images of 9 x 9 pixels, which patches of 4 x 4 do not cover" in complaint(
-        load_any, str(tmp_path / "a")
-    )
+    (tmp_path / "a" / "preprocessor_config.json").write_text('{"size": {"height": 10, "width": 11}}')
+    model = load(tmp_path / "a")
+    assert model.config.image_size == (8, 8)
+    photo = Image.fromarray(np.random.default_rng(0).integers(0, 256, (30, 40, 3), "uint8"))
+    seen = np.asarray(photo.resize((11, 10), Image.Resampling.BILINEAR))[:8, :8]
+    assert np.array_equal(model.logits(photo), model.logits(seen))
+    for write in (save_timm, save_hugging_face):
+        message = complaint(write, tmp_path / "b", model.config, model.params, "abcde", model.photo_fit)
+        assert "edge" in message
 
 
 @pytest.mark.parametrize("fit", [None, PhotoFit("pad", (10, 12), (8, 8), "lanczos", "timm", (1, 2, 3))])

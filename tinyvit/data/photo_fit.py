@@ -29,7 +29,8 @@ class PhotoFit:
     its proportions; 'squash' gives it the frame's proportions. frame and size are (height, width) in pixels;
     size is that of the image, which is cut out of the centre of the resized photo. Where that does not reach,
     the image is black or, for 'pad', of the colour border. resample is the name of one of Pillow's filters in
-    lower case: PIL.Image.Resampling[resample.upper()].
+    lower case: PIL.Image.Resampling[resample.upper()]. edge is how many (rows, columns) are then cut off the
+    lower and right edge of the image, which no patch covers; the size is what remains.
 
     library is whose rounding is followed if an odd number of pixels is to be cut off: 'transformers' cuts the
     smaller half off first, 'timm' the half that is an even number. 'tinyvit' cuts as transformers does, but
@@ -42,6 +43,7 @@ class PhotoFit:
     resample: str = "bicubic"
     library: str = "tinyvit"
     border: tuple[int, int, int] = GREY
+    edge: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         (height, width), (framed_height, framed_width) = self.size, self.frame
@@ -59,10 +61,18 @@ class PhotoFit:
         return prod(min(1.0, side / framed) for side, framed in zip(self.size, self.frame, strict=True))
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
-        """The same for images of another (height, width), with the frame scaled in proportion."""
-        sides = zip(self.frame, size, self.size, strict=True)
-        height, width = (max(1, round(side * new / old)) for side, new, old in sides)
-        return replace(self, frame=(height, width), size=size)
+        """The same for images of another (height, width), with frame and edge scaled in proportion."""
+        (down, new, old), (across, new_width, old_width) = zip(self.frame, size, self.size, strict=True)
+        frame = max(1, round(down * new / old)), max(1, round(across * new_width / old_width))
+        edge = round(self.edge[0] * new / old), round(self.edge[1] * new_width / old_width)
+        return replace(self, frame=frame, size=size, edge=edge)
+
+    def covered_by(self, patch_size: int) -> PhotoFit:
+        """The same without the edge that patches from the upper left on do not cover."""
+        (height, width), (down, across) = self.size, (side % patch_size for side in self.size)
+        if height < patch_size or width < patch_size:
+            return self
+        return replace(self, size=(height - down, width - across), edge=(down, across))
 
 
 def fit_for(size: tuple[int, int] | int, fit: PhotoFit | str | None) -> PhotoFit:
@@ -116,7 +126,8 @@ def fitted(fit: PhotoFit, image: Image.Image, frame: Box) -> Image.Image:
 def _window(fit: PhotoFit, size: tuple[int, int]) -> tuple[int, int, int, int]:
     """The box of the image in a photo that has been resized to (width, height), in whole pixels."""
     height, width = fit.size
-    left, top = (_start(fit, *lengths) for lengths in zip(size, (width, height), strict=True))
+    uncut = width + fit.edge[1], height + fit.edge[0]
+    left, top = (_start(fit, *lengths) for lengths in zip(size, uncut, strict=True))
     return left, top, left + width, top + height
 
 

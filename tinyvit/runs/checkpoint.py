@@ -150,7 +150,9 @@ def _origin(stated: dict[str, Any]) -> tuple[str, PhotoFit | None]:
         raise ValueError(f"there is no method {method!r} for positions")
     if fit is None:
         return method, None
-    numbers = {name: tuple(map(int, fit[name])) for name in ("frame", "size", "border") if name in fit}
+    numbers = {
+        name: tuple(map(int, fit[name])) for name in ("frame", "size", "border", "edge") if name in fit
+    }
     return method, PhotoFit(**fit | numbers)
 
 

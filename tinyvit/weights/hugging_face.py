@@ -42,6 +42,11 @@ def save_hugging_face(
             "photos for this model are padded, and Hugging Face's processors do not pad. Instead, "
             f"{write_instead(config, padded=True)}"
         )
+    if any(fit.edge):
+        raise UserError(
+            "photos for this model are cut at their lower and right edge, but Hugging Face's processors cut "
+            "out the centre. Instead, write an .onnx file."
+        )
     files = {
         "config.json": _description(config, classes),
         "preprocessor_config.json": _preprocessing(config, fit),

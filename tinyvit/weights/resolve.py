@@ -23,7 +23,6 @@ from tinyvit.weights.preprocessing import read_preprocessing
 from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize
 from tinyvit.weights.resize import at_image_size
 from tinyvit.weights.shards import weights_in
-from tinyvit.weights.torch_names import check_whole_patches
 
 
 @in_turn
@@ -100,8 +99,8 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
     model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
     if fit is None or config.has_resnet:
         return model
-    check_whole_patches(fit.size, config.patch_size, source)
-    return at_image_size(model, fit.size)
+    fit = fit.covered_by(config.patch_size)
+    return at_image_size(replace(model, photo_fit=fit), fit.size)
 
 
 def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:

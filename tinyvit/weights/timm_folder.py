@@ -65,10 +65,11 @@ def _photos(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
         1.0 if fit.frame == fit.size else fit.size[0] / (fit.frame[0] + 0.5)
     )  # timm divides, rounding down
     framed = tuple(floor(side / share) for side in fit.size)
-    if framed != fit.frame or (fit.fit == "pad" and fit.border != GREY):
+    if framed != fit.frame or (fit.fit == "pad" and fit.border != GREY) or any(fit.edge):
         raise UserError(
             f"timm cannot fit photos as this model expects: {fit.fit}, to {fit.frame} with a border of "
-            f"{fit.border}, of which {fit.size} is cut out. Write an .onnx file instead."
+            f"{fit.border}, of which {fit.size} is cut out beside an edge of {fit.edge}. Write an .onnx file "
+            "instead."
         )
     return {
         "input_size": (config.channels, *fit.size),

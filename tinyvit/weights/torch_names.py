@@ -93,7 +93,7 @@ def from_torch_names(
     has_head = f"{names.head}.weight" in table
     fields = fields_of(table, names, dict(known or {}), described)
     if "resnet" not in fields:
-        check_whole_patches(fields["image_size"], fields["patch_size"], source)
+        fields["image_size"] = _covered(fields["image_size"], fields["patch_size"])
     config = described_config(source, fields)
     unclear = sorted(config.later_parts.keys() - _EVIDENT) + ["rotary positions, perhaps"] * _is_eva(arrays)
     if unclear and not described:
@@ -282,12 +282,7 @@ def _to_theirs(name: str, array: np.ndarray, config: ViTConfig) -> np.ndarray:
     return array.T if name.endswith(".weight") else array
 
 
-def check_whole_patches(image_size: tuple[int, int] | int, patch_size: int, source: str) -> None:
-    """Raise UserError if patches do not divide the images: timm then passes over what is left at the edge."""
+def _covered(image_size: tuple[int, int] | int, patch_size: int) -> tuple[int, int]:
+    """The part of an image that its patches cover: a convolution passes over what is left at the edge."""
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
-    if height % patch_size or width % patch_size:
-        raise UserError(
-            f"{source} is for images of {height} x {width} pixels, which patches of {patch_size} x "
-            f"{patch_size} do not cover to the edge, but tinyvit uses the whole image. Choose a checkpoint "
-            "for images that its patches divide."
-        )
+    return height - height % patch_size, width - width % patch_size
