@@ -44,7 +44,7 @@ def test_every_block_and_command_runs_in_order_and_gives_what_it_says(clone):
 
 
 def test_as_many_gradients_are_checked_as_it_says():
-    said = f"{len(OPERATION_CHECKS)} operations and {len(MODEL_CHECKS)} whole models"
+    said = f"{len(OPERATION_CHECKS)} checks of operations and {len(MODEL_CHECKS)} of whole models"
     assert said in README.read_text("utf-8")
     measured = f"{len(OPERATION_CHECKS)} operations, {len(MODEL_CHECKS)} models"
     assert measured in (README.parent / "MEASUREMENTS.md").read_text("utf-8")

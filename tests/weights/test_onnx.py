@@ -153,7 +153,7 @@ def test_it_says_what_goes_in_and_what_comes_out(onnx, tmp_path):
     ]
     metadata = {entry.key: json.loads(entry.value) for entry in file.metadata_props}
     photos = {"fit": "squash", "frame": [8, 16], "size": [4, 8], "resample": "bilinear"}
-    photos |= {"library": "tinyvit", "border": [128, 128, 128]}
+    photos |= {"library": "tinyvit", "border": [128, 128, 128], "edge": [0, 0]}
     assert metadata == {"classes": ["a", "ä", "星", "d", "e"], "photos": photos}
     assert (file.producer_name, file.opset_import[0].version) == ("tinyvit", 17)
 

@@ -2,13 +2,13 @@
 
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.engine_blocks import EngineBlocks
 from tinyvit.model.initialise import INITS, initialise
 from tinyvit.model.layout import Row, layout, rows_of
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
 from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
 from tinyvit.model.vit import (
-    Blocks,
     Cache,
     attention_by_block,
     attention_maps,
@@ -24,8 +24,8 @@ __all__ = [
     "RESNETS",
     "SIZES",
     "SMALL",
-    "Blocks",
     "Cache",
+    "EngineBlocks",
     "Model",
     "Params",
     "Row",

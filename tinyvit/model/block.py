@@ -9,8 +9,8 @@ Backward. In y = x + f(x) the gradient flows through both the skip connection an
 
 The first term is why deep stacks of blocks can be trained: the gradient reaches the first layer undiminished.
 
-In some models, a position embedding is added to x first, or relative positions take part in the attention:
-see model.positions. Later ViTs have more: see model.later.
+In some models, a position embedding is added to x first. What the attention and the MLP of other models than
+the paper's do besides is in model.later.
 """
 
 from typing import NamedTuple
@@ -20,29 +20,28 @@ from tinyvit.backend import Array
 from tinyvit.model import later
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
-from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward, relative_part
+from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
+
+
+class BranchEnd(NamedTuple):
+    """What the backward pass of the end of a branch needs; None for what was not done."""
+
+    scale: tuple | None
+    dropout: Array | None
+    path: Array | None
 
 
 class BlockCache(NamedTuple):
-    """What the backward pass of a block needs, one entry per operation.
-
-    relative is the name of its table of relative positions, if it has one.
-    """
+    """What the backward pass of a block needs, one entry per operation."""
 
     config: ViTConfig
-
     position: PositionCache | None
-    relative: str | None
     norm1: tuple
     attention: tuple
-    scale1: tuple | None
-    dropout1: Array | None
-    path1: Array | None
+    end1: BranchEnd
     norm2: tuple
     mlp: tuple
-    scale2: tuple | None
-    dropout2: Array | None
-    path2: Array | None
+    end2: BranchEnd
 
 
 def block(
@@ -57,58 +56,58 @@ def block(
 
     If rows R is given, y (B, R, D) holds only the first R tokens; they still attend to all N.
     """
-    p, rate = f"blocks.{i}", config.drop_path_rate(i)
-
-    x, position = add_positions(config, params, x, i)
-    relative = relative_part(config, i)
-    table = params.group(relative) if relative else ()
+    p = f"blocks.{i}"
+    x, position = add_positions(config, params, x, i)  # x itself, unless every block adds positions
 
     n, norm1 = ops.layer_norm(x, *params.group(f"{p}.norm1"), config.eps)
-    weights, extras = later.attention_weights(config, params, p), later.attention_extras(config, params, i)
-    a, attention = ops.attention(
-        n, *weights, config.heads, rows, config.attention_dropout, noise, *table, **extras
-    )
-    a, scale1 = later.scale(config, params, f"{p}.scale1", a)
-    a, dropout1 = ops.dropout(a, config.dropout, noise)
-    a, path1 = ops.drop_path(a, rate, noise)
-    x = x[:, :rows] + a  # (B, R, D)                                                         eq. 1
+    weights, options = later.attention_arguments(config, params, i)  # params.group(f"{p}.attn"), and {}
+    a, attention = ops.attention(n, *weights, config.heads, rows, config.attention_dropout, noise, **options)
+    a, end1 = _end_of_branch(config, params, i, "scale1", a, noise)
+    x = x[:, :rows] + a  # (B, R, D)                                               eq. 1 (ViT eq. 2)
 
     n, norm2 = ops.layer_norm(x, *params.group(f"{p}.norm2"), config.eps)
-    extras = later.mlp_extras(config, params, p)
-    m, mlp = ops.mlp(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise, **extras)
-    m, scale2 = later.scale(config, params, f"{p}.scale2", m)
-    m, dropout2 = ops.dropout(m, config.dropout, noise)
-    m, path2 = ops.drop_path(m, rate, noise)
-    y = x + m  # (B, R, D)                                                                   eq. 2
-    first = (norm1, attention, scale1, dropout1, path1)
-    return y, BlockCache(config, position, relative, *first, norm2, mlp, scale2, dropout2, path2)
+    options = later.mlp_options(config, params, i)
+    m, mlp = ops.mlp(n, *params.group(f"{p}.mlp"), config.gelu, config.dropout, noise, **options)
+    m, end2 = _end_of_branch(config, params, i, "scale2", m, noise)
+    y = x + m  # (B, R, D)                                                         eq. 2 (ViT eq. 3)
+    return y, BlockCache(config, position, norm1, attention, end1, norm2, mlp, end2)
 
 
 def block_backward(i: int, dy: Array, cache: BlockCache, grads: Params) -> Array:
     """Gradient of block number i: dy (B, R, D) to dx (B, N, D); adds the parameter gradients to grads."""
     p, config = f"blocks.{i}", cache.config
 
-    dm = ops.drop_path_backward(dy, cache.path2)
-    dm = ops.dropout_backward(dm, cache.dropout2)
-    dm = later.scale_backward(dm, cache.scale2, f"{p}.scale2", grads)
+    dm = _end_of_branch_backward(i, "scale2", dy, cache.end2, grads)
     dn, *dmlp = ops.mlp_backward(dm, cache.mlp)
-    grads.add(f"{p}.mlp", *dmlp[:4])
-    if config.mlp_norm:
-        grads.add(f"{p}.mlp_norm", *dmlp[4:])
+    later.add_mlp(config, i, dmlp, grads)
     dx, *dnorm2 = ops.layer_norm_backward(dn, cache.norm2)
     grads.add(f"{p}.norm2", *dnorm2)
     dx += dy  # (B, R, D)                                                                    eq. 3
 
-    da = ops.drop_path_backward(dx, cache.path1)
-    da = ops.dropout_backward(da, cache.dropout1)
-    da = later.scale_backward(da, cache.scale1, f"{p}.scale1", grads)
+    da = _end_of_branch_backward(i, "scale1", dx, cache.end1, grads)
     dn, *dattention = ops.attention_backward(da, cache.attention)
-    if isinstance(dattention[-1], ops.ExtraGrads):
-        later.add_extras(config, dattention.pop(), i, grads)
-    if cache.relative:
-        grads.add(cache.relative, dattention.pop())
-    later.add_attention(config, dattention, p, grads)
+    later.add_attention(config, i, dattention, grads)
     dall, *dnorm1 = ops.layer_norm_backward(dn, cache.norm1)  # (B, N, D)
     grads.add(f"{p}.norm1", *dnorm1)
     dall[:, : dx.shape[1]] += dx  # the first R of N tokens                                   eq. 3
     return add_positions_backward(dall, cache.position, grads)
+
+
+def _end_of_branch(
+    config: ViTConfig, params: Params, i: int, scale: str, x: Array, noise: ops.Noise | None
+) -> tuple[Array, BranchEnd]:
+    """A branch as it is added: after LayerScale, dropout and stochastic depth, where they are on."""
+    x, scaled = ops.layer_scale(x, params[f"blocks.{i}.{scale}"]) if config.layer_scale else (x, None)
+    x, dropout = ops.dropout(x, config.dropout, noise)
+    x, path = ops.drop_path(x, config.drop_path_rate(i), noise)
+    return x, BranchEnd(scaled, dropout, path)
+
+
+def _end_of_branch_backward(i: int, scale: str, dx: Array, cache: BranchEnd, grads: Params) -> Array:
+    dx = ops.drop_path_backward(dx, cache.path)
+    dx = ops.dropout_backward(dx, cache.dropout)
+    if cache.scale is None:
+        return dx
+    dx, dgain = ops.layer_scale_backward(dx, cache.scale)
+    grads.add(f"blocks.{i}.{scale}", dgain)
+    return dx

@@ -117,7 +117,7 @@ class ViTConfig:
     position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
     one 'shared' table. None stands for the usual place: the stem, or the blocks for 'relative' and 'bias'.
 
-    Later ViTs differ from the paper's in these, whose defaults are the paper's:
+    Later ViTs differ from the paper's in the following fields, whose defaults are the paper's:
 
     class_token     whether there is one; None if only where pool reads it
     registers       how many learned tokens stand between it and the patches; no head reads them
@@ -134,9 +134,9 @@ class ViTConfig:
                     blocks; pool_all, whether it reads all tokens, or the patches alone
     causal          tokens attend to themselves and to those before them alone: for texts, see words.text
 
-    and in gelu, which may be any of ops.GELU_FORMS, and pool: 'both' joins class token and mean, (2D,);
-    'distilled' has a second token, with a head of its own, and averages the two answers; 'attention' pools
-    with ops.attention_pool, and adds an MLP.
+    They also have other values of two: gelu may be any of ops.GELU_FORMS; and of pool, 'both' joins class
+    token and mean, (2D,), 'distilled' has a second token, with a head of its own, and averages the two
+    answers, and 'attention' pools with ops.attention_pool, and adds an MLP.
 
     predicts is 'image', 'patches' or 'embedding'. With 'patches' the head reads the token of every patch, and
     classes is how many numbers it predicts for each (see objectives.patch_targets); pool then only decides

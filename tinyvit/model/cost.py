@@ -46,8 +46,9 @@ def multiply_adds(config: ViTConfig) -> int:
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     """Bytes that the caches for one image hold between its forward and its backward pass, in training.
 
-    The parameters are not counted, since the caches only refer to them. model.forward and ops.cross_entropy
-    keep these numbers, of bytes_each bytes each:
+    The parameters are not counted, since the caches only refer to them. Of the paper's ViT, model.forward and
+    ops.cross_entropy keep these numbers, of bytes_each bytes each. What later ViTs keep besides, up to half
+    as much again, is not counted.
 
         ResNet     see resnet_activation_bytes, if there is one
         patches    P P channels T                        the input of the patch embedding
@@ -159,7 +160,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
         MLP            3 R M                             before the GELU, its gate, after it
 
     Dropout adds a mask wherever it acts, and for A also the result. Stochastic depth adds two numbers.
-    Positions add nothing, of any kind: the queries and the tables are all that relative ones need.
+    The paper's positions add nothing: the queries and the tables are all that relative ones need.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
     R = config.rows_after(i) or N

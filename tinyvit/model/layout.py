@@ -2,8 +2,9 @@
 
 Each row names a parameter and gives its shape, how its initial values are drawn, whether weight decay acts on
 it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and which arrays
-of an official .npz file it is made of. Initialisation, weight decay, cost, checkpoints and the official
-layout all follow from these rows. See model.later for what a new part of the model needs besides.
+of an official .npz file it is made of. Initialisation, weight decay, the number of parameters, checkpoints
+and the official layout all follow from these rows. See model.later for what a new part of the model needs
+besides.
 
 Matrices are stored input-by-output, and kernels of convolutions as (k, k, I, O). The letters are those of
 tinyvit.ops.

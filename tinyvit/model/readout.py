@@ -2,13 +2,11 @@
 
 It consists of the final LayerNorm, pooling (the class token, or the mean of the patches), an optional tanh
 layer (pre_logits), and the head. The input of the head is called the features of an image. In a model that
-predicts patches, the head instead reads the token of each patch. There is no LayerNorm in a ResNet on its
-own, whose tokens are the results of a ReLU. Later ViTs pool in other ways, or normalise what is pooled: see
-model.pool.
+predicts patches, the head instead reads the token of each patch. There is no LayerNorm in a pure ResNet,
+whose tokens are the results of a ReLU. Later ViTs pool in other ways (see model.pool), or normalise what is
+pooled instead of the tokens. For a class token both are the same, for a mean they are not.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from tinyvit import ops
@@ -41,9 +39,9 @@ def features_of(config: ViTConfig, params: Params, x: Array) -> tuple[Array, Fea
 
     Those of a model that predicts patches are the mean of its patches, as in He et al. 2021, Masked
     Autoencoders: its class token reaches no loss, so that nothing has trained it to describe the image. Those
-    of a model with two heads are the mean of what these read.
+    of a model with two heads are the mean of their two inputs.
     """
-    features, cache = _head_input(config, params, x, partial(pool, config, params))
+    features, cache = _head_input(config, params, x)
     return features.mean(axis=1) if config.pool == "distilled" else features, cache
 
 
@@ -54,8 +52,9 @@ def readout(
 
     For a model that predicts patches, they are (B, n, C): those of the chosen patches (B, n), or of all.
     """
-    of_patches = partial(ops.row_pool, rows=_rows(config, x, chosen)) if config.predicts_patches else None
-    x, features = _head_input(config, params, x, of_patches or partial(pool, config, params))
+    x, features = _head_input(
+        config, params, x, _rows(config, x, chosen) if config.predicts_patches else None
+    )
     if config.pool == "distilled":
         one, head = ops.linear(x[:, 0], *with_bias(params, "head"))
         other, head2 = ops.linear(x[:, 1], *with_bias(params, "head2"))
@@ -65,7 +64,7 @@ def readout(
 
 
 def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, grads: Params) -> Array:
-    """Gradient of readout: dlogits, shaped as the logits, to dx (B, N, D); adds the parameters' to grads."""
+    """Gradient of readout: dlogits, shaped as the logits, to dx (B, N, D); adds the parameter gradients."""
     norm, pooled, pooled_norm, pre_logits, tanh = cache.features
     if cache.head2 is not None:
         dlogits = dlogits * 0.5
@@ -93,13 +92,14 @@ def readout_backward(config: ViTConfig, dlogits: Array, cache: ReadoutCache, gra
 
 
 def _head_input(
-    config: ViTConfig, params: Params, x: Array, read: Callable[[Array], tuple[Array, Any]]
+    config: ViTConfig, params: Params, x: Array, rows: Array | None = None
 ) -> tuple[Array, FeaturesCache]:
-    """What the head reads, of tokens x (B, N, D) pooled in the given way, and the cache."""
+    """The input of the head from tokens x (B, N, D), and the cache: of the given rows (B, n), or pooled."""
     norm = pooled_norm = None
     if config.has_transformer and config.final_norm == "tokens":
         x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
-    x, pooled = read(x)  # (B, D) or (B, n, D)                                               ViT eq. 4
+    # (B, D) or (B, n, D)                                                                    ViT eq. 4
+    x, pooled = pool(config, params, x) if rows is None else ops.row_pool(x, rows)
     if config.final_norm == "pooled":
         x, pooled_norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     if not config.pre_logits:

@@ -1,7 +1,7 @@
 """The stem: from the pixels of an image to its tokens (ViT eq. 1), forward and backward.
 
 The patches of a plain ViT are cut from the image, and those of a hybrid from the feature map of its ResNet.
-In a ResNet on its own, the positions of that map are the tokens, as they are.
+In a pure ResNet, the positions of that map are the tokens, as they are.
 """
 
 from typing import NamedTuple
@@ -15,16 +15,19 @@ from tinyvit.model.resnet import ResNetCache, resnet, resnet_backward
 
 
 class StemCache(NamedTuple):
-    """What the backward pass of the stem needs, one entry per operation; None for those not carried out."""
+    """What the backward pass of the stem needs, one entry per operation; None for those not carried out.
+
+    counts are the kinds of other tokens than the class token, each with its number.
+    """
 
     resnet: ResNetCache | None
     cut: tuple
-    patch: tuple | None
-    corrupt: Array | None
-    prefix: dict[str, int]
-    position: PositionCache | None
-    norm: tuple | None
-    dropout: Array | None
+    patch: tuple | None = None
+    corrupt: Array | None = None
+    counts: tuple[tuple[str, int], ...] = ()
+    position: PositionCache | None = None
+    norm: tuple | None = None
+    dropout: Array | None = None
 
 
 def stem(
@@ -40,24 +43,28 @@ def stem(
     ValueError if there are no images, or if they are not normalised or not of the model's size.
     """
     check_images(config, images)
-    x, features = resnet(config, params, images) if config.has_resnet else (images, None)
+    x, resnet_cache = resnet(config, params, images) if config.has_resnet else (images, None)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
-        return x, StemCache(features, cut, None, None, {}, None, None, None)
+        return x, StemCache(resnet_cache, cut)
     x, patch = ops.linear(x, *with_bias(params, "patch"))  # (B, T, D)
     x, corrupted = ops.corrupt(x, params["mask_token"], corruption.source) if corruption else (x, None)
-    prefix = {}
-    for name in ("registers", "distillation_token"):
+    counts: tuple[tuple[str, int], ...] = ()
+    for name in (
+        "registers",
+        "distillation_token",
+    ):  # each goes in front of what is there, the class token last
         if name in params:
-            x, prefix[name] = ops.register_tokens(x, params[name])
+            x, count = ops.register_tokens(x, params[name])
+            counts += ((name, count),)
     if config.has_token:
         x, _ = ops.class_token(x, params["class_token"])  # (B, N, D)
     x, position = add_positions(config, params, x)  #                                        ViT eq. 1
     norm = None
-    if config.pre_norm:
+    if config.pre_norm:  # a norm of the stem, as in CLIP; it has nothing to do with the pre-norm blocks
         x, norm = ops.layer_norm(x, *params.group("pre_norm"), config.eps)
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(features, cut, patch, corrupted, prefix, position, norm, dropout)
+    return x, StemCache(resnet_cache, cut, patch, corrupted, counts, position, norm, dropout)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
@@ -71,7 +78,7 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
         if config.has_token:
             dx, dtoken = ops.class_token_backward(dx, None)
             grads.add("class_token", dtoken)
-        for name, count in reversed(cache.prefix.items()):
+        for name, count in reversed(cache.counts):
             dx, dtokens = ops.register_tokens_backward(dx, count)  # (B, T, D)
             grads.add(name, dtokens)
         if cache.corrupt is not None:

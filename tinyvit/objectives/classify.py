@@ -2,7 +2,7 @@
 
 from tinyvit import model, ops
 from tinyvit.backend import Array
-from tinyvit.model import Blocks, Params, ViTConfig
+from tinyvit.model import EngineBlocks, Params, ViTConfig
 
 
 def loss_and_grads(
@@ -14,7 +14,7 @@ def loss_and_grads(
     smoothing: float = 0.0,
     noise: ops.Noise | None = None,
     share: float = 1.0,
-    blocks: Blocks | None = None,
+    blocks: EngineBlocks | None = None,
 ) -> Array:
     """Mean cross-entropy of a batch, with its gradient added to grads; both are multiplied by share.
 

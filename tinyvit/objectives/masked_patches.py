@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
-from tinyvit.model import Blocks, Params, ViTConfig
+from tinyvit.model import EngineBlocks, Params, ViTConfig
 from tinyvit.objectives.patch_targets import colours, true_patches
 
 
@@ -27,7 +27,7 @@ def loss_and_grads(
     *,
     noise: ops.Noise,
     share: float = 1.0,
-    blocks: Blocks | None = None,
+    blocks: EngineBlocks | None = None,
 ) -> Array:
     """Mean loss over the corrupted patches of a batch, with its gradient added to grads, both times share.
 
@@ -51,7 +51,7 @@ def forward_loss(
     target: str,
     corrupt: float,
     noise: ops.Noise,
-    blocks: Blocks | None = None,
+    blocks: EngineBlocks | None = None,
 ) -> tuple[Array, tuple]:
     """The loss of loss_and_grads, and the caches of the loss and of the model."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))

@@ -24,8 +24,8 @@ The gradient of bk is exactly zero: it adds the same q bk^T to a whole row of S,
 constant.
 
 If there is a table of relative positions, the scores of relative_scores join q k^T in (2), and their gradient
-joins dS k in (9). Other models normalise q and k, or turn them by their positions, between (1) and (2): see
-Extras. The backward pass then undoes that between (9) and (10).
+joins dS k in (9). Other models normalise q and k, or turn them by their positions, between (1) and (2), and
+add scores or a mask after (2): see the class Extras. The backward pass takes the same steps in reverse.
 """
 
 import math
@@ -44,7 +44,7 @@ from tinyvit.ops.softmax import softmax, softmax_backward
 
 
 class Extras(NamedTuple):
-    """What some models do within their attention, each () or None in the others.
+    """What some models do within their attention; the defaults are what the others do.
 
     q_norm and k_norm are gains and biases (K,) of a LayerNorm of each head's queries and keys, out_norm those
     (D,) of one of the heads' outputs side by side, all with the epsilon eps. turn is that of ops.rotary. With
@@ -62,7 +62,8 @@ class Extras(NamedTuple):
 
 
 class ExtraGrads(NamedTuple):
-    """The gradients of Extras: dangles (H, T, K/2) of the angles of turn, dscores (H, N, N) of scores."""
+    """The gradients of Extras, by the same names; dangles (H, T, K/2) are those of the angles of turn, and
+    dscores (H, N, N) those of scores."""
 
     q_norm: tuple[Array, ...] = ()
     k_norm: tuple[Array, ...] = ()

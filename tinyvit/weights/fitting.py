@@ -33,8 +33,14 @@ def has_square_images(config: ViTConfig) -> bool:
 
 def fits_hugging_face(config: ViTConfig) -> bool:
     """Whether Hugging Face has such a model. Its folder states GELU and epsilon, so any will do."""
-    others = config.later_parts.keys() - _FOLDED
-    return config.has_token and not (config.pre_logits or config.has_resnet or others)
+    return not (config.has_resnet or misfits_of_hugging_face(config))
+
+
+def misfits_of_hugging_face(config: ViTConfig) -> list[str]:
+    """The fields of a ViT for which Hugging Face's has no place."""
+    ours = config.later_parts.keys() - _FOLDED
+    ours |= {"pool"} if not config.has_token else set()
+    return sorted(ours | ({"pre_logits"} if config.pre_logits else set()))
 
 
 def fits_timm(config: ViTConfig) -> bool:

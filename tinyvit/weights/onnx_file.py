@@ -37,6 +37,11 @@ the logits, and `photos`, how a photo of any size becomes an image: it is scaled
 (pad, on the colour border) or fill (squash) the frame (height, width), whose centre, of that size, is cut \
 out, both at whole pixels, with the rounding of that library (tinyvit's is that of transformers)."""
 
+# The parts of later ViTs that are written; see model.config.LATER_PARTS.
+_NODES = {"class_token", "registers", "position_on", "position", "rotary", "pre_norm", "patch_bias"}
+_NODES |= {"qkv_bias", "qk_norm", "attention_norm", "gelu", "gated", "mlp_norm", "layer_scale", "final_norm"}
+_NODES |= {"pool", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
+
 
 def save_onnx(
     path: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
@@ -47,8 +52,8 @@ def save_onnx(
     centre is cut out. Raises UserError if the model is too large for the format, if the file
     cannot be written, or if the package onnx is not installed.
     """
-    if config.causal:
-        raise UserError("the graph has no causal attention: choose another format than .onnx.")
+    if others := config.later_parts.keys() - _NODES:
+        raise UserError(f"an .onnx file has no nodes for {', '.join(sorted(others))}: choose another format.")
     if 4 * params.count > LARGEST:
         raise UserError(
             f"the model has {params.count:,} parameters, and an .onnx file holds {LARGEST // 4:,} at most: "

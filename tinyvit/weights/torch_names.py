@@ -12,7 +12,7 @@ The names are those of one spelling: see spellings.py.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from math import prod
 from typing import Any
 
@@ -32,8 +32,8 @@ from tinyvit.weights.fitting import (
     TIMM_HYBRID,
     TIMM_PARTS,
     check_others_have_it,
-    fits_hugging_face,
     fits_timm,
+    misfits_of_hugging_face,
     misfits_of_hybrid,
     torch_naming,
     write_instead,
@@ -157,7 +157,7 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     check_others_have_it(config)
     names = torch_naming(config)
     if names is None and (misfits := misfits_of_hybrid(config)):
-        ours = ", ".join(f"{name} {getattr(config, name)!r}" for name in misfits)
+        ours = _stated(config, misfits)
         theirs = ", ".join(repr(TIMM_HYBRID[name]) for name in misfits)
         raise UserError(
             f"a hybrid with {ours} does not fit timm's layout, which implies {theirs}. Instead, "
@@ -165,12 +165,17 @@ def to_torch_names(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
         )
     if names is None:
         raise UserError(
-            "other programs would compute something else from a .safetensors file of this model, whose gelu "
-            f"{config.gelu!r}, eps {config.eps:g}, pool {config.pool!r} and pre_logits {config.pre_logits} "
-            "are neither timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0. "
+            "other programs would compute something else from a .safetensors file of this model: its "
+            f"{_stated(config, ['gelu', 'eps', 'pool', 'pre_logits', *config.later_parts])} are neither "
+            "timm's, 'exact' and 1e-06, nor Hugging Face's, 'exact', 1e-12, 'token' and 0. "
             f"Instead, {write_instead(config)}"
         )
     return _named(config, params, names)
+
+
+def _stated(config: ViTConfig, names: Iterable[str]) -> str:
+    """Fields of a model and their values, each once."""
+    return ", ".join(f"{name} {getattr(config, name)!r}" for name in dict.fromkeys(names))
 
 
 def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
@@ -181,10 +186,10 @@ def to_hugging_face(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     check_others_have_it(config)
     if config.has_resnet:
         raise UserError(f"Hugging Face's ViT has no ResNet. Instead, {write_instead(config)}")
-    if not fits_hugging_face(config):
+    if misfits := misfits_of_hugging_face(config):
         raise UserError(
-            f"Hugging Face does not support a model with pool {config.pool!r} and pre_logits "
-            f"{config.pre_logits}, only 'token' and 0. Instead, {write_instead(config)}"
+            f"Hugging Face's ViT has no place for {_stated(config, misfits)}. Instead, "
+            f"{write_instead(config)}"
         )
     return _named(config, params, HUGGING_FACE)
 
