@@ -8,11 +8,13 @@ import pytest
 
 import tinyvit
 from tests.weights.checkpoints import complaint
+from tinyvit import ops
 from tinyvit.checking.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
-from tinyvit.model import ViTConfig, forward
+from tinyvit.model import ViTConfig, backward, block, forward
 from tinyvit.model.config import LATER_PARTS
-from tinyvit.model.rotary import DINOV3, Rotary, turn_of
+from tinyvit.model.pool import pool
+from tinyvit.model.rotary import DINOV3, Rotary, first_frequencies, turn_of
 from tinyvit.ops import Turn, rotary
 
 LATER = {check.name: check.config for check in MODEL_CHECKS if check.config.later_parts}
@@ -94,6 +96,70 @@ def test_a_score_depends_on_where_the_key_lies_as_seen_from_the_query_alone(rule
     np.testing.assert_allclose(queries[1, 1] @ keys[2, 2], one)
     np.testing.assert_allclose(queries[1, 0] @ keys[2, 1], one)
     assert abs(queries[1, 1] @ keys[0, 0] - one) > 1e-3
+
+
+@pytest.mark.parametrize("rule", [DINOV3, Rotary(50, 7, 0.5, 2.0, True, False), Rotary(50)], ids=str)
+def test_the_angles_of_a_patch_are_those_of_its_row_and_column(rule):
+    config = ViTConfig((8, 12), 4, 16, 8, 2, 1, 3, pool="mean", position="none", rotary=rule)
+    turn = turn_of(config, random_params(config, np.random.default_rng(0), "float32"), 0)
+    assert (turn.pairs, turn.cos.dtype, turn.cos.shape) == (rule.pairs, np.float32, (6, 4))
+    for t, (i, j) in enumerate(np.ndindex(2, 3)):
+        y, x = i + rule.offset, j + rule.offset
+        if rule.reach:
+            y, x = rule.reach * y / 2 + rule.shift, rule.reach * x / 3 + rule.shift
+        first, second = (x, y) if rule.columns_first else (y, x)
+        fast, slow = 1, rule.theta**-0.5  # K = 8
+        angles = np.array([first * fast, first * slow, second * fast, second * slow])
+        np.testing.assert_allclose([turn.cos[t], turn.sin[t]], [np.cos(angles), np.sin(angles)], atol=1e-6)
+
+
+def test_learned_frequencies_begin_with_the_usual_lengths_in_two_directions_at_a_right_angle():
+    F0, F1 = first_frequencies(np.random.default_rng(0), (2, 3, 8), 50.0)  # (H, K/2), K = 16
+    lengths = 50.0 ** -np.array([0, 1 / 4, 2 / 4, 3 / 4])
+    np.testing.assert_allclose(np.hypot(F0, F1), [np.tile(lengths, 2)] * 3)
+    np.testing.assert_allclose(F0[:, 4:], -F1[:, :4], atol=1e-12)
+    np.testing.assert_allclose(F1[:, 4:], F0[:, :4], atol=1e-12)
+    assert len(np.unique(F0[:, 0])) == 3  # heads differ
+
+
+def test_a_point_is_a_pair_of_neighbours_or_one_number_of_each_half():
+    angles = np.random.default_rng(0).standard_normal((3, 2))
+    x = np.random.default_rng(1).standard_normal((1, 1, 3, 4))
+    for pairs, (one, two) in ((True, (slice(0, 4, 2), slice(1, 4, 2))), (False, (slice(0, 2), slice(2, 4)))):
+        y, _ = rotary(x, Turn(np.cos(angles), np.sin(angles), pairs))
+        expected = (x[..., one] + 1j * x[..., two]) * np.exp(1j * angles)
+        np.testing.assert_allclose(y[..., one] + 1j * y[..., two], expected)
+
+
+@every_later
+def test_no_part_is_without_effect(config):
+    """Were one left out in both directions, the check of the gradients would not notice."""
+    params, rng = random_params(config, np.random.default_rng(1)), np.random.default_rng(2)
+    images, grads = rng.standard_normal((3, *config.image_size, 3)), params.zeros_like()
+    logits, cache = forward(config, params, images)
+    backward(rng.standard_normal(logits.shape), cache, grads)
+    assert [name for name in grads if not grads[name].any()] == []
+
+
+@pytest.mark.parametrize("gelu", ["relu", "exact"])
+def test_attention_pooling_has_the_epsilon_and_the_gelu_of_the_model(gelu):
+    config = ViTConfig((8, 8), 4, 8, 6, 2, 1, 3, pool="attention", position="none", gelu=gelu, eps=0.5)
+    params = random_params(config, np.random.default_rng(0))
+    x = np.random.default_rng(1).normal(size=(2, 4, 8))
+    o, _ = ops.attention_pool(x, *params.group("pool.attn"), config.heads)
+    n, _ = ops.layer_norm(o, *params.group("pool.norm"), 0.5)
+    expected = o + ops.mlp(n, *params.group("pool.mlp"), gelu)[0]
+    np.testing.assert_allclose(pool(config, params, x)[0], expected)
+
+
+def test_in_a_causal_model_no_token_hears_of_those_after_it():
+    config = ViTConfig((8, 8), 4, 8, 6, 2, 1, 3, pool="mean", position="none", causal=True)
+    params = random_params(config, np.random.default_rng(0))
+    x, changed = np.random.default_rng(1).normal(size=(2, 1, 4, 8))
+    changed[:, :2], changed[:, 3] = x[:, :2], x[:, 3]
+    before, after = (block(config, params, 0, tokens)[0] for tokens in (x, changed))
+    np.testing.assert_array_equal(before[:, :2], after[:, :2])
+    assert np.abs(before - after)[:, 2:].min() > 1e-6
 
 
 def test_tokens_before_the_patches_do_not_turn():

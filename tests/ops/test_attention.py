@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.ops import Noise, attention, attention_backward, attention_probabilities
+from tinyvit.ops import (
+    Extras,
+    Noise,
+    attention,
+    attention_backward,
+    attention_probabilities,
+    layer_norm,
+    softmax,
+)
 
 
 def attention_naively(x, qkv_weight, qkv_bias, out_weight, out_bias, heads, mask=None, relative=None):
@@ -109,6 +117,17 @@ def test_shuffling_the_tokens_shuffles_the_answers(seed, B, N, H, K):
     y, _ = attention(x, *weights, heads=H)
     shuffled, _ = attention(x[:, order], *weights, heads=H)
     np.testing.assert_allclose(shuffled, y[:, order], rtol=1e-11, atol=1e-11)
+
+
+def test_queries_and_keys_are_normalised_with_the_epsilon_that_is_given():
+    (x, *arrays), heads, K = draw(0), 3, 4
+    rng = np.random.default_rng(1)
+    norms = [(rng.normal(1, 0.3, K), rng.normal(size=K)) for _ in "qk"]
+    _, cache = attention(x, *arrays, heads, extras=Extras(*norms, eps=0.5))
+    qkv = (x @ arrays[0] + arrays[1]).reshape(*x.shape[:2], 3, heads, K)
+    q, k = (layer_norm(qkv[:, :, i].swapaxes(1, 2), *norms[i], 0.5)[0] for i in (0, 1))
+    expected, _ = softmax(q @ k.swapaxes(2, 3) / math.sqrt(K))
+    np.testing.assert_allclose(attention_probabilities(cache), expected)
 
 
 def test_images_do_not_see_each_other():

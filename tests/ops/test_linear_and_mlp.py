@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import seeds
-from tinyvit.ops import Noise, linear, mlp
+from tinyvit.ops import GELU_FORMS, Noise, gate, gelu, layer_norm, linear, mlp
 
 small = st.integers(1, 5)
 leading = st.lists(small, max_size=3).map(tuple)  # one vector, a row of them, a batch of rows
@@ -44,6 +44,21 @@ def test_mlp_widens_bends_drops_and_narrows_each_token_for_itself(form, rate):
         h = x[b, n] @ weight1 + bias1
         g = [0 if d else gelu_by_hand(u, form) / (1 - rate) for u, d in zip(h, dropped[b, n], strict=True)]
         np.testing.assert_allclose(y[b, n], g @ weight2 + bias2, rtol=1e-12)
+
+
+def test_a_norm_within_the_mlp_has_the_epsilon_that_is_given():
+    rng = np.random.default_rng(0)
+    x, w1, b1, w2, b2 = (rng.normal(size=s) for s in ((4, 3), (3, 5), 5, (5, 3), 3))
+    norm = rng.normal(1, 0.3, 5), rng.normal(size=5)
+    for chosen, eps in (({"eps": 0.5}, 0.5), ({}, 1e-6)):
+        g, _ = layer_norm(gelu(x @ w1 + b1, "exact")[0], *norm, eps)
+        np.testing.assert_allclose(mlp(x, w1, b1, w2, b2, "exact", norm=norm, **chosen)[0], g @ w2 + b2)
+
+
+@pytest.mark.parametrize("form", GELU_FORMS)
+def test_a_gate_of_every_form_multiplies_the_other_half(form):
+    both = np.random.default_rng(0).normal(size=(4, 6))
+    np.testing.assert_allclose(gate(both, form)[0], gelu(both[:, :3], form)[0] * both[:, 3:])
 
 
 def test_the_usual_gelu_is_that_of_the_official_code():
