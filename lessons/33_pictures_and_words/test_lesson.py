@@ -56,6 +56,8 @@ def of(function, names, *arguments):
         raise Fault(
             f"{function.__name__} does not return {len(names)} gradients: {', '.join(names)}", kind="count"
         )
+    if type(loss) is float:  # it has no dtype: any is right
+        loss = arguments[0].dtype.type(loss)
     return loss, gradients
 
 
@@ -94,10 +96,13 @@ def test_direction_backward_by_hand(impl):
     assert_same(dx, np.array([[0.128, -0.096]]), "dx of (3, 4)")
 
 
-@pytest.mark.hint("with a scale of 1 and these four vectors the scores are 1 and 0: two pairs, each at ease")
+@pytest.mark.hint(
+    "the scale is 1, and so are the scores of right pairs; all others are 0: every choice is alike"
+)
 def test_the_softmax_loss_by_hand(impl):
-    loss, _ = softmax_pairs(impl, np.eye(2), np.eye(2), np.array(0.0))
-    assert_same(loss, np.log(1 + np.exp(-1)), "the loss of two pairs")
+    vectors = np.eye(3, 5)
+    loss, _ = softmax_pairs(impl, vectors, vectors.copy(), np.array(0.0))
+    assert_same(loss, np.log(1 + 2 * np.exp(-1)), "the loss of three pairs")
 
 
 @pytest.mark.hint(
@@ -136,10 +141,13 @@ def test_large_scales_of_the_softmax(impl):
         assert_same(np.isfinite(gradient).all(), True, f"{name} being finite")
 
 
-@pytest.mark.hint("the scores are 1 and 0: log(1 + 1/e) for each right pair, log 2 for each wrong one")
+@pytest.mark.hint(
+    "the scores are 1 and 0: log(1 + 1/e) for each right pair, log 2 for each of the two wrong ones"
+)
 def test_the_sigmoid_loss_by_hand(impl):
-    loss, _ = sigmoid_pairs(impl, np.eye(2), np.eye(2), np.array(0.0), np.array(0.0), np.eye(2, dtype=bool))
-    assert_same(loss, np.log(1 + np.exp(-1)) + np.log(2), "the loss of two pairs")
+    vectors, right = np.eye(3, 5), np.eye(3, dtype=bool)
+    loss, _ = sigmoid_pairs(impl, vectors, vectors.copy(), np.array(0.0), np.array(0.0), right)
+    assert_same(loss, np.log(1 + np.exp(-1)) + 2 * np.log(2), "the loss of three pairs")
 
 
 def twins(B):
@@ -187,7 +195,7 @@ def test_large_scales_of_the_sigmoid(impl):
 
 
 @pytest.mark.hint("make new arrays: what you were given belongs to the towers")
-def test_same_is_left_as_it_is(impl):
+def test_the_arrays_given_are_left_as_they_are(impl):
     images, texts = vectors(3, 4, seed=8)
     same = twins(3)
     before = [images.copy(), texts.copy(), same.copy()]
