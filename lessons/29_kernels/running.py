@@ -26,13 +26,14 @@ __device__ inline float warp_sum(float value) {
 """
 
 
-def kernel(impl, name: str) -> Launcher:
-    """The kernel of this name, whose text impl's function NAME_kernel returns."""
+def kernel(impl, name: str, above: str = "") -> Launcher:
+    """The kernel of this name, whose text impl's function NAME_kernel returns, with another text above it."""
     function = getattr(impl, f"{name}_kernel")
     text = function()
     if not isinstance(text, str):
         raise Fault(f"{name}_kernel returns {text!r}, expected the text of a kernel", name, "count")
-    above = WARP_SUM if name == "layer_norm" and not re.search(r"\bwarp_sum\s*\(\s*float", text) else ""
+    if name == "layer_norm" and not re.search(r"\bwarp_sum\s*\(\s*float", text):
+        above = WARP_SUM
     return compiled(above + at_its_line(function, text), name, function.__doc__)
 
 

@@ -13,7 +13,8 @@ LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("[0-9]*/README.
 NAMES = [lesson.name for lesson in LESSONS]
 CAPSTONE = "18_from_an_empty_file"  # its exercise is an empty file
 GUIDED = [lesson for lesson in LESSONS if lesson.name != CAPSTONE]
-NEED_A_COMPILER = {"29_kernels"}  # their answers are kernels, which the emulator compiles
+# Answers of theirs are kernels, which the emulator compiles.
+NEED_A_COMPILER = {"29_kernels", "35_flash_attention"}
 
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 every_guided_lesson = pytest.mark.parametrize("lesson", GUIDED, ids=[lesson.name for lesson in GUIDED])

@@ -89,13 +89,16 @@ def test_a_text_that_is_no_kernel(text, kind, said):
     assert "\n" not in str(found.value)
 
 
-def test_the_kernels_of_the_lesson_are_those_of_a_gpu_too():
+def test_the_kernels_of_the_lessons_are_those_of_a_gpu_too():
     """NVRTC, NVIDIA's compiler, needs no GPU."""
     nvrtc = pytest.importorskip("cupy").cuda.nvrtc
     solution = importlib.import_module(f"lessons.{LESSON.name}.solution")
     texts = [running.WARP_SUM, importlib.import_module(f"lessons.{LESSON.name}.suspects").CODE]
     texts += [getattr(solution, name)() for name in solution.__all__ if name != "guilty_kernel"]
     assert len(texts) == 7
+    plain = importlib.import_module("lessons.35_flash_attention.plain")
+    flash = importlib.import_module("lessons.35_flash_attention.solution").flash_attention_kernel()
+    texts += [plain.sizes(16, 32), flash, plain.CODE]
     try:
         program = nvrtc.createProgram("\n".join(texts), "kernels.cu", [], [])
         nvrtc.compileProgram(program, ["-arch=compute_75", "-std=c++17"])

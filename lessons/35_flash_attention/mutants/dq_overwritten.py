@@ -1,0 +1,12 @@
+"""Every tile of keys writes over dq, and does not add to it."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("dq[rows] +=", "dq[rows] ="),
+    )
+)

@@ -1,0 +1,12 @@
+"""The largest score is not added to the log of the sum."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("(largest + np.log(total))[:, 0]", "np.log(total)[:, 0]"),
+    )
+)

@@ -1,0 +1,12 @@
+"""The outputs so far are not made smaller when a larger score comes."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("mix = mix * shrink + shares", "mix = mix + shares"),
+    )
+)

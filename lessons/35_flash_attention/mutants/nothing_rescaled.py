@@ -1,0 +1,13 @@
+"""Neither the sum nor the outputs so far are made smaller when a larger score comes."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("mix = mix * shrink + shares", "mix = mix + shares"),
+        ("total = total * shrink + shares", "total = total + shares"),
+    )
+)
