@@ -8,7 +8,8 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
 
 A function that still raises NotImplementedError is "to do", not a failure. A crash is shown once, however
-many checks it fails. The puzzle and the gradient check of a lesson are counted apart.
+many checks it fails. The puzzle and the gradient check of a lesson are counted apart. How far you are is kept
+in pytest's cache, for `python -m lessons.site` to show.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from lessons.referee.known import known_mistake, load
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
 MAIN, GRADIENT_CHECK, PUZZLE = "main", "gradient check", "puzzle"
+PROGRESS = "lessons/progress"  # its key in pytest's cache
 
 # For faults that are no matter of values: how to tell that a hint is about them, and a hint for all lessons.
 COMMON = {
@@ -61,6 +63,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
     config.lesson_results, config.lesson_caught = [], set()
+    config.lesson_partial = False  # whether -k and the like have left some checks out
     config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
     config.lesson_crashes = {}  # the first report of every crash, and how many more there were
 
@@ -86,6 +89,11 @@ def impl(request):
     calls.RECENT.clear()
     request.node.answer = calls.Watched(module)
     return request.node.answer
+
+
+def pytest_deselected(items):
+    if items:
+        items[0].config.lesson_partial = True
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -243,12 +251,13 @@ def pytest_report_teststatus(report):
     return (REPEATED, "F", "THE SAME CRASH") if state == REPEATED else None
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_terminal_summary(terminalreporter, exitstatus, config):
     """A line for each lesson: how many of its checks are done, wrong, or still to do."""
     lessons: dict[str, dict[str, Counter]] = {}
     for result in config.lesson_results:
         parts = lessons.setdefault(result["lesson"], {})
         parts.setdefault(result["part"], Counter())[result["state"]] += 1
+    progress = {}
     if lessons and config.getoption("impl") != "mutants":
         terminalreporter.section("your progress")
         for name, parts in sorted(lessons.items()):
@@ -259,10 +268,26 @@ def pytest_terminal_summary(terminalreporter, config):
             apart = "".join(f", {part} {verdict(parts[part])}" for part in sorted(parts))
             counted = f"{states[DONE]:2} of {total:2} checks{wrong}{apart}"
             terminalreporter.write_line(f"{name:28} [{bar:20}] {counted}")
+            progress[name] = {"done": states[DONE], "total": total, "said": " ".join(counted.split())}
+    if config.getoption("impl") == "exercise" and not is_partial(config, exitstatus):
+        keep(progress, config)
     for name, missing in sorted(config.lesson_skipped.items()):
         terminalreporter.write_line(f"{name:28} not all of it could run: {missing}")
     if path := config.getoption("lesson_report"):
         Path(path).write_text(json.dumps(config.lesson_results, indent=1), encoding="utf-8")
+
+
+def is_partial(config, exitstatus):
+    """Whether some checks of the lessons that were asked for did not run: their counts would mislead."""
+    stopped = exitstatus == pytest.ExitCode.INTERRUPTED or (exitstatus and config.getoption("maxfail"))
+    return config.lesson_partial or stopped or any("::" in word for word in config.args)
+
+
+def keep(progress, config):
+    """Put the counts of these lessons in pytest's cache, beside those of the others."""
+    if hasattr(config, "cache"):  # -p no:cacheprovider takes it away
+        before = config.cache.get(PROGRESS, {})
+        config.cache.set(PROGRESS, (before if isinstance(before, dict) else {}) | progress)
 
 
 def verdict(states):

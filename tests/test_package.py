@@ -40,6 +40,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
         "onnx": {"onnx", "onnxruntime"},
         "hub": {"huggingface_hub"},
         "words": {"tokenizers"},
+        "site": {"markdown-it-py", "mdit-py-plugins", "pygments", "latex2mathml"},
         "check": {"ruff", "mypy", "coverage", "mutmut"},
     }
 

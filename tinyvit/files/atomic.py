@@ -153,6 +153,20 @@ def temporary_folder(target: Path, purpose: str) -> Iterator[Path]:
             os.close(descriptor)
 
 
+@contextlib.contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of folder at the end unless something failed."""
+    with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
+        yield beside
+        clear_abandoned(folder, "replaced")
+        before = temporary_path(folder, "replaced")
+        if folder.exists():
+            folder.rename(before)  # a kill between these two lines leaves both, under hidden names
+        beside.rename(folder)
+        shutil.rmtree(before, ignore_errors=True)
+    flush_folder(folder.parent)
+
+
 def _delete_if_abandoned(path: Path) -> None:
     """Delete a file or folder. Raises Taken if it is in use, OSError if it is gone or not deletable."""
     if path.is_symlink():  # none of ours: whatever it leads to is somebody else's

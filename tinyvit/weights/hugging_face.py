@@ -1,7 +1,6 @@
 """Writing a folder that Hugging Face's from_pretrained opens: the weights, and two files describing them."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,13 +10,7 @@ import numpy as np
 
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import (
-    clear_abandoned,
-    flush_folder,
-    temporary_folder,
-    temporary_path,
-    write_atomically,
-)
+from tinyvit.files.atomic import replaced_folder, write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.weights.fitting import write_instead
 from tinyvit.weights.preprocessing import FILTERS
@@ -59,7 +52,7 @@ def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, d
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(folder)
-        with temporary_folder(folder, "writing") as beside:  # an incomplete folder is worse than none
+        with replaced_folder(folder) as beside:
             try:
                 write_safetensors(beside / "model.safetensors", arrays, {"format": "pt"})
                 for name, content in files.items():
@@ -67,13 +60,6 @@ def write_folder(folder: Path, arrays: dict[str, np.ndarray], files: dict[str, d
                     write_atomically(beside / name, partial(_write_text, text=text))
             except UserError as error:  # which knows the folder only by its temporary name
                 raise UserError(str(error).replace(str(beside), str(folder))) from error
-            clear_abandoned(folder, "replaced")
-            before = temporary_path(folder, "replaced")
-            if folder.exists():
-                folder.rename(before)  # a kill between these two lines leaves both models, under hidden names
-            beside.rename(folder)
-            shutil.rmtree(before, ignore_errors=True)
-        flush_folder(folder.parent)
     except OSError as error:
         raise UserError(f"cannot create the folder {folder}: {error.strerror}. Choose another.") from error
 
