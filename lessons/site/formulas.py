@@ -9,6 +9,8 @@ import re
 
 from latex2mathml.converter import convert
 
+from tinyvit.errors import UserError
+
 _CORNERS = {r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉"}  # unknown after \Bigl
 _BREAK = re.compile(r" (?:[-+=]|\\approx) ")  # where a line may end, outside all brackets
 _LONG = 30  # characters of LaTeX; shorter formulas are not broken
@@ -58,7 +60,13 @@ def equation(latex: str) -> str:
 def mathml(latex: str, display: str = "inline") -> str:
     """A formula, or a part of one."""
     latex = re.sub(r"\\[lr](?:floor|ceil)\b", lambda corner: _CORNERS[corner[0]], latex)
-    text = convert(latex.strip(), display=display)
+    try:
+        text = convert(latex.strip(), display=display)
+    except Exception as error:  # its exceptions have nothing in common
+        problem = (
+            f"latex2mathml does not know ${latex.strip()}$; version 3.80 knows all formulas of the course."
+        )
+        raise UserError(problem) from error
     text = re.sub(r"&#x(?!0*(?:26|3[CE]);)([0-9A-F]+);", lambda code: chr(int(code[1], 16)), text)
     for pattern, better in MENDED:
         text = re.sub(pattern, better, text)

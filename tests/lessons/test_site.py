@@ -203,6 +203,11 @@ def test_progress_that_cannot_be_read_is_none(pages_module, monkeypatch, tmp_pat
     assert pages_module.progress() == {}
 
 
+def test_a_formula_that_cannot_be_set_is_said(pages_module):
+    with pytest.raises(UserError, match=r"^latex2mathml does not know \$x\^a\^b\$; version 3\.80 knows"):
+        pages_module.inline("x^a^b")
+
+
 def test_a_link_to_nothing_is_said(pages_module):
     with pytest.raises(UserError, match=r"^lessons/README.md links to nowhere.py, which is not there\.$"):
         pages_module.Site().follow(ROOT / "lessons/README.md", "nowhere.py#L3")
