@@ -15,7 +15,7 @@ def check_replaceable(out: Path) -> None:
     """Raise UserError if there is anything of that name but an empty folder, or one written here."""
     if not os.path.lexists(out):
         return
-    foreign = "it is no folder"
+    foreign = "it is not a folder"
     if out.is_dir():
         listed, found = set(), out.iterdir()
         if (out / LIST).is_file():
