@@ -14,6 +14,7 @@ from tinyvit.insight.attention import class_token_attention, head_maps, rollout
 from tinyvit.model import ViTConfig, backward, block, forward
 from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.pool import pool
+from tinyvit.model.readout import features_of
 from tinyvit.model.rotary import DINOV3, Rotary, first_frequencies, turn_of
 from tinyvit.ops import Turn, rotary
 
@@ -150,6 +151,26 @@ def test_attention_pooling_has_the_epsilon_and_the_gelu_of_the_model(gelu):
     n, _ = ops.layer_norm(o, *params.group("pool.norm"), 0.5)
     expected = o + ops.mlp(n, *params.group("pool.mlp"), gelu)[0]
     np.testing.assert_allclose(pool(config, params, x)[0], expected)
+
+
+@pytest.mark.parametrize("pool_all", [False, True])
+def test_attention_pooling_reads_the_patches_or_all_tokens(pool_all):
+    config = ViTConfig((8, 8), 4, 8, 6, 2, 1, 3, pool="attention", registers=2, pool_all=pool_all)
+    params = random_params(config, np.random.default_rng(0))
+    x, changed = np.random.default_rng(1).normal(size=(2, 1, config.tokens, 8))
+    changed[:, 2:] = x[:, 2:]
+    before, after = (pool(config, params, tokens)[0] for tokens in (x, changed))
+    assert np.array_equal(before, after) != pool_all
+    changed[:, 2] += np.arange(8)  # the first patch
+    assert not np.array_equal(before, pool(config, params, changed)[0])
+
+
+def test_the_features_of_a_distilled_model_are_the_mean_of_its_two_tokens():
+    config = next(config for config in LATER.values() if config.pool == "distilled")
+    params = random_params(config, np.random.default_rng(0))
+    x = np.random.default_rng(1).normal(size=(2, config.tokens, config.width))
+    n, _ = ops.layer_norm(x[:, :2], *params.group("norm"), config.eps)
+    np.testing.assert_allclose(features_of(config, params, x)[0], (n[:, 0] + n[:, 1]) / 2)
 
 
 def test_in_a_causal_model_no_token_hears_of_those_after_it():
