@@ -42,11 +42,12 @@ DERIVED_IN = {
     "tinyvit/ops/squared_error.py": "25_masked_patches",
     "tinyvit/ops/position_tables.py": "26_positions",
     "tinyvit/ops/relative_scores.py": "26_positions",
+    "tinyvit/ops/rotary.py": "34_rotary",
 }
 WITHOUT_EQUATIONS = {"tinyvit/ops/__init__.py", "tinyvit/ops/noise.py"}
 # Derived in their own docstrings: no lesson has these operations of later ViTs yet.
 WITHOUT_LESSON = {
-    f"tinyvit/ops/{name}.py" for name in ("gate", "rotary", "layer_scale", "attention_pool", "relative_bias")
+    f"tinyvit/ops/{name}.py" for name in ("gate", "layer_scale", "attention_pool", "relative_bias")
 }
 
 

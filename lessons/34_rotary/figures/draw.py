@@ -1,0 +1,118 @@
+"""Draw this lesson's figures; the last one from measured.json, which measure.py writes.
+
+python -m lessons.34_rotary.figures.draw
+"""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Axes, Sheet
+from tinyvit.data.shapes import make_shapes
+
+HERE = Path(__file__).parent
+THETA, K = 100.0, 16
+KINDS = (("1d", "learned", ORANGE), ("sincos", "sines and cosines, added", GREEN), ("rotary", "rotary", BLUE))
+TESTS = ("32", "48 wider", "64 wider", "48 closer", "64 closer")
+
+
+def main():
+    draw_turn()
+    draw_scores()
+    draw_larger()
+
+
+def draw_turn():
+    """A query and a key of one patch each, turned by 25 degrees for every column they stand further right."""
+    sheet, radius, step = Sheet(760, 262), 92, np.radians(25)
+    q, k = 0.92 * np.exp(1j * np.radians(75)), 0.8 * np.exp(1j * np.radians(10))
+    for number, (i, j) in enumerate(((0, 0), (0, 2), (3, 5))):
+        cx, cy = 130 + 250 * number, 134
+        circle = np.exp(2j * np.pi * np.arange(73) / 72)
+        sheet.line([(cx + radius * z.real, cy - radius * z.imag) for z in circle], FAINT, 1)
+        for name, z, place, colour in (("q", q, i, BLUE), ("k", k, j, ORANGE)):
+            new = z * np.exp(1j * step * place)
+            if place:
+                sheet.dashes([(cx, cy), (cx + radius * z.real, cy - radius * z.imag)], colour, 1)
+                way = np.angle(z) + np.linspace(0, step * place, 40)
+                arc = (0.3 if name == "q" else 0.42) * np.exp(1j * way)
+                sheet.line([(cx + radius * w.real, cy - radius * w.imag) for w in arc], colour, 1)
+            sheet.arrow((cx, cy), (cx + radius * new.real, cy - radius * new.imag), colour, 2.2)
+            at = new * (1 + 0.13 / abs(new))
+            sheet.text(cx + radius * at.real, cy - radius * at.imag, name, 15, colour)
+        sheet.text(cx, 18, f"query in column {i}, key in column {j}", 14, INK)
+        score = (q * np.exp(1j * step * i) * np.conj(k * np.exp(1j * step * j))).real
+        sheet.text(cx, 248, f"q.k = {score:.2f}", 14, INK)
+    sheet.save(HERE / "turn.png")
+
+
+def draw_scores():
+    """The score of one query against a key at every place: for each frequency alone, and for all together."""
+    side, cell, at = 15, 7.5, (7, 7)
+    r, c = np.indices((side, side)) - np.reshape(at, (2, 1, 1))
+    f = THETA ** (-4 * np.arange(K // 4) / K)
+    maps = [(f"f = {w:.2g}", (np.cos(w * r) + np.cos(w * c)) / 2) for w in f]
+    for title, down, across in (("all four", 0, 0), ("2 up, 3 right", -2, 3)):
+        every = [np.cos(w * (r - down)) + np.cos(w * (c - across)) for w in f]
+        maps.append((title, (np.mean(every, axis=0) / 2 - 0.4) / 0.6))
+    sheet = Sheet(786, 232)
+    for number, (title, values) in enumerate(maps):
+        left, top, width = 14 + 129 * number, 40, side * cell
+        sheet.text(left + width / 2, 20, title, 14, INK)
+        sheet.grid(left, top, values, cell, None, 1.0)
+        x, y = left + at[1] * cell, top + at[0] * cell
+        sheet.line([(x, y), (x + cell, y), (x + cell, y + cell), (x, y + cell), (x, y)], INK, 2)
+        if number < len(f):
+            words = f"round in {2 * np.pi / f[number]:.0f} patches"
+            sheet.text(left + width / 2, top + width + 16, words, 12, QUIET)
+    words = "The scores of the framed query. Blue: 1; white: 0, or 0.4 in the last two; orange: below."
+    sheet.text(393, 210, words, 13, QUIET)
+    sheet.save(HERE / "scores.png")
+
+
+def draw_larger():
+    """What the models were trained and tested on, and how often each is right."""
+    measure = importlib.import_module("lessons.34_rotary.figures.measure")
+    rows = json.loads((HERE / "measured.json").read_text("utf-8"))
+    sheet, size = Sheet(780, 470), 1.9
+    pictures = (
+        ("training: 32 pixels", make_shapes(train=0).test.images[6]),
+        ("64 pixels, wider", measure.drawn(64, 1).images[6]),
+        ("64 pixels, closer", measure.drawn(64, 2).images[6]),
+    )
+    left = 96
+    for title, picture in pictures:
+        width = size * len(picture)
+        sheet.image(left, 34 + size * 64 - width, picture, width)
+        sheet.text(left + width / 2, 18 + size * 64 - width, title, 13, INK)
+        left += 240 if width < 100 else 230
+    axes = Axes(sheet, (70, 208, 750, 400), (0, len(TESTS)), (40, 100))
+    axes.frame(AXIS)
+    axes.y_ticks(range(40, 101, 10), [f"{share} %" for share in range(40, 101, 10)])
+    for number, test in enumerate(TESTS):
+        for place, (kind, _, colour) in enumerate(KINDS):
+            for read, shift in (("stretched", 0.0), ("extended", 0.09)):
+                values = [100 * row[test] for row in rows if (row["kind"], row["read"]) == (kind, read)]
+                for value in values:
+                    at = axes.place(number + 0.22 + 0.25 * place + shift, value)
+                    sheet.dot(at, 4.5, colour)
+                    if read == "extended":
+                        sheet.dot((at[0], at[1]), 1.2, "#ffffff")
+        axes.text(number + 0.5, 36.5, test, INK, 13, "mm")
+    x = 70
+    for _, name, colour in KINDS:
+        sheet.dot((x, 438), 5, colour)
+        sheet.text(x + 12, 438, name, 13, INK, "lm")
+        x += 40 + 7.2 * len(name)
+    sheet.dot((x, 438), 5, QUIET)
+    sheet.text(x + 12, 438, "stretched", 13, INK, "lm")
+    sheet.dot((x + 100, 438), 5, QUIET)
+    sheet.dot((x + 100, 438), 1.2, "#ffffff")
+    sheet.text(x + 112, 438, "extended", 13, INK, "lm")
+    sheet.save(HERE / "larger.png")
+
+
+if __name__ == "__main__":
+    main()
