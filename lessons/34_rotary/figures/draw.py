@@ -1,27 +1,18 @@
-"""Draw this lesson's figures; the last one from measured.json, which measure.py writes.
+"""Draw this lesson's figures: python -m lessons.34_rotary.figures.draw"""
 
-python -m lessons.34_rotary.figures.draw
-"""
-
-import importlib
-import json
 from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, QUIET, Axes, Sheet
-from tinyvit.data.shapes import make_shapes
+from lessons.drawing import BLUE, FAINT, INK, ORANGE, QUIET, Sheet
 
 HERE = Path(__file__).parent
 THETA, K = 100.0, 16
-KINDS = (("1d", "learned", ORANGE), ("sincos", "sines and cosines, added", GREEN), ("rotary", "rotary", BLUE))
-TESTS = ("32", "48 wider", "64 wider", "48 closer", "64 closer")
 
 
 def main():
     draw_turn()
     draw_scores()
-    draw_larger()
 
 
 def draw_turn():
@@ -70,48 +61,6 @@ def draw_scores():
     words = "The scores of the framed query. Blue: 1; white: 0, or 0.4 in the last two; orange: below."
     sheet.text(393, 210, words, 13, QUIET)
     sheet.save(HERE / "scores.png")
-
-
-def draw_larger():
-    """What the models were trained and tested on, and how often each is right."""
-    measure = importlib.import_module("lessons.34_rotary.figures.measure")
-    rows = json.loads((HERE / "measured.json").read_text("utf-8"))
-    sheet, size = Sheet(780, 470), 1.9
-    pictures = (
-        ("training: 32 pixels", make_shapes(train=0).test.images[6]),
-        ("64 pixels, wider", measure.drawn(64, 1).images[6]),
-        ("64 pixels, closer", measure.drawn(64, 2).images[6]),
-    )
-    left = 96
-    for title, picture in pictures:
-        width = size * len(picture)
-        sheet.image(left, 34 + size * 64 - width, picture, width)
-        sheet.text(left + width / 2, 18 + size * 64 - width, title, 13, INK)
-        left += 240 if width < 100 else 230
-    axes = Axes(sheet, (70, 208, 750, 400), (0, len(TESTS)), (40, 100))
-    axes.frame(AXIS)
-    axes.y_ticks(range(40, 101, 10), [f"{share} %" for share in range(40, 101, 10)])
-    for number, test in enumerate(TESTS):
-        for place, (kind, _, colour) in enumerate(KINDS):
-            for read, shift in (("stretched", 0.0), ("extended", 0.09)):
-                values = [100 * row[test] for row in rows if (row["kind"], row["read"]) == (kind, read)]
-                for value in values:
-                    at = axes.place(number + 0.22 + 0.25 * place + shift, value)
-                    sheet.dot(at, 4.5, colour)
-                    if read == "extended":
-                        sheet.dot((at[0], at[1]), 1.2, "#ffffff")
-        axes.text(number + 0.5, 36.5, test, INK, 13, "mm")
-    x = 70
-    for _, name, colour in KINDS:
-        sheet.dot((x, 438), 5, colour)
-        sheet.text(x + 12, 438, name, 13, INK, "lm")
-        x += 40 + 7.2 * len(name)
-    sheet.dot((x, 438), 5, QUIET)
-    sheet.text(x + 12, 438, "stretched", 13, INK, "lm")
-    sheet.dot((x + 100, 438), 5, QUIET)
-    sheet.dot((x + 100, 438), 1.2, "#ffffff")
-    sheet.text(x + 112, 438, "extended", 13, INK, "lm")
-    sheet.save(HERE / "larger.png")
 
 
 if __name__ == "__main__":

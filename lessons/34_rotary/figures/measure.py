@@ -5,7 +5,7 @@
 The larger pictures are drawn anew, in two ways. `wider` shows more ground, and the shapes stay as large as
 they were; `closer` makes them larger in proportion. On either, positions are read in two ways: `extended`,
 where the grid goes on beyond what was trained on, and `stretched`, where it covers the same range in smaller
-steps. A learned table can only be stretched. Writes measured.json, which draw.py draws (ten minutes on one
+steps. A learned table can only be stretched. Writes measured.json (ten minutes on one
 core).
 """
 
