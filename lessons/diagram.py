@@ -60,8 +60,8 @@ LESSONS: dict[int, tuple[str, ...]] = {
     31: ("gradients", "backward", "adamw"),
     32: ("layer_norm.1", "layer_norm.2", "linear.qkv", "linear.mlp1", "gelu"),
     33: ("linear.head", "softmax.last", "cross_entropy"),
-    35: ("single_head", "softmax.attention"),
     34: ("position", "single_head"),
+    35: ("single_head", "softmax.attention"),
 }
 
 
