@@ -51,7 +51,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     22: ("linear.head", "parameters"),
     23: ("patchify", "linear.patch"),
     24: ("patchify", "linear.patch"),
-    25: ("linear.patch", "linear.head", "cross_entropy"),
+    25: ("linear.patch", "linear.head", "loss"),
     26: ("position", "attention"),
     27: ("block", "vit", "loop"),
     28: ("layer_norm", "vit", "backward", "clip", "adamw", "rate", "loss"),

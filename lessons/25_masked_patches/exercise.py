@@ -2,52 +2,51 @@
 
 import numpy as np  # noqa: F401 - you will want it
 
-MASKED = -1  # in source: this position shows no patch, but the mask token
+
+def take_seen_backward(dy, cache):
+    """dx (B, T, D) from dy (B, n, D); the cache of take_seen is (seen, (B, T, D)), with seen (B, n)."""
+    raise NotImplementedError("write take_seen_backward: where does each row of dy come from?")
 
 
-def colour_classes(means):
-    """The classes (...), int64, of colours (..., 3): three numbers from 0 to 255, red, green, blue."""
-    raise NotImplementedError("write colour_classes: 3 bits of each channel, and red counts most")
+def put_back(y, mask_token, positions, seen):
+    """All places of the picture, for the decoder: z (B, T, E), and a cache.
 
-
-def corrupt(x, mask_token, source):
-    """Patch embeddings x (B, T, D) as source (B, T) says; return y (B, T, D) and a cache.
-
-    Position t of image b shows patch source[b, t] of the same image, or mask_token (D,) if that is MASKED.
+    Place seen[b, i] of picture b gets the token y[b, i], and every other place mask_token. Then each place
+    gets its position. y (B, n, E), mask_token (E,), positions (T, E), seen (B, n), no place twice.
     """
-    raise NotImplementedError("write corrupt: equation (corruption 1), for every position of every image")
+    raise NotImplementedError("write put_back: equation 2")
 
 
-def corrupt_backward(dy, cache):
-    """dx (B, T, D) and dmask_token (D,) from dy (B, T, D)."""
-    raise NotImplementedError("write corrupt_backward: where was each patch shown, and where the mask token?")
+def put_back_backward(dz, cache):
+    """dy (B, n, E), dmask_token (E,) and dpositions (T, E) from dz (B, T, E)."""
+    raise NotImplementedError("write put_back_backward: for each of the three, where is it in z?")
 
 
-def masked_loss(logits, colours, chosen):
-    """The mean cross-entropy of the chosen patches, and its gradient with respect to all logits.
+def painting_loss(painted, patches, seen, eps):
+    """The mean squared error of the hidden patches, and its gradient with respect to everything painted.
 
-    logits (B, T, C) are what a model says of every patch, colours (B, T) the right classes, and chosen (B, n)
-    the corrupted patches of each image, no patch twice. Returns loss, a number, and dlogits (B, T, C).
+    painted (B, T, Q, C) is what the decoder says of the Q pixels of every patch, in C channels, patches
+    (B, T, Q, C) is what they are, and seen (B, n) says which patches are in sight. Equations 3 and 4.
+    Returns loss, a number, and dpainted (B, T, Q, C).
     """
-    raise NotImplementedError("write masked_loss: cross-entropy where a patch was chosen, nothing elsewhere")
+    raise NotImplementedError("write painting_loss: normalise every patch, and let the hidden ones count")
 
 
-def trust_corrupt(forward, backward):
-    """Whether these two are a right corrupt and corrupt_backward: True or False.
+def trust_put_back(forward, backward):
+    """Whether these two are a right put_back and put_back_backward: True or False.
 
-    forward(x, mask_token, source) returns (y, cache) and backward(dy, cache) returns (dx, dmask_token), in
-    the right shapes.
+    forward(y, mask_token, positions, seen) returns (z, cache), and backward(dz, cache) returns
+    (dy, dmask_token, dpositions), in the right shapes.
     """
-    raise NotImplementedError("write trust_corrupt: choose a source in which nothing can hide, and check")
+    raise NotImplementedError("write trust_put_back: choose pictures in which nothing can hide, and check")
 
 
-# The puzzle: how low can the loss of a model go that is told so much, and no more?
+# The puzzle: how often is there nothing to copy from?
 
 
-def best_loss(colours, seen):
-    """The lowest mean cross-entropy on these patches that a model can reach, as a float.
+def lonely(patches, seen, near):
+    """The probability that none of the `near` neighbours of a hidden patch is in sight, as a float.
 
-    colours (n,) are the right classes of n patches. Of patch i, the model is told nothing but the whole
-    number seen[i] (n,), and it may answer each number with any probabilities.
+    Of `patches` patches, `seen` are in sight, and every choice of them is equally likely.
     """
-    raise NotImplementedError("write best_loss: with which probabilities should each number be answered?")
+    raise NotImplementedError("write lonely: how many choices leave all of these patches hidden?")

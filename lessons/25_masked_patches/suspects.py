@@ -1,107 +1,117 @@
-"""Pairs of a forward and a backward for corrupted patches. The wrong ones are right for some sources only."""
+"""Pairs of a forward and a backward that put tokens back. The wrong ones are right for some pictures only."""
+
+import importlib
 
 import numpy as np
 
-from tinyvit.ops import corrupt
-from tinyvit.ops.corruption import MASKED
+solution = importlib.import_module("lessons.25_masked_patches.solution")
+put_back, right = solution.put_back, solution.put_back_backward
 
 
-def patch_by_patch(dy, cache):
-    """Right: every position gives its gradient to what it shows."""
-    dx, dmask_token = np.zeros_like(dy), np.zeros_like(dy[0, 0])
-    for b, t in np.ndindex(cache.shape):
-        if cache[b, t] == MASKED:
-            dmask_token += dy[b, t]
+def place_by_place(dz, cache):
+    """Right: every place passes on its gradient by itself."""
+    dy = np.zeros((*cache.shape, dz.shape[2]))
+    dmask_token, dpositions = np.zeros_like(dz[0, 0]), np.zeros_like(dz[0])
+    for b, t in np.ndindex(dz.shape[:2]):
+        dpositions[t] += dz[b, t]
+        if t in cache[b]:
+            dy[b, list(cache[b]).index(t)] = dz[b, t]
         else:
-            dx[b, cache[b, t]] += dy[b, t]
-    return dx, dmask_token
+            dmask_token += dz[b, t]
+    return dy, dmask_token, dpositions
 
 
-def added_at(dy, cache):
-    """Right: np.add.at adds once for every index, however often it comes."""
-    dx, (images, positions) = np.zeros_like(dy), np.nonzero(cache != MASKED)
-    np.add.at(dx, (images, cache[images, positions]), dy[images, positions])
-    return dx, dy[cache == MASKED].sum(axis=0)
+def by_difference(dz, cache):
+    """Right: the mask token gets what all places get together, without those in sight."""
+    dy = np.take_along_axis(dz, cache[:, :, None], axis=1)
+    return dy, dz.sum(axis=(0, 1)) - dy.sum(axis=(0, 1)), dz.sum(axis=0)
 
 
 # The wrong ones
 
 
-def buffered(dy, cache):
-    """dx[indices] += dy adds only once where an index comes twice."""
-    dx, (images, positions) = np.zeros_like(dy), np.nonzero(cache != MASKED)
-    dx[images, cache[images, positions]] += dy[images, positions]
-    return dx, dy[cache == MASKED].sum(axis=0)
+def in_reading_order(dz, cache):
+    """The gradients of the tokens come in the order of the places, not in that of seen."""
+    return right(dz, np.sort(cache, axis=1))
 
 
-def minus_one_is_the_last(dy, cache):
-    """MASKED is -1, and as an index that is the last patch, which gets what belongs to the mask token."""
-    dx = np.zeros_like(dy)
-    np.add.at(dx, (np.arange(len(dy))[:, None], cache), dy)
-    return dx, dy[cache == MASKED].sum(axis=0)
+def order_taken_twice(dz, cache):
+    """A token gets the gradient of another: the inverse of the order where the order is needed."""
+    dy, *others = right(dz, np.sort(cache, axis=1))
+    return np.take_along_axis(dy, cache.argsort(axis=1)[:, :, None], axis=1), *others
 
 
-def read_where_it_should_be_added(dy, cache):
-    """S instead of its transpose: right as long as patches only change places in pairs."""
-    dx = np.take_along_axis(dy, np.maximum(cache, 0)[:, :, None], axis=1)
-    dx[cache == MASKED] = 0
-    return dx, dy[cache == MASKED].sum(axis=0)
+def places_of_the_first_picture(dz, cache):
+    """All gradients of tokens are read in the places of the first picture."""
+    _, *others = right(dz, cache)
+    return dz[:, cache[0]], *others
 
 
-def swaps_forgotten(dy, cache):
-    """Every patch that is not masked gets the gradient of its own position."""
-    return np.where((cache == MASKED)[:, :, None], 0, dy), dy[cache == MASKED].sum(axis=0)
+def token_averaged(dz, cache):
+    """The mask token's gradient is the mean over the hidden places."""
+    dy, dmask_token, dpositions = right(dz, cache)
+    return dy, dmask_token / max(1, dz.shape[0] * dz.shape[1] - cache.size), dpositions
 
 
-def token_averaged(dy, cache):
-    """The mask token's gradient is the mean over the masked patches."""
-    dx, dmask_token = patch_by_patch(dy, cache)
-    return dx, dmask_token / max(1, (cache == MASKED).sum())
+def token_of_the_first_picture(dz, cache):
+    """The mask token's gradient comes from the first picture alone."""
+    dy, _, dpositions = right(dz, cache)
+    return dy, right(dz[:1], cache[:1])[1], dpositions
 
 
-def token_of_the_first_image(dy, cache):
-    """The mask token's gradient comes from the first image alone."""
-    return patch_by_patch(dy, cache)[0], dy[0][cache[0] == MASKED].sum(axis=0)
+def token_of_all_places(dz, cache):
+    """The mask token gets the gradients of the places in sight as well."""
+    dy, _, dpositions = right(dz, cache)
+    return dy, dz.sum(axis=(0, 1)), dpositions
 
 
-def masked_patches_get_nothing(dy, cache):
-    """A patch whose own position is masked gets no gradient, though another position may show it."""
-    dx, dmask_token = patch_by_patch(dy, cache)
-    dx[cache == MASKED] = 0
-    return dx, dmask_token
+def positions_of_the_hidden(dz, cache):
+    """A position gets no gradient from pictures in which its place is in sight."""
+    dy, dmask_token, _ = right(dz, cache)
+    hidden = dz.copy()
+    hidden[np.arange(len(dz))[:, None], cache] = 0
+    return dy, dmask_token, hidden.sum(axis=0)
 
 
-def sources_of_the_first_image(x, mask_token, source):
-    """All images are corrupted as the first one is, and the backward follows suit."""
-    return corrupt(x, mask_token, np.repeat(source[:1], len(source), axis=0))
+def token_added(y, mask_token, positions, seen):
+    """The mask token is added to the tokens in sight, too."""
+    return put_back(y + mask_token, mask_token, positions, seen)
 
 
-def token_added(x, mask_token, source):
-    """The mask token is added to a masked patch instead of taking its place."""
-    masked = source == MASKED
-    shown = np.where(masked, np.arange(x.shape[1]), source)
-    y = np.take_along_axis(x, shown[:, :, None], axis=1) + masked[:, :, None] * mask_token
-    return y, (shown, masked)
+def token_added_backward(dz, cache):
+    dy, _, dpositions = right(dz, cache)
+    return dy, dz.sum(axis=(0, 1)), dpositions
 
 
-def token_added_backward(dy, cache):
-    return patch_by_patch(dy, cache[0])[0], dy[cache[1]].sum(axis=0)
+def bare_mask_tokens(y, mask_token, positions, seen):
+    """Only the places in sight get their positions."""
+    z = np.empty((len(y), *positions.shape))
+    z[...] = mask_token
+    z[np.arange(len(y))[:, None], seen] = y + positions[seen]
+    return z, seen
 
 
-RIGHT = {"patch by patch": (corrupt, patch_by_patch), "np.add.at": (corrupt, added_at)}
+def bare_mask_tokens_backward(dz, cache):
+    dy, dmask_token, _ = right(dz, cache)
+    dpositions = np.zeros_like(dz[0])
+    np.add.at(dpositions, cache, dy)
+    return dy, dmask_token, dpositions
+
+
+RIGHT = {"place by place": (put_back, place_by_place), "by difference": (put_back, by_difference)}
 WRONG = {
-    wrong.__name__: (corrupt, wrong)
+    wrong.__name__: (put_back, wrong)
     for wrong in (
-        buffered,
-        minus_one_is_the_last,
-        read_where_it_should_be_added,
-        swaps_forgotten,
+        in_reading_order,
+        order_taken_twice,
+        places_of_the_first_picture,
         token_averaged,
-        token_of_the_first_image,
-        masked_patches_get_nothing,
+        token_of_the_first_picture,
+        token_of_all_places,
+        positions_of_the_hidden,
     )
 }
 WRONG |= {
-    "sources_of_the_first_image": (sources_of_the_first_image, patch_by_patch),
     "token_added": (token_added, token_added_backward),
+    "bare_mask_tokens": (bare_mask_tokens, bare_mask_tokens_backward),
 }

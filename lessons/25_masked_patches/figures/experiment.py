@@ -1,144 +1,100 @@
-"""The experiment of this lesson: python -m lessons.25_masked_patches.figures.experiment
+"""The experiment of this lesson: python -m lessons.25_masked_patches.figures.experiment [SEED ...]
 
-Pre-trains a small model on the built-in shapes without their labels, then fine-tunes it with a few labels,
-beside a fresh model that gets the same labels and the same steps. Writes experiment.json, from which draw.py
-draws. It takes about ten minutes on one core.
+For each seed, a masked autoencoder is trained on the 10,000 built-in pictures without their labels, and its
+encoder is then fine-tuned with a few labels. Beside it, a fresh model gets the same labels and, so that both
+have cost the same number of multiply-adds, more passes over them. Writes every result to experiment.json at
+once, and leaves out what is there already. It takes about half an hour on one core.
 """
 
+import importlib
 import json
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import tinyvit
-from tinyvit.data import epoch_order, normalise
+from tinyvit.data import Dataset, normalise
 from tinyvit.data.shapes import make_shapes
 from tinyvit.insight.few_shot import choose_shots
-from tinyvit.model import infer, initialise, preset
-from tinyvit.objectives.masked_patches import loss_and_grads
-from tinyvit.objectives.patch_targets import pretraining_config, true_patches
-from tinyvit.ops import Corruption, Noise, cross_entropy, draw_corruption
-from tinyvit.ops.corruption import MASKED
-from tinyvit.optim import AdamW, clip_norm, learning_rate
+from tinyvit.model import Params, initialise
+from tinyvit.ops import patchify, unpatchify
 
-HERE = Path(__file__).parent
-# Pooling by the mean: nothing would teach a class token what to collect.
-CONFIG = pretraining_config(preset("nano/4", 32, 10, pool="mean"), "mean-colour", 0.5)
-STEPS, BATCH, PEAK = 5000, 10, 2e-3
-SHOTS, EPOCHS, SEEDS = 50, 40, (0, 1)  # labels a class, passes over them
+mae = importlib.import_module("lessons.25_masked_patches.mae")
+FOUND = Path(__file__).with_name("experiment.json")
+EPOCHS = 10  # without labels; they cost as much as 31,300 whole pictures
+# Passes over the labelled pictures, by how many there are: after pre-training, and from scratch.
+AFTER, FRESH = {100: 100, 300: 33}, {100: 413, 300: 133}
+BATCH, RATE = 25, 2e-3
 SHOWN = 6  # pictures in the figure
 
 
-def main():
-    data = make_shapes(test=1000)
-    params, losses = pretrain(normalise(data.train.images, np.float32))
-    found = {"losses": losses, **judge(params, normalise(data.test.images, np.float32))}
-    write(found)
-    found["tuned"] = {
-        "fresh": [fine_tuned(initialise(CONFIG, seed), data, seed) for seed in SEEDS],
-        "pretrained": [fine_tuned(params, data, seed) for seed in SEEDS],
-    }
-    print(found["tuned"])
-    write(found)
+def main(seeds: list[int]) -> None:
+    """Everything for these seeds that is not there yet."""
+    data = make_shapes()
+    for seed in seeds:
+        for labels, epochs in FRESH.items():
+            name = f"fresh, {labels} labels, seed {seed}"
+            once(name, partial(tuned, initialise(mae.ENCODER, seed), data, labels, epochs, seed))
+        pretrained(data, seed)
 
 
-def write(found):
-    lines = ",\n".join(f'"{name}": {json.dumps(value)}' for name, value in found.items())
-    (HERE / "experiment.json").write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+def pretrained(data: Dataset, seed: int) -> None:
+    """Pre-train once for all that is to be found about it."""
+    names = [f"pre-trained, {labels} labels, seed {seed}" for labels in AFTER]
+    if all(name in read() for name in names):
+        return
+    report = lambda epoch, loss: print(f"seed {seed}: epoch {epoch:2}  loss {loss:.4f}", flush=True)
+    painter, losses = mae.pretrain(data.train.images, EPOCHS, seed, report)
+    once(f"losses, seed {seed}", lambda: np.mean(np.reshape(losses, (EPOCHS, -1)), axis=1).round(4).tolist())
+    if seed == 0:
+        once("paintings", lambda: paintings(painter, data.test.images[:SHOWN]))
+    for name, (labels, epochs) in zip(names, AFTER.items(), strict=True):
+        once(name, partial(tuned, painter.encoder, data, labels, epochs, seed))
 
 
-def pretrain(images):
-    """The parameters after STEPS steps, and the loss of each step."""
-    params = initialise(CONFIG)
-    grads, optimizer, losses = params.zeros_like(), AdamW(params, weight_decay=0.05), []
-    per_epoch = len(images) // BATCH
-    for step in range(1, STEPS + 1):
-        epoch, k = divmod(step - 1, per_epoch)
-        batch = images[epoch_order(0, epoch, len(images))[k * BATCH : (k + 1) * BATCH]]
-        grads.flat[...] = 0
-        losses.append(
-            round(float(loss_and_grads(CONFIG, params, batch, None, grads, noise=Noise(0, step))), 4)
-        )
-        clip_norm(grads, 1.0)
-        optimizer.step(grads, learning_rate(step, STEPS, PEAK, STEPS // 10), step)
-        if step % 250 == 0:
-            print(step, np.mean(losses[-250:]).round(3), flush=True)
-    return params, losses
+def tuned(start: Params, data: Dataset, labels: int, epochs: int, seed: int) -> dict[str, float]:
+    """Train from these parameters on so many labelled pictures: the share of test pictures right."""
+    model = tinyvit.Model(mae.ENCODER, start, threads=1).with_new_head(len(data.classes))
+    few = data.train.take(choose_shots(data.train.labels, data.classes, labels // 10, seed))
+    losses: list[float] = []
+    settings = {"batch_size": BATCH, "lr": RATE, "flip": True, "crop_padding": 2, "seed": seed}
+    model.fit(few.images, few.labels, epochs=epochs, **settings, report=lambda _, loss: losses.append(loss))
+    right = float((model.logits(data.test.images).argmax(axis=1) == data.test.labels).mean())
+    return {"epochs": epochs, "right": right, "loss": round(losses[-1], 4)}
 
 
-def judge(params, images):
-    """Loss and share of right colours on images held out, and what it predicts for a few of them."""
-    corruption = draw_corruption(Noise(1, 0), len(images), CONFIG.patches, 0.5, np)
-    logits = []
-    for start in range(0, len(images), 50):
-        some = slice(start, start + 50)
-        logits.append(infer(CONFIG, params, images[some], Corruption(*(part[some] for part in corruption))))
-    z = np.concatenate(logits)  # (n, 32, 512)
-    every = np.broadcast_to(np.arange(CONFIG.patches), (len(images), CONFIG.patches))
-    colours = true_patches(CONFIG, images, every, "mean-colour")  # (n, 64)
-    truth = np.take_along_axis(colours, corruption.chosen, axis=1)  # (n, 32)
-    loss, _ = cross_entropy(z.reshape(-1, z.shape[2]), truth.reshape(-1))
-    shown = np.take_along_axis(corruption.source, corruption.chosen, axis=1)
-    masked, kept = shown == MASKED, shown == corruption.chosen
-    said = z.argmax(axis=2)
-    found = {
-        "held out": {
-            "loss": float(loss),
-            "masked": share(said == truth, masked),
-            "replaced": share(said == truth, ~masked & ~kept),
-            "kept": share(said == truth, kept),
-            "masked, by the neighbours": share(vote(colours, corruption) == truth, masked),
-        },
-        "chosen": corruption.chosen[:SHOWN].tolist(),
-        "source": corruption.source[:SHOWN].tolist(),
-        "said": said[:SHOWN].tolist(),
-    }
-    print(found["held out"])
-    return found
+def paintings(painter: Any, images: np.ndarray) -> dict[str, Any]:
+    """What is in sight of these pictures, and what is painted around it, as bytes."""
+    pixels = normalise(images, np.float32)
+    seen = mae.draw_seen(np.random.default_rng(1), len(images), mae.ENCODER.patches, mae.IN_SIGHT)
+    painted, _ = mae.paint(mae.Own.find(), painter, pixels, seen)
+    patches = patchify(pixels, mae.PATCH)[0].reshape(*painted.shape[:2], -1, 3)
+    mean, variance = patches.mean(axis=2, keepdims=True), patches.var(axis=2, keepdims=True)
+    painted = painted.reshape(patches.shape) * np.sqrt(variance + mae.EPS) + mean  # colours of the truth
+    painted = painted.reshape(*painted.shape[:2], -1)
+    bytes_ = (127.5 * unpatchify(painted, pixels.shape, mae.PATCH) + 127.5).clip(0, 255).round()
+    return {"seen": seen.tolist(), "painted": bytes_.astype(int).tolist()}
 
 
-def share(right, among):
-    """The share of True in `right`, where `among` is True."""
-    return float(right[among].mean())
+def once(name: str, find: Callable[[], Any]) -> None:
+    """Add to the file what is found, unless something of that name is there."""
+    if name in read():
+        return
+    value = find()
+    print(name, value if len(str(value)) < 200 else "", flush=True)
+    found = read() | {name: value}
+    lines = ",\n".join(f"{json.dumps(each)}: {json.dumps(of_it)}" for each, of_it in found.items())
+    FOUND.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
 
 
-def vote(colours, corruption):
-    """For each chosen patch, the commonest colour that is shown around it; if none is, in the picture."""
-    shown = np.where(
-        corruption.source == MASKED,
-        MASKED,
-        np.take_along_axis(colours, np.maximum(corruption.source, 0), axis=1),
-    )
-    grid = np.pad(shown.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)), constant_values=MASKED)
-    guesses = np.empty_like(corruption.chosen)
-    for image, i in np.ndindex(guesses.shape):
-        row, column = divmod(int(corruption.chosen[image, i]), 8)
-        around = np.delete(grid[image, row : row + 3, column : column + 3], 4)
-        seen = around[around != MASKED] if (around != MASKED).any() else shown[image][shown[image] != MASKED]
-        guesses[image, i] = np.bincount(seen).argmax()
-    return guesses
-
-
-def fine_tuned(params, data, seed):
-    """Accuracy on the test images, after training on SHOTS images of each class from these parameters.
-
-    Also the last training loss, and the accuracy on the training images with their three channels exchanged.
-    """
-    model, losses = tinyvit.Model(CONFIG, params, threads=1).with_new_head(len(data.classes)), []
-    few = data.train.take(choose_shots(data.train.labels, data.classes, SHOTS, seed))
-    settings = {"epochs": EPOCHS, "batch_size": 25, "lr": 2e-3, "flip": True, "seed": seed}
-    model.fit(few.images, few.labels, **settings, report=lambda _, loss: losses.append(loss))
-    return {
-        "right": accuracy(model, data.test.images, data.test.labels),
-        "loss": round(losses[-1], 4),
-        "recoloured": accuracy(model, np.roll(few.images, 1, axis=3), few.labels),
-    }
-
-
-def accuracy(model, images, labels):
-    """The share of images right."""
-    return float((model.logits(images).argmax(axis=1) == labels).mean())
+def read() -> dict[str, Any]:
+    """What has been found so far."""
+    return json.loads(FOUND.read_text("utf-8")) if FOUND.exists() else {}
 
 
 if __name__ == "__main__":
-    main()
+    main([int(seed) for seed in sys.argv[1:]] or [0, 1])

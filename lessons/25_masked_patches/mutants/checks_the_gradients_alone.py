@@ -7,6 +7,6 @@ from lessons.mutation import changed
 globals().update(
     changed(
         Path(__file__).parents[1] / "solution.py",
-        ("if not np.array_equal(y, expected)", "if np.shape(y) != np.shape(expected)"),
+        ("if not np.allclose(z, expected, rtol=0, atol=1e-12)", "if np.shape(z) != np.shape(expected)"),
     )
 )

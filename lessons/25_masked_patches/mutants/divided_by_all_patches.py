@@ -1,15 +1,11 @@
-"""The sum over the chosen patches is divided by the number of all patches."""
+"""The squares of the hidden patches are divided by the number of all numbers."""
 
-import importlib
 from pathlib import Path
 
 from lessons.mutation import changed
 
-solution = importlib.import_module("lessons.25_masked_patches.solution")
-globals().update(changed(Path(__file__).parents[1] / "solution.py"))
-
-
-def masked_loss(logits, colours, chosen):
-    loss, dlogits = solution.masked_loss(logits, colours, chosen)
-    share = chosen.shape[1] / logits.shape[1]
-    return loss * share, dlogits * share
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py", ("error.size - seen.size * error[0, 0].size", "error.size")
+    )
+)

@@ -1,0 +1,15 @@
+"""The variance is that of a whole picture, not that of a patch."""
+
+from pathlib import Path
+
+from lessons.mutation import changed
+
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        (
+            "(centred * centred).mean(axis=2, keepdims=True)",
+            "(centred * centred).mean(axis=(1, 2), keepdims=True)",
+        ),
+    )
+)
