@@ -3,7 +3,7 @@
 For each seed, a masked autoencoder is trained on the 10,000 built-in pictures without their labels, and its
 encoder is then fine-tuned with a few labels. Beside it, a fresh model gets the same labels and, so that both
 have cost the same number of multiply-adds, more passes over them. Writes every result to experiment.json at
-once, and leaves out what is there already. It takes about half an hour on one core.
+once, and leaves out what is there already. It takes about twenty minutes on one core.
 """
 
 import importlib
