@@ -88,47 +88,53 @@ def paint(own: Own, painter: Painter, images: np.ndarray, seen: np.ndarray) -> t
     patches, _ = ops.patchify(images, PATCH)  # (B, T, P)
     x, embedded = ops.linear(patches, *p.group("patch"))  # (B, T, D)
     x, taken = take_seen(x + p["position"], seen)  # (B, n, D)                               eq. 1
-    encoder = []
-    for i in range(ENCODER.layers):
-        x, cache = block(ENCODER, p, i, x)
-        encoder.append(cache)
-    x, norm = ops.layer_norm(x, *p.group("norm"), ENCODER.eps)
+    x, encoder = through_blocks(ENCODER, p, x)
 
     y, narrowed = ops.linear(x, *q.group("patch"))  # (B, n, E)
     z, put = own.put_back(y, q["mask_token"], q["position"], seen)  # (B, T, E)              eq. 2
-    decoder = []
-    for i in range(DECODER.layers):
-        z, cache = block(DECODER, q, i, z)
-        decoder.append(cache)
-    z, last = ops.layer_norm(z, *q.group("norm"), DECODER.eps)
+    z, decoder = through_blocks(DECODER, q, z)
     painted, head = ops.linear(z, *q.group("head"))  # (B, T, P)
-    return painted, (embedded, taken, encoder, norm, narrowed, put, decoder, last, head)
+    return painted, (embedded, taken, encoder, narrowed, put, decoder, head)
 
 
 def paint_backward(own: Own, dpainted: np.ndarray, cache: tuple, grads: Painter) -> None:
     """Add the gradients of all parameters to grads."""
-    embedded, taken, encoder, norm, narrowed, put, decoder, last, head = cache
+    embedded, taken, encoder, narrowed, put, decoder, head = cache
     g, h = grads
     dz, *dhead = ops.linear_backward(dpainted, head)
     h.add("head", *dhead)
-    dz, *dlast = ops.layer_norm_backward(dz, last)
-    h.add("norm", *dlast)
-    for i in reversed(range(DECODER.layers)):
-        dz = block_backward(i, dz, decoder[i], h)
+    dz = through_blocks_backward(dz, decoder, h)
     dy, dmask_token, dposition = own.put_back_backward(dz, put)
     h.add("mask_token", dmask_token)
     h.add("position", dposition)
     dx, *dnarrow = ops.linear_backward(dy, narrowed)
     h.add("patch", *dnarrow)
 
-    dx, *dnorm = ops.layer_norm_backward(dx, norm)
-    g.add("norm", *dnorm)
-    for i in reversed(range(ENCODER.layers)):
-        dx = block_backward(i, dx, encoder[i], g)
+    dx = through_blocks_backward(dx, encoder, g)
     dx = own.take_seen_backward(dx, taken)  # (B, T, D)
     g.add("position", dx.sum(axis=0))
     _, *dpatch = ops.linear_backward(dx, embedded)
     g.add("patch", *dpatch)
+
+
+def through_blocks(config: ViTConfig, params: Params, x: np.ndarray) -> tuple[np.ndarray, tuple]:
+    """Tokens (B, N, D) through all blocks and the LayerNorm after them, and the cache."""
+    caches = []
+    for i in range(config.layers):
+        x, cache = block(config, params, i, x)
+        caches.append(cache)
+    x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
+    return x, (caches, norm)
+
+
+def through_blocks_backward(dx: np.ndarray, cache: tuple, grads: Params) -> np.ndarray:
+    """Gradient of through_blocks: dx (B, N, D); adds the parameter gradients to grads."""
+    caches, norm = cache
+    dx, *dnorm = ops.layer_norm_backward(dx, norm)
+    grads.add("norm", *dnorm)
+    for i in reversed(range(len(caches))):
+        dx = block_backward(i, dx, caches[i], grads)
+    return dx
 
 
 def loss_and_grads(own: Own, painter: Painter, images: np.ndarray, seen: np.ndarray, grads: Painter) -> float:

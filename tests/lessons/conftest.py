@@ -17,6 +17,10 @@ def pytest_collection_finish(session):
     if wanted and not session.config.option.collectonly:
         for impl in IMPLEMENTATIONS:
             command = ("-m", "pytest", "lessons", "-p", "no:cacheprovider", "--impl", impl)
+            if impl == "mutants":
+                command += (
+                    "--tb=no",
+                )  # nobody reads thousands of tracebacks, and they take a third of the time
             session.config.beside.start(impl, *command, "--lesson-report")
 
 

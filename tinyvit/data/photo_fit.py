@@ -62,9 +62,9 @@ class PhotoFit:
 
     def at(self, size: tuple[int, int]) -> PhotoFit:
         """The same for images of another (height, width), with frame and edge scaled in proportion."""
-        (down, new, old), (across, new_width, old_width) = zip(self.frame, size, self.size, strict=True)
-        frame = max(1, round(down * new / old)), max(1, round(across * new_width / old_width))
-        edge = round(self.edge[0] * new / old), round(self.edge[1] * new_width / old_width)
+        by = [new / old for new, old in zip(size, self.size, strict=True)]
+        frame = max(1, round(self.frame[0] * by[0])), max(1, round(self.frame[1] * by[1]))
+        edge = round(self.edge[0] * by[0]), round(self.edge[1] * by[1])
         return replace(self, frame=frame, size=size, edge=edge)
 
     def covered_by(self, patch_size: int) -> PhotoFit:

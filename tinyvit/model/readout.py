@@ -52,9 +52,8 @@ def readout(
 
     For a model that predicts patches, they are (B, n, C): those of the chosen patches (B, n), or of all.
     """
-    x, features = _head_input(
-        config, params, x, _rows(config, x, chosen) if config.predicts_patches else None
-    )
+    rows = _rows(config, x, chosen) if config.predicts_patches else None
+    x, features = _head_input(config, params, x, rows)
     if config.pool == "distilled":
         one, head = ops.linear(x[:, 0], *with_bias(params, "head"))
         other, head2 = ops.linear(x[:, 1], *with_bias(params, "head2"))

@@ -50,10 +50,8 @@ def stem(
     x, patch = ops.linear(x, *with_bias(params, "patch"))  # (B, T, D)
     x, corrupted = ops.corrupt(x, params["mask_token"], corruption.source) if corruption else (x, None)
     counts: tuple[tuple[str, int], ...] = ()
-    for name in (
-        "registers",
-        "distillation_token",
-    ):  # each goes in front of what is there, the class token last
+    # Each kind goes in front of what is there already, and the class token in front of all.
+    for name in ("registers", "distillation_token"):
         if name in params:
             x, count = ops.register_tokens(x, params[name])
             counts += ((name, count),)
