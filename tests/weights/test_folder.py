@@ -48,6 +48,7 @@ def test_a_part_without_the_index_is_not_offered_as_a_model(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.pth"])
-def test_pickled_weights_are_not_opened(tmp_path, name):
+def test_without_torch_pickled_weights_are_not_opened(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("tinyvit.weights.shards.find_spec", lambda package: None)
     message = complaint(weights_in, fill(tmp_path, name))
     assert f"has its weights in {name}, which can run code when it is opened" in message
