@@ -2,9 +2,9 @@
 
 The checks of a lesson take the functions under test from the fixture `impl`. Which file that is:
 
-    pytest lessons/06_layer_norm                    exercise.py, the one you edit
-    pytest lessons/06_layer_norm --impl solution    solution.py
-    pytest lessons/06_layer_norm --impl NAME        mutants/NAME.py, a plausible wrong answer
+    pytest lessons/07_layer_norm                    exercise.py, the one you edit
+    pytest lessons/07_layer_norm --impl solution    solution.py
+    pytest lessons/07_layer_norm --impl NAME        mutants/NAME.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
 
 A function that still raises NotImplementedError is "to do", not a failure. A crash is shown once, however

@@ -1,4 +1,4 @@
-"""Easier pictures for lessons 4 and 5: one shape each, in the middle or anywhere, light or also dark."""
+"""Easier pictures for lessons 3 and 4: one shape each, in the middle or anywhere, light or also dark."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np  # noqa: F401 - for guilty_kernel
 
 
 def bias_gelu_kernel():
-    """y = gelu(x + bias), the tanh form of lesson 5, one thread for each number.
+    """y = gelu(x + bias), the tanh form of lesson 4, one thread for each number.
 
     x and y (rows, D), bias (D,). Launched with blocks of any number of threads, and with as many blocks as it
     takes to have a thread for each number.

@@ -207,7 +207,7 @@ def test_layer_norm_with_a_large_eps(impl):
     assert_normalised(impl, numbers(3, 40), 0.5, 32)
 
 
-@pytest.mark.hint("subtract the mean before you square, as in lesson 6: these squares are 10^8", **WARP_HINTS)
+@pytest.mark.hint("subtract the mean before you square, as in lesson 7: these squares are 10^8", **WARP_HINTS)
 def test_layer_norm_far_from_zero(impl):
     x = numbers(3, 70) + np.float32(10_000)
     assert_normalised(impl, x, 1e-6, 32, 1e-3)

@@ -9,5 +9,6 @@ the lessons runs at any time. `python -m lessons.mine` puts all of them together
 """
 
 from lessons.mine.answers import yours
+from lessons.mine.loop import learn
 
-__all__ = ["yours"]
+__all__ = ["learn", "yours"]

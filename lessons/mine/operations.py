@@ -25,33 +25,33 @@ _ATTENTION, _MLP = ("attention", "block", "ViT"), ("MLP", "block", "ViT")
 
 # An operation stands below all those that it is made of, so the first one that is wrong is the one at fault.
 OPERATIONS = (
-    Operation("crop and flip", 15, ("crop_and_flip",), ("crop",)),
-    Operation("normalise", 1, ("normalise",), ("normalise",)),
-    Operation("patches", 7, ("patchify", "patchify_backward", "unpatchify"), ("patchify",), ("ViT",)),
-    Operation("linear", 4, ("linear", "linear_backward"), ("linear",), ("one head", *_ATTENTION, "MLP")),
-    Operation("class token", 8, ("class_token", "class_token_backward"), ("class_token",), ("ViT",)),
-    Operation("position embedding", 8, ("position_embedding_backward",), ("position",), ("ViT",)),
-    Operation("LayerNorm", 6, ("layer_norm", "layer_norm_backward"), ("layer_norm",), ("block", "ViT")),
+    Operation("crop and flip", 12, ("crop_and_flip",), ("crop",)),
+    Operation("normalise", 0, ("normalise",), ("normalise",)),
+    Operation("patches", 5, ("patchify", "patchify_backward", "unpatchify"), ("patchify",), ("ViT",)),
+    Operation("linear", 3, ("linear", "linear_backward"), ("linear",), ("one head", *_ATTENTION, "MLP")),
+    Operation("class token", 5, ("class_token", "class_token_backward"), ("class_token",), ("ViT",)),
+    Operation("position embedding", 5, ("position_embedding_backward",), ("position",), ("ViT",)),
+    Operation("LayerNorm", 7, ("layer_norm", "layer_norm_backward"), ("layer_norm",), ("block", "ViT")),
     Operation(
-        "softmax backward", 2, ("softmax_backward",), ("softmax.attention",), ("one head", *_ATTENTION)
+        "softmax backward", 1, ("softmax_backward",), ("softmax.attention",), ("one head", *_ATTENTION)
     ),
-    Operation("one head", 9, ("single_head", "single_head_backward"), ("single_head",), _ATTENTION),
-    Operation("attention", 10, ("attention", "attention_backward"), ("attention",), ("block", "ViT")),
-    Operation("GELU", 5, ("gelu", "gelu_backward"), ("gelu",), _MLP),
-    Operation("MLP", 5, ("mlp", "mlp_backward"), ("mlp",), ("block", "ViT")),
-    Operation("drop path", 15, ("drop_path", "drop_path_backward"), ("drop_path",), ("block", "ViT")),
-    Operation("block", 11, ("block", "block_backward"), ("block",), ("ViT",)),
-    Operation("ViT", 12, ("forward", "backward"), ("vit", "backward")),
+    Operation("one head", 6, ("single_head", "single_head_backward"), ("single_head",), _ATTENTION),
+    Operation("attention", 6, ("attention", "attention_backward"), ("attention",), ("block", "ViT")),
+    Operation("GELU", 4, ("gelu", "gelu_backward"), ("gelu",), _MLP),
+    Operation("MLP", 4, ("mlp", "mlp_backward"), ("mlp",), ("block", "ViT")),
+    Operation("drop path", 12, ("drop_path", "drop_path_backward"), ("drop_path",), ("block", "ViT")),
+    Operation("block", 8, ("block", "block_backward"), ("block",), ("ViT",)),
+    Operation("ViT", 8, ("forward", "backward"), ("vit", "backward")),
     Operation(
         "cross-entropy",
-        2,
+        1,
         ("cross_entropy", "cross_entropy_backward"),
         ("softmax.last", "cross_entropy", "loss"),
     ),
-    Operation("clipping", 13, ("clip_norm",), ("clip",)),
-    Operation("learning rate", 13, ("learning_rate",), ("rate",)),
-    Operation("AdamW", 13, ("adamw_step",), ("adamw",)),
-    Operation("one batch", 14, ("train_on_batch",), ("gradients", "parameters")),
+    Operation("clipping", 9, ("clip_norm",), ("clip",)),
+    Operation("learning rate", 9, ("learning_rate",), ("rate",)),
+    Operation("AdamW", 9, ("adamw_step",), ("adamw",)),
+    Operation("one batch", 11, ("train_on_batch",), ("gradients", "parameters")),
 )
 OPERATION_OF = {name: operation.name for operation in OPERATIONS for name in operation.functions}
 BY_NAME = {operation.name: operation for operation in OPERATIONS}

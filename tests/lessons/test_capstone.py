@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-LESSON = "lessons.18_from_an_empty_file"
+LESSON = "lessons.10_from_an_empty_file"
 MUTANTS = sorted(
-    path.stem for path in (Path(__file__).parents[2] / "lessons/18_from_an_empty_file/mutants").glob("*.py")
+    path.stem for path in (Path(__file__).parents[2] / "lessons/10_from_an_empty_file/mutants").glob("*.py")
 )
 OUTSIDE = {"init", "update", "train", "predict"}  # not part of the forward or backward pass
 

@@ -33,26 +33,26 @@ LENGTH = training.Length(images=60, tested=30, epochs=3)
 
 # One wrong answer of each operation that the small model of the gradient check comes across.
 PLANTED = {
-    "crop and flip": "15/wrapped_around",
-    "normalise": "01/zero_to_one",
-    "patches": "07/backward_cuts_again",
-    "linear": "04/mean_instead_of_sum",
-    "class token": "08/token_gradient_averaged",
-    "position embedding": "08/table_gradient_of_each_image",
-    "LayerNorm": "06/missing_mean_term",
-    "softmax backward": "02/only_the_diagonal",
-    "one head": "09/root_forgotten_in_backward",
-    "attention": "10/bias_gradients_averaged",
-    "GELU": "05/product_rule_forgotten",
-    "MLP": "05/slope_taken_at_g",
-    "drop path": "15/not_enlarged",
-    "block": "11/attention_gets_dy",
-    "ViT": "12/position_gradient_forgotten",
-    "cross-entropy": "02/gradient_of_the_sum",
-    "clipping": "13/every_number_clipped",
-    "learning rate": "13/warm_up_from_zero",
-    "AdamW": "13/no_bias_correction",
-    "one batch": "14/step_always_one",
+    "crop and flip": "12/wrapped_around",
+    "normalise": "00/zero_to_one",
+    "patches": "05/backward_cuts_again",
+    "linear": "03/mean_instead_of_sum",
+    "class token": "05/token_gradient_averaged",
+    "position embedding": "05/table_gradient_of_each_image",
+    "LayerNorm": "07/missing_mean_term",
+    "softmax backward": "01/only_the_diagonal",
+    "one head": "06/root_forgotten_in_backward",
+    "attention": "06/bias_gradients_averaged",
+    "GELU": "04/product_rule_forgotten",
+    "MLP": "04/slope_taken_at_g",
+    "drop path": "12/not_enlarged",
+    "block": "08/attention_gets_dy",
+    "ViT": "08/position_gradient_forgotten",
+    "cross-entropy": "01/gradient_of_the_sum",
+    "clipping": "09/every_number_clipped",
+    "learning rate": "09/warm_up_from_zero",
+    "AdamW": "09/no_bias_correction",
+    "one batch": "11/step_always_one",
 }
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_yours_before_anything_is_written(tmp_path):
 
 
 def test_what_passes_its_checks_is_yours_and_what_does_not_is_named(tmp_path):
-    wrong = (LESSONS / "09_attention/solution.py").read_text("utf-8").replace("math.sqrt(q.shape[-1])", "2.5")
+    wrong = (LESSONS / "06_attention/solution.py").read_text("utf-8").replace("math.sqrt(q.shape[-1])", "2.5")
     lessons = copy_of_the_lessons(
         tmp_path, _04=LINEAR, _05="def gelu(x:\n    pass\n", _09=wrong, _06="import nowhere\n" + LAYER_NORM
     )
@@ -123,7 +123,7 @@ def test_what_passes_its_checks_is_yours_and_what_does_not_is_named(tmp_path):
     assert [o.name for o in answers.named(YOURS)] == ["linear"]
     reasons = {each.operation.name: each.reason for each in answers.states if each.state == WRONG}
     assert set(reasons) == {"one head", "GELU", "MLP", "LayerNorm"}
-    assert "line 1: SyntaxError" in reasons["GELU"] and "05_gelu_mlp/exercise.py" in reasons["GELU"]
+    assert "line 1: SyntaxError" in reasons["GELU"] and "04_gelu_mlp/exercise.py" in reasons["GELU"]
     assert "No module named 'nowhere'" in reasons["LayerNorm"]
     assert re.match(r"test_\w+: .+", reasons["one head"])
     hybrid = assemble(answers.files, answers.named(YOURS))
@@ -147,7 +147,7 @@ def layer_norm_backward(dy, cache):
 def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(exercises, "SECONDS", 4)
     endless = LINEAR.replace("    return x @ weight + bias, (x, weight)", "    while True:\n        pass")
-    head = (LESSONS / "09_attention/solution.py").read_text("utf-8")
+    head = (LESSONS / "06_attention/solution.py").read_text("utf-8")
     answers = examine(copy_of_the_lessons(tmp_path, _04=endless, _09=head))
     states = {each.operation.name: each for each in answers.states}
     assert states["linear"].state == WRONG
@@ -161,7 +161,7 @@ def test_yours_finds_what_is_written_and_else_the_solution(tmp_path, monkeypatch
     found_answers._asked.cache_clear()
     try:
         linear, backward = yours("linear", "linear_backward")
-        assert linear.__code__.co_filename == str(lessons / "04_linear/exercise.py")
+        assert linear.__code__.co_filename == str(lessons / "03_linear/exercise.py")
         assert linear.__globals__ is backward.__globals__
         assert yours("gelu") is ops.gelu
         with pytest.raises(KeyError, match="no lesson asks for a function named 'nothing'"):
@@ -228,7 +228,7 @@ def test_an_exercise_that_imports_an_operation_gets_the_learners_own():
         return right(dy, cache)
 
     right = ops.softmax_backward
-    module = load(LESSONS / "09_attention/solution.py")
+    module = load(LESSONS / "06_attention/solution.py")
     own = {name: getattr(module, name) for name in BY_NAME["one head"].functions}
     hybrid = Hybrid(own | {"softmax_backward": softmax_backward}, [module])
     training.train(hybrid, random_shapes(), replace(LENGTH, epochs=1), config=TINY)
@@ -274,8 +274,8 @@ def test_every_operation_has_a_planted_mutant():
 
 
 def test_mutants_are_found_by_name_and_by_lesson_and_name():
-    assert planting.find("attention_gets_dy").lesson.name == "11_block"
-    assert planting.find("5/weight_reshaped_not_transposed").lesson.name == "05_gelu_mlp"
+    assert planting.find("attention_gets_dy").lesson.name == "08_vit"
+    assert planting.find("5/weight_reshaped_not_transposed").lesson.name == "04_gelu_mlp"
     with pytest.raises(UserError, match="choose 04/weight_reshaped_not_transposed or 05/"):
         planting.find("weight_reshaped_not_transposed")
     with pytest.raises(UserError, match="there is no wrong answer 'none'"):
@@ -321,8 +321,8 @@ def test_planting_shows_who_notices(small, capsys):
     command.main(command.parser().parse_args(["--quick", "--plant", "only_the_diagonal"]))
     printed = capsys.readouterr().out
     assert "Planted in softmax backward: only_the_diagonal." in printed
-    assert re.search(r"Of the \d+ checks of lesson 2, [1-9]\d* fail", printed)
-    assert "The gradient check of the model names softmax backward (lesson 2):" in printed
+    assert re.search(r"Of the \d+ checks of lesson 1, [1-9]\d* fail", printed)
+    assert "The gradient check of the model names softmax backward (lesson 1):" in printed
     assert re.search(r"\n    sound    \d\.\d+ .*%\n    planted  \d\.\d+ .*%", printed)
 
 
@@ -356,6 +356,6 @@ def test_there_is_a_map_for_every_lesson_and_all_its_parts_are_drawn():
 
 
 def test_the_map_on_a_lessons_page_is_the_one_that_is_drawn():
-    with Image.open(LESSONS / "06_layer_norm/figures/where.png") as saved:
+    with Image.open(LESSONS / "07_layer_norm/figures/where.png") as saved:
         shown = np.asarray(saved.convert("RGB")).astype(int)
     assert np.abs(shown - np.asarray(diagram.draw_lesson(6).finished())).max() < 40

@@ -1,12 +1,12 @@
-"""The world and the towers of lesson 33: what is kept out of the training, and that both losses train."""
+"""The world and the towers of lesson 24: what is kept out of the training, and that both losses train."""
 
 import importlib
 
 import numpy as np
 import pytest
 
-pictures = importlib.import_module("lessons.33_pictures_and_words.pictures")
-towers = importlib.import_module("lessons.33_pictures_and_words.towers")
+pictures = importlib.import_module("lessons.24_pictures_and_words.pictures")
+towers = importlib.import_module("lessons.24_pictures_and_words.towers")
 
 
 def test_what_is_never_shown_leaves_every_colour_and_every_shape_to_the_training():

@@ -1,10 +1,10 @@
-"""The race of lesson 19's puzzle runs, and says what came of it. Who wins is not asked: machines are busy."""
+"""The race of lesson 25's puzzle runs, and says what came of it. Who wins is not asked: machines are busy."""
 
 import importlib
 
 import numpy as np
 
-race = importlib.import_module("lessons.19_memory.race")
+race = importlib.import_module("lessons.25_memory.race")
 
 
 def test_the_race_says_how_fast_both_are(capsys):
@@ -17,8 +17,8 @@ def test_the_race_says_how_fast_both_are(capsys):
 
 
 def test_nobody_races_before_it_is_right():
-    slow = importlib.import_module("lessons.19_memory.slow").adam_as_written
-    right = importlib.import_module("lessons.19_memory.solution").adam_in_pieces
+    slow = importlib.import_module("lessons.25_memory.slow").adam_as_written
+    right = importlib.import_module("lessons.25_memory.solution").adam_in_pieces
     assert race.apart(right, slow) < 1e-5
     assert race.apart(lambda w, g, m, v, step, lr: np.negative(w, out=w), slow) > 1e-3
 

@@ -20,7 +20,7 @@ from tests.page.chromium import Chromium, find_browser
 from tests.tiny_runs import enter
 from tinyvit.errors import UserError
 
-PROGRESS = {"06_layer_norm": {"done": 7, "total": 9, "said": "7 of 9 checks, 1 wrong, puzzle <open>"}}
+PROGRESS = {"07_layer_norm": {"done": 7, "total": 9, "said": "7 of 9 checks, 1 wrong, puzzle <open>"}}
 VOID = {"meta", "link", "img", "br", "hr", "wbr", "input"}  # elements without an end
 
 
@@ -64,7 +64,7 @@ def pages_module():
 
 @pytest.fixture(scope="module")
 def site(pages_module, tmp_path_factory):
-    """The course, written for somebody who has begun lesson 6."""
+    """The course, written for somebody who has begun lesson 7."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "progress").write_text(json.dumps(PROGRESS))
     with pytest.MonkeyPatch.context() as patch:
@@ -114,9 +114,9 @@ def test_every_lesson_has_a_page_and_its_place_in_the_contents(pages):
 
 
 def test_a_link_to_a_line_shows_the_function_on_it(site, pages):
-    links = [link for link in pages["09_attention/index.html"].links if "ops/attention.py.html#L-" in link]
+    links = [link for link in pages["06_attention/index.html"].links if "ops/attention.py.html#L-" in link]
     page, number = links[1].split("#L-")
-    text = (site / "09_attention" / page).resolve().read_text("utf-8")
+    text = (site / "06_attention" / page).resolve().read_text("utf-8")
     line = text.split(f'<span id="L-{number}">')[1].split("<span id=")[0]
     assert re.match(rf"{number} *def attention_backward", re.sub("<[^>]*>", "", line))
 
@@ -182,20 +182,20 @@ def test_what_can_be_copied_is_the_code_without_what_it_prints(pages):
         ):
             assert code in page.text["code"]
             assert printed in page.text["output"]
-    assert 'data-copy="python -m venv .venv' in pages["00_setup/index.html"].path.read_text("utf-8")
-    assert "(python3, where there is" in pages["00_setup/index.html"].text["code"]
-    copied = re.findall(r'data-copy="(.*?)"', pages["00_setup/index.html"].path.read_text("utf-8"), re.S)
+    assert 'data-copy="python -m venv .venv' in pages["00_pixels/index.html"].path.read_text("utf-8")
+    assert "(python3, where there is" in pages["00_pixels/index.html"].text["code"]
+    copied = re.findall(r'data-copy="(.*?)"', pages["00_pixels/index.html"].path.read_text("utf-8"), re.S)
     assert "(python3, where there is" not in "".join(copied)
 
 
 def test_it_shows_how_far_you_are(pages):
-    page = pages["06_layer_norm/index.html"]
+    page = pages["07_layer_norm/index.html"]
     assert "So far: 7 of 9 checks, 1 wrong, puzzle <open>." in page.text["prose"]
     assert "LayerNorm 7/9" in page.text["nav"]
-    assert "So far" not in pages["07_patches/index.html"].text["prose"]
+    assert "So far" not in pages["05_patches/index.html"].text["prose"]
 
 
-@pytest.mark.parametrize("kept", ["no JSON", "[1]", '{"06_layer_norm": 3}', '{"06_layer_norm": {}}', "null"])
+@pytest.mark.parametrize("kept", ["no JSON", "[1]", '{"07_layer_norm": 3}', '{"07_layer_norm": {}}', "null"])
 def test_progress_that_cannot_be_read_is_none(pages_module, monkeypatch, tmp_path, kept):
     (tmp_path / "progress").write_text(kept)
     monkeypatch.setattr(pages_module, "PROGRESS", tmp_path / "progress")
@@ -262,7 +262,7 @@ def test_a_click_copies_a_block_and_dark_mode_follows_the_system(site):
     tab = Chromium()
     try:
         tab.view(1400, 900, dark=True)
-        tab.send("Page.navigate", url=(site / "09_attention/index.html").as_uri())
+        tab.send("Page.navigate", url=(site / "06_attention/index.html").as_uri())
         tab.wait("document.readyState === 'complete'")
         tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }; 1")
         tab.evaluate("document.querySelector('.code button').click()")
@@ -331,18 +331,18 @@ def test_the_checks_keep_what_they_show(tmp_path):
 
     def run(*words):
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "lessons/01_pixels", "-o", f"cache_dir={tmp_path}", *words],
+            [sys.executable, "-m", "pytest", "lessons/00_pixels", "-o", f"cache_dir={tmp_path}", *words],
             cwd=ROOT,
             capture_output=True,
             text=True,
         )
-        return " ".join(re.search(r"^01_pixels +\[.*\] (.*)", done.stdout, re.M)[1].split())
+        return " ".join(re.search(r"^00_pixels +\[.*\] (.*)", done.stdout, re.M)[1].split())
 
     kept = tmp_path / "v" / "lessons" / "progress"
     shown = run()
     first = json.loads(kept.read_text("utf-8"))
-    assert first["01_pixels"]["said"] == shown
-    assert shown.startswith(f"{first['01_pixels']['done']} of {first['01_pixels']['total']} checks")
+    assert first["00_pixels"]["said"] == shown
+    assert shown.startswith(f"{first['00_pixels']['done']} of {first['00_pixels']['total']} checks")
     kept.write_text(json.dumps(first | {"02_x": {}}))
     assert run("-k", "normalise") != shown
     run("--impl", "solution")

@@ -5,8 +5,8 @@ import importlib
 import numpy as np
 import pytest
 
-LAYER_NORM = importlib.import_module("lessons.06_layer_norm.suspects")
-MULTI_HEAD = importlib.import_module("lessons.10_multi_head.test_lesson")
+LAYER_NORM = importlib.import_module("lessons.07_layer_norm.suspects")
+MULTI_HEAD = importlib.import_module("lessons.06_attention.test_lesson")
 HEADS = "there are always two heads, or another wrong number if D is odd"
 
 
@@ -29,7 +29,7 @@ def test_layer_norm_of_any_shape(name, shape):
 )
 def test_attention_of_any_size(name, size):
     *shape, heads = size
-    arrays = MULTI_HEAD.inputs(*shape)
+    arrays = MULTI_HEAD.tokens_and_weights(*shape)
     forward, backward = MULTI_HEAD.WRONG[name]
     y, cache = forward(*arrays.values(), heads)
     assert y.shape == arrays["x"].shape
@@ -38,6 +38,6 @@ def test_attention_of_any_size(name, size):
 
 @pytest.mark.parametrize(("D", "heads"), [(15, 3), (15, 1), (15, 15), (5, 1), (6, 1), (6, 3), (6, 6)])
 def test_the_number_of_heads_is_wrong(D, heads):
-    arrays = MULTI_HEAD.inputs(2, 3, D)
+    arrays = MULTI_HEAD.tokens_and_weights(2, 3, D)
     y, _ = MULTI_HEAD.WRONG[HEADS][0](*arrays.values(), heads)
     assert np.abs(y - MULTI_HEAD.head_by_head(*arrays.values(), heads)).max() > 1e-3

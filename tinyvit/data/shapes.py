@@ -13,7 +13,7 @@ Transformer is good at:
 - Colours, brightness, sizes and the number of shapes are drawn alike for all classes: only form is left.
 - Every silhouette is its own mirror image, so flipping a picture left to right keeps its label.
 
-`lessons/00_setup/figures/baselines.py` measures the first two claims.
+`lessons/00_pixels/figures/baselines.py` measures the first two claims.
 
 Each silhouette is given by its signed distance function d(x, y): how far the point is from the outline,
 negative inside (see Inigo Quilez, https://iquilezles.org/articles/distfunctions2d/). Then union is min,

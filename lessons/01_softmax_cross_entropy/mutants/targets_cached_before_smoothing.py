@@ -1,0 +1,15 @@
+"""The backward is given the targets as they were before smoothing."""
+
+import importlib
+
+solution = importlib.import_module("lessons.01_softmax_cross_entropy.solution")
+guilty_cross_entropy = solution.guilty_cross_entropy
+log_sum_exp_in_pieces = solution.log_sum_exp_in_pieces
+softmax_backward = solution.softmax_backward
+cross_entropy_backward = solution.cross_entropy_backward
+
+
+def cross_entropy(logits, targets, smoothing=0.0):
+    loss, _ = solution.cross_entropy(logits, targets, smoothing)
+    _, cache = solution.cross_entropy(logits, targets)
+    return loss, cache

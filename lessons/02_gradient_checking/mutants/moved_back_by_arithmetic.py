@@ -1,0 +1,24 @@
+"""The number is put back by adding the step again, which rounds."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.02_gradient_checking.solution")
+guilty_pick = solution.guilty_pick
+check_in_two = solution.check_in_two
+gradient_error = solution.gradient_error
+wrong_backwards = solution.wrong_backwards
+
+
+def numerical_gradient(loss, x, step=1e-5):
+    if x.dtype != np.float64:
+        raise ValueError("expected float64")
+    gradient = np.empty_like(x)
+    for place in np.ndindex(x.shape):
+        x[place] += step
+        above = loss()
+        x[place] -= 2 * step
+        gradient[place] = (above - loss()) / (2 * step)
+        x[place] += step
+    return gradient

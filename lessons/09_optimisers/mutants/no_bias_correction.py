@@ -1,0 +1,16 @@
+"""m and v are used as they are, though they start at 0."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.09_optimisers.solution")
+clip_norm, learning_rate = solution.clip_norm, solution.learning_rate
+trust_adamw, largest_rate = solution.trust_adamw, solution.largest_rate
+
+
+def adamw_step(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+    b1, b2 = betas
+    m = b1 * m + (1 - b1) * g
+    v = b2 * v + (1 - b2) * g * g
+    return (1 - lr * weight_decay) * w - lr * m / (np.sqrt(v) + eps), m, v

@@ -1,0 +1,17 @@
+"""The image is mirrored before the window is cut, so that a shift to the right goes left."""
+
+import importlib
+
+import numpy as np
+
+from tinyvit.data import crop_and_flip as answer
+
+solution = importlib.import_module("lessons.12_data.solution")
+drop_path = solution.drop_path
+drop_path_backward = solution.drop_path_backward
+guilty_drop_path = solution.guilty_drop_path
+hold_out = solution.hold_out
+
+
+def crop_and_flip(images, indices, down, right, flip):
+    return answer(images, indices, down, np.where(flip, -right, right), flip)

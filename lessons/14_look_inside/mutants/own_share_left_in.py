@@ -1,0 +1,16 @@
+"""What the class token draws from itself is not taken out of the sum."""
+
+import importlib
+
+from tinyvit.model import attention_maps, forward
+
+solution = importlib.import_module("lessons.14_look_inside.solution")
+embedding_filters = solution.embedding_filters
+position_similarity = solution.position_similarity
+attention_rollout = solution.attention_rollout
+
+
+def class_token_attention(config, params, images):
+    _, cache = forward(config, params, images)
+    drawn = attention_maps(cache)[-1].mean(axis=1)[:, 0, 1:]
+    return drawn.reshape(len(drawn), *config.grid)

@@ -1,0 +1,12 @@
+"""The root's correction multiplies eps as well."""
+
+import importlib
+
+import numpy as np
+
+solution = importlib.import_module("lessons.25_memory.solution")
+gelu_tanh, row_means, trust_in_place = solution.gelu_tanh, solution.row_means, solution.trust_in_place
+
+
+def adam_in_pieces(w, g, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8):
+    solution.adam_in_pieces(w, g, m, v, step, lr, beta1, beta2, eps / np.sqrt(1 - beta2**step))
