@@ -6,6 +6,7 @@ The checks of a lesson take the functions under test from the fixture `impl`. Wh
     pytest lessons/07_layer_norm --impl solution    solution.py
     pytest lessons/07_layer_norm --impl NAME        mutants/NAME.py, a plausible wrong answer
     pytest lessons --impl mutants                   every wrong answer (used by tinyvit's own tests)
+        --answers FOLDER                            every answer in FOLDER/NN_topic/ instead
 
 A function that still raises NotImplementedError is "to do", not a failure. A crash is shown once, however
 many checks it fails. The puzzle and the gradient check of a lesson are counted apart. How far you are is kept
@@ -14,6 +15,7 @@ in pytest's cache, for `python -m lessons.site` to show.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import re
@@ -23,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from lessons.referee import Fault, calls
-from lessons.referee.known import known_mistake, load
+from lessons.referee.known import Search, load
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
@@ -54,6 +56,7 @@ SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
 def pytest_addoption(parser):
     parser.addoption("--impl", default="exercise", help="exercise, solution, a mutant's name, or mutants")
+    parser.addoption("--answers", help="a folder with answers for --impl mutants, instead of the lessons' own")
     parser.addoption("--known", action="store_true", help="look for planted mistakes in any file's results")
     parser.addoption("--lesson-report", help="write what happened to every check, as JSON, to this file")
 
@@ -65,6 +68,7 @@ def pytest_configure(config):
     config.lesson_results, config.lesson_caught = [], set()
     config.lesson_partial = False  # whether -k and the like have left some checks out
     config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
+    config.lesson_searches = {}  # what is known to be wrong with every answer
     config.lesson_crashes = {}  # the first report of every crash, and how many more there were
 
 
@@ -74,17 +78,30 @@ def pytest_generate_tests(metafunc):
         name = metafunc.config.getoption("impl")
         names = [name]
         if name == "mutants":
-            names = sorted(path.stem for path in Path(metafunc.module.__file__).parent.glob("mutants/*.py"))
+            lesson = Path(metafunc.module.__file__).parent
+            names = sorted(path.stem for path in answers(metafunc.config, lesson).glob("*.py"))
         metafunc.parametrize("impl", names, indirect=True, ids=names if len(names) > 1 else [""])
+
+
+def answers(config, lesson):
+    """The folder with the lesson's wrong answers, or with those given in their place."""
+    folder = config.getoption("answers")
+    return Path(folder, lesson.name) if folder else lesson / "mutants"
+
+
+def answer_of(item):
+    """The file that a check is run on."""
+    lesson, name = item.path.parent, item.callspec.params["impl"]
+    folder = lesson if name in ("exercise", "solution") else answers(item.config, lesson)
+    return folder / f"{name}.py"
 
 
 @pytest.fixture
 def impl(request):
     """The module under test: the learner's file unless --impl says otherwise."""
-    folder, name = request.path.parent, request.param
-    path = folder / f"{name}.py" if name in ("exercise", "solution") else folder / "mutants" / f"{name}.py"
+    path = answer_of(request.node)
     if not path.is_file():
-        pytest.exit(f"{folder.name} has no file {path.relative_to(folder)}", returncode=2)
+        pytest.exit(f"there is no file {path}", returncode=2)
     module = load(path)
     calls.RECENT.clear()
     request.node.answer = calls.Watched(module)
@@ -109,7 +126,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error, mistake = call.excinfo and call.excinfo.value, ""
+    error, names, message = call.excinfo and call.excinfo.value, [], None
     if isinstance(error, pytest.skip.Exception):
         if call.when == "call":
             item.config.lesson_skipped[item.path.parent.name] = str(error)
@@ -123,11 +140,11 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
         where, message = told(item, call)
-        if isinstance(error, Fault) and looks_for_mistakes(item):
-            mistake = known(item, error)
-            message += f'\nThe same numbers come out of this mistake: "{mistake}"' if mistake else ""
+        if message and looks_for_mistakes(item):
+            names = names_of_fault(item, error)
         if message:
-            report.longrepr = "\n".join([message, *(f"hint: {hint}" for hint in hints_for(item, error))])
+            hints = [f"hint: {hint}" for hint in hints_for(item, error, bool(names))]
+            report.longrepr = message = "\n".join([*headed(names, message), *hints])
         if where and where in item.config.lesson_crashes:
             item.config.lesson_crashes[where][1] += 1
             report.lesson_state = REPEATED
@@ -143,8 +160,8 @@ def pytest_runtest_makereport(item, call):
             "functions": used,
             "part": part_of(item, used),
             "error": name_of(error),
-            "message": str(error) if error else "",
-            "known": mistake,
+            "message": message or (str(error) if error else ""),
+            "known": names,
         }
     )
 
@@ -171,23 +188,49 @@ def told(item, call):
     return crash_in_answer(item, call)
 
 
-def known(item, fault):
-    """What the planted mistake says that gives the very numbers of this answer, or ""."""
+def names_of_fault(item, error):
+    """What the answer may have done, in words, if a known mistake fails as it has failed."""
+    searches, answer = item.config.lesson_searches, answer_of(item)
+    if answer not in searches:
+        checks = {each.nodeid: each for each in item.session.items if is_run_on(each, answer)}
+        checks = {name: functools.partial(run_on, each) for name, each in checks.items()}
+        searches[answer] = Search(item.path.parent, item.answer._module, checks)
+    latest = list(reversed(calls.RECENT))
+    functions = latest + sorted(item.answer.used - set(latest))
+    is_gradient = getattr(error, "name", "").startswith("d")
+    functions.sort(key=lambda name: ("backward" in name) != is_gradient)
+    names = searches[answer].names(item.nodeid, error, functions) if item.nodeid in searches[answer].checks else []
+    result = getattr(error, "name", "") or "what is returned"
+    return [re.sub(r"result \d|what is returned", result, name) for name in names]
 
-    def check(module):
-        names = inspect.signature(item.obj).parameters
-        arguments = {name: module if name == "impl" else item.funcargs[name] for name in names}
-        item.obj(**arguments)
 
-    return known_mistake(fault, check, item.path.parent)
+def is_run_on(item, answer):
+    """Whether this is a check of this answer that needs nothing else but its parameters."""
+    needs = set(getattr(item, "fixturenames", ())) - {"request"}
+    return "impl" in needs and needs <= set(item.callspec.params) and answer_of(item) == answer
+
+
+def run_on(item, module):
+    """Run a check on another module than the learner's."""
+    names = inspect.signature(item.obj).parameters
+    item.obj(**{name: module if name == "impl" else item.callspec.params[name] for name in names})
+
+
+def headed(names, message):
+    """The lines of a message, with what is wrong above it where that is known."""
+    if not names:
+        return [message]
+    return [" Or: ".join(names), *f"this gives exactly what you have: {message}".split("\n")]
 
 
 def looks_for_mistakes(item):
     return item.callspec.params["impl"] == "exercise" or item.config.getoption("known")
 
 
-def hints_for(item, error):
+def hints_for(item, error, is_named=False):
     """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
+
+    The general one is left out where the fault has a name, since it may be about another.
 
     The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return,
     in Python or in the text of a kernel. For a dtype, an array changed in place or a spoiled cache, where no
@@ -196,7 +239,7 @@ def hints_for(item, error):
     kind, name = "crash", ""
     if isinstance(error, AssertionError):
         kind, name = getattr(error, "kind", ""), getattr(error, "name", "")
-    general = not isinstance(error, SLIPS) and kind not in ("count", "compile")
+    general = not is_named and not isinstance(error, SLIPS) and kind not in ("count", "compile")
     about, common = COMMON.get(kind, ("", ""))
     hints = []
     for mark in item.iter_markers("hint"):
@@ -231,8 +274,7 @@ def from_answer(item, call):
 
 
 def is_answer(item, path):
-    path = Path(path)
-    return path.stem == item.callspec.params["impl"] and item.path.parent in path.parents
+    return Path(path) == answer_of(item)
 
 
 def pytest_sessionfinish(session):

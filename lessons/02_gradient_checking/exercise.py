@@ -26,15 +26,15 @@ def wrong_backwards(suspects, rng):
     raise NotImplementedError("write wrong_backwards: a random dy, then compare the gradient of every input")
 
 
+# The puzzles
+
+
 def guilty_pick():
     """Which backward among suspects.PICKS is wrong, and an input that shows it: (name, x).
 
     x is a float64 array (R, N).
     """
     raise NotImplementedError("write guilty_pick: a name from suspects.PICKS, and an array")
-
-
-# The puzzle
 
 
 def check_in_two(forward, backward, inputs, rng):

@@ -290,6 +290,7 @@ def test_an_operation_that_returns_one_number(impl):
     assert_verdict(impl, (square, lambda dy, x: (2 * x,), (x,)), True, "a backward that forgets its dy")
 
 
+@pytest.mark.puzzle
 @pytest.mark.hint(
     "an input of ordinary shape exposes nobody. Which shapes are not ordinary?",
     name="the other two are right for all shapes: what differs in this one's way to add?",

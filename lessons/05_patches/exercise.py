@@ -1,4 +1,4 @@
-"""Lesson 5: patches. Fill in the functions, then run: pytest lessons/05_patches"""
+"""Lesson 5: patches and positions. Fill in the functions, then run: pytest lessons/05_patches"""
 
 import numpy as np  # noqa: F401 - you may want it
 
@@ -18,7 +18,7 @@ def unpatchify(patches, shape, patch):
 
 def patchify_backward(dy, cache):
     """The gradient of the images (B, H, W, C) from that of their patches, dy (B, T, P*P*C)."""
-    raise NotImplementedError("write patchify_backward: equation 2, every gradient back to its pixel")
+    raise NotImplementedError("write patchify_backward: carry every gradient back to its pixel")
 
 
 def class_token(x, token):
@@ -33,7 +33,7 @@ def class_token_backward(dy, cache):
 
 def position_embedding_backward(dy, cache):
     """dx (B, N, D) and dembedding (N, D) of y = x + embedding, from dy (B, N, D). The cache is None."""
-    raise NotImplementedError("write position_embedding_backward: x by itself, the table by equation 4")
+    raise NotImplementedError("write position_embedding_backward: x by itself, the table by (embedding 4)")
 
 
 def trust_class_token(forward, backward):

@@ -204,6 +204,15 @@ def normalise(images):
     return images.astype(np.float32) / 127.5 - 1
 
 
+def shift_and_mirror(images, rng):
+    """Each image shifted by up to two pixels, its edges reflected, and half of them mirrored."""
+    B, size = images.shape[:2]
+    padded = np.pad(images, ((0, 0), (2, 2), (2, 2), (0, 0)), mode="reflect")
+    down, right = np.arange(size) + rng.integers(0, 5, (2, B, 1))  # (B, size) each
+    right = np.where(rng.random((B, 1)) < 0.5, right[:, ::-1], right)
+    return padded[np.arange(B)[:, None, None], down[:, :, None], right[:, None]]
+
+
 def predict(config, params, images):
     parts = [images[start : start + 100] for start in range(0, len(images), 100)]
     return np.concatenate([forward(config, params, normalise(part))[0].argmax(axis=1) for part in parts])
@@ -217,7 +226,8 @@ def train(config, images, labels, epochs, seed=0, report=print):
         order, losses = rng.permutation(len(images)), []
         for start in range(0, len(order), batch):
             rows = order[start : start + batch]
-            loss, grads = loss_and_grads(config, params, normalise(images[rows]), labels[rows])
+            shown = normalise(shift_and_mirror(images[rows], rng))
+            loss, grads = loss_and_grads(config, params, shown, labels[rows])
             norm = math.sqrt(sum(float((g * g).sum()) for g in grads.values()))
             for g in grads.values():
                 g *= min(1.0, 1 / norm)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tinyvit.ops import cross_entropy, cross_entropy_backward
 
-LIMITS = import_module("lessons.16_scaling.limits").LIMITS
+LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS
 
 
 def orthogonalise(g, steps=5):

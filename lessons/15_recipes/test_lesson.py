@@ -12,7 +12,7 @@ from tinyvit.ops import cross_entropy
 from tinyvit.optim.orthogonal import orthogonalise as of_a_stack
 
 SUSPECTS = importlib.import_module("lessons.15_recipes.suspects")
-LIMITS = importlib.import_module("lessons.16_scaling.limits").LIMITS
+LIMITS = importlib.import_module("lessons.13_train_cifar10.limits").LIMITS
 
 # ---- orthogonalise
 

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 
-LIMITS = import_module("lessons.16_scaling.limits").LIMITS
+LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS
 
 
 def multiply_adds_of_vit(image_side, patch_size, width, mlp_width, layers, classes):

@@ -11,7 +11,7 @@ from tinyvit.model import ViTConfig, preset
 from tinyvit.model.cost import multiply_adds
 
 SUSPECTS = importlib.import_module("lessons.16_scaling.suspects")
-LIMITS = importlib.import_module("lessons.16_scaling.limits").LIMITS
+LIMITS = importlib.import_module("lessons.13_train_cifar10.limits").LIMITS
 
 # ---- multiply_adds_of_vit
 

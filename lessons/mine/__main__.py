@@ -1,8 +1,9 @@
-"""`python -m lessons.mine`: a Vision Transformer made of the functions that you wrote in the lessons."""
+"""`python -m lessons.mine`: the best model that the functions of your own can make."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 import time
@@ -15,6 +16,8 @@ from lessons.diagram import draw_mine
 from lessons.mine import planting
 from lessons.mine.exercises import LIBRARY, WRONG, YOURS, Answers, examine, results_of
 from lessons.mine.hybrid import Hybrid, assemble
+from lessons.mine.ladder import RUNGS, Rung
+from lessons.mine.loop import TESTED, pictures_of
 from lessons.mine.operations import BY_NAME, OPERATIONS
 from lessons.mine.proof import Proof, prove
 from lessons.mine.training import BATCH, FULL, HALF, QUICK, Curve, Length, learn_one_batch, shapes, train
@@ -24,7 +27,8 @@ from tinyvit.shell.figures import percent
 from tinyvit.shell.moving_line import MovingLine
 from tinyvit.shell.progress import Progress
 
-PICTURE = Path(__file__).parent / "mine.png"
+PICTURE, REACHED = (Path(__file__).parent / name for name in ("mine.png", "reached.json"))
+ALONE, QUICKLY = (8000, 6), (2000, 4)  # pictures, and how often each is seen
 
 # The list that is printed: how far each operation is indented, from the pixels to the next batch.
 TREE = (
@@ -63,16 +67,59 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def build(arguments: argparse.Namespace) -> None:
-    """Check the answers, put the model together, and train it."""
+    """Check the answers, put a model together, and train it."""
     mutant = planting.find(arguments.plant) if arguments.plant else None
     answers = check(arguments.impl)
     if mutant:
         plant(answers, mutant, QUICK if arguments.quick else HALF)
         return
     show(answers, arguments.picture)
-    hybrid = assemble(answers.files, answers.named(YOURS))
-    tell_proof(prove(hybrid))
-    learn(hybrid, QUICK if arguments.quick else FULL)
+    if arguments.mixture:
+        hybrid = assemble(answers.files, answers.named(YOURS))
+        tell_proof(prove(hybrid))
+        learn(hybrid, QUICK if arguments.quick else FULL)
+    else:
+        climb(answers, arguments.impl, *(QUICKLY if arguments.quick else ALONE))
+
+
+def climb(answers: Answers, impl: str, pictures: int, epochs: int) -> None:
+    """Train the highest rung whose operations are all yours, and print the ladder."""
+    yours = {operation.name for operation in answers.named(YOURS)}
+    reachable = [rung for rung in RUNGS if yours.issuperset(rung.needs)]
+    key = f"{impl}, {pictures} pictures, {epochs} epochs"
+    kept = json.loads(REACHED.read_text("utf-8")) if REACHED.exists() else {}
+    reached = kept.setdefault(key, {})
+    if reachable:
+        reached[reachable[-1].name] = train_alone(reachable[-1], answers, pictures, epochs)
+        REACHED.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    print(f"What your parts alone can do, on {TESTED:,} new pictures of ten shapes:\n")
+    line = MovingLine(sys.stdout)
+    for rung in RUNGS:
+        share, best = reached.get(rung.name), rung is (reachable[-1] if reachable else None)
+        bar = "#" * round(30 * (share or 0))
+        what = percent(share).strip() if share is not None else "not trained yet" if rung in reachable else ""
+        text = f"  {'+' if rung in reachable else '.'} {rung.name:28} lesson {rung.lesson}  {bar:30} {what}"
+        line.stay(line.paint(text.rstrip(), "bold" if best else "green" if rung in reachable else "dim"))
+    above = [rung for rung in RUNGS if rung not in reachable]
+    if above:
+        *others, last = (name for name in above[0].needs if name not in yours)
+        missing = f"{', '.join(others)} and {last}" if others else last
+        print(f"\nThe next one needs your {missing}, after lesson {above[0].lesson}.")
+
+
+def train_alone(rung: Rung, answers: Answers, pictures: int, epochs: int) -> float:
+    """The accuracy of a rung's model, made of the learner's functions and nothing else."""
+    hybrid = assemble(answers.files, [BY_NAME[name] for name in rung.needs])
+    line, start = MovingLine(sys.stdout), time.perf_counter()
+
+    def report(epoch: int, loss: float) -> None:
+        left = (time.perf_counter() - start) / epoch * (epochs - epoch)
+        line.move(f"{rung.name}: epoch {epoch} of {epochs}, loss {loss:.2f}, {left:.0f} s left")
+
+    with hybrid.in_place():
+        accuracy = rung.train(hybrid.own, pictures_of(pictures), epochs, report)
+    line.erase()
+    return accuracy
 
 
 def check(impl: str) -> Answers:
@@ -222,13 +269,18 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     result = make_parser(
         "mine",
-        "Build a Vision Transformer of the functions that you wrote in the lessons, check and train it.",
-        "Every operation whose checks pass takes the place of tinyvit's own; tinyvit fills the gaps. Then "
-        "follow a gradient check of the mixture and about a minute of training on five of the built-in "
-        "shapes. The numbers are the same in every run.",
+        "Train the best model that can be made of the functions that you wrote in the lessons.",
+        "The lessons' checks say which operations are yours. Of these alone it builds the highest rung of a "
+        "ladder, from a linear classifier (lesson 3) to a ViT trained by AdamW (lesson 9), and trains it on "
+        "the built-in shapes. A second run on the same machine prints the same numbers.",
     )
     result.prog = "lessons.mine"
     result.add_argument("--quick", action="store_true", help="train for a few seconds only")
+    result.add_argument(
+        "--mixture",
+        action="store_true",
+        help="let tinyvit fill the gaps: a whole ViT at any time, with a gradient check of yours in it",
+    )
     result.add_argument(
         "--plant",
         metavar="NAME",

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -48,15 +47,12 @@ def replacements(own: Mapping[str, Callable]) -> dict[Callable, Callable]:
     elif "single_head" in own:
         pair = _attention_of_heads(own["single_head"], own["single_head_backward"])
         found |= _paired((ops.attention, ops.attention_backward), pair)
-    carried = _CarriedNoise()
     if "block" in own:
-        pair = _block(own["block"], own["block_backward"], carried)
+        pair = _block(own["block"], own["block_backward"])
         found |= _paired((model.block, model.block_backward), pair)
     if "forward" in own:
-        found |= _paired((model.forward, model.infer), _forward(own["forward"], carried))
-        found[model.backward] = own["backward"]
-        if "block" not in own:
-            found[model.block] = _with_carried_noise(model.block, carried)
+        functions = _vit(own["forward"], own["backward"])
+        found |= _paired((model.forward, model.infer, model.backward), functions)
     if "clip_norm" in own:
         found[optim.clip_norm] = _clip_norm(own["clip_norm"])
     if "adamw_step" in own:
@@ -119,48 +115,29 @@ def _attention_of_heads(own: Callable, own_backward: Callable) -> tuple[Callable
     return attention, attention_backward
 
 
-class _CarriedNoise:
-    """The noise of a training step, for the blocks that a learner's forward calls without it."""
+def _vit(own: Callable, own_backward: Callable) -> tuple[Callable, Callable, Callable]:
+    """The ViT on a dict of parameters, which knows of no dropout and no stochastic depth."""
 
-    def __init__(self):
-        self.noise: ops.Noise | None = None
-
-    @contextmanager
-    def carry(self, noise: ops.Noise | None):
-        """Within this context, blocks find this noise."""
-        before, self.noise = self.noise, noise
-        try:
-            yield
-        finally:
-            self.noise = before
-
-
-def _forward(own: Callable, carried: _CarriedNoise) -> tuple[Callable, Callable]:
     def forward(config, params, images, noise=None, whole=False, blocks=None):
-        with carried.carry(noise):
-            return own(config, params, images)
+        return own(config, params, images)
 
     def infer(config, params, images):
-        return forward(config, params, images)[0]
+        return own(config, params, images)[0]
 
-    return forward, infer
+    def backward(dlogits, cache, grads):
+        for name, gradient in own_backward(dlogits, cache).items():
+            grads.add(name, gradient)
 
-
-def _with_carried_noise(block: Callable, carried: _CarriedNoise) -> Callable:
-    def block_with_noise(config, params, i, x, noise=None, rows=None):
-        return block(config, params, i, x, noise or carried.noise, rows)
-
-    return block_with_noise
+    return forward, infer, backward
 
 
-def _block(own: Callable, own_backward: Callable, carried: _CarriedNoise) -> tuple[Callable, Callable]:
+def _block(own: Callable, own_backward: Callable) -> tuple[Callable, Callable]:
     """The block on a plain dict of parameters. Stochastic depth, if any, leaves out both branches at once."""
 
     def block(config: ViTConfig, params: Params, i: int, x: Array, noise=None, rows=None):
         prefix, rate = f"blocks.{i}.", config.drop_path_rate(i)
         named = {name[len(prefix) :]: params[name] for name in params if name.startswith(prefix)}
         y, cache = own(x, named, config.heads)
-        noise = noise or carried.noise
         path = None
         if rate and noise is not None:
             branches, path = ops.drop_path(y - x, rate, noise)

@@ -60,9 +60,14 @@ class Hybrid:
             for module in [*loaded, *self._modules, *more]:
                 written_there = {n for n, f in self._raw.items() if vars(module).get(n) is f}
                 for name, value in list(vars(module).items()):
-                    if id(value) in new and (module in loaded or value.__name__ not in written_there):
-                        exchanged.append((module, name, value))
-                        setattr(module, name, new[id(value)])
+                    if module not in loaded and name in written_there:
+                        other = self.own[name]  # watched, for the functions beside it that call it
+                    elif id(value) in new and (module in loaded or value.__name__ not in written_there):
+                        other = new[id(value)]
+                    else:
+                        continue
+                    exchanged.append((module, name, value))
+                    setattr(module, name, other)
             yield
         finally:
             for module, name, value in exchanged:

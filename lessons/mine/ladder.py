@@ -24,17 +24,16 @@ Report = Callable[[int, float], None]
 
 @dataclass(frozen=True)
 class Rung:
-    """A model, the lesson after which it can be trained, and the operations that it needs beyond the rung below.
+    """A model, the lesson after which it can be trained, and the operations that it is made of.
 
-    train(own, data, epochs, report) returns the accuracy on the test pictures; reached is what it came to with
-    the solutions, in the full training of `python -m lessons.mine`.
+    train(own, data, epochs, report) trains it with the functions `own`, by name, and returns the accuracy on
+    the test pictures.
     """
 
     name: str
     lesson: int
     needs: tuple[str, ...]
     train: Callable[[Own, Dataset, int, Report], float]
-    reached: float
 
 
 def matrix(rng: np.random.Generator, inputs: int, outputs: int) -> np.ndarray:
@@ -47,15 +46,7 @@ def zeros(*shape: int) -> np.ndarray:
     return np.zeros(shape, np.float32)
 
 
-# Lessons 0, 3 and 4: a picture is one long row.
-
-
-def nearest_mean(own: Own, data: Dataset, epochs: int, report: Report) -> float:
-    """The mean picture of each class; nothing is trained."""
-    images = own["normalise"](data.train.images, np.float32)
-    weight, bias = own["mean_templates"](images.reshape(len(images), -1), data.train.labels, CLASSES)
-    forward = lambda params, images: (own["class_scores"](images, weight, bias), None)
-    return loop.accuracy(own, forward, {}, data.test.images, data.test.labels)
+# Lessons 3 and 4: a picture is one long row.
 
 
 def linear_classifier(own: Own, data: Dataset, epochs: int, report: Report) -> float:
@@ -134,7 +125,9 @@ def over_patches(attention: bool, norm: bool) -> Callable[[Own, Dataset, int, Re
             dx = dx + (back("layer_norm_backward", dn, norm2, "norm2.weight", "norm2.bias") if norm else dn)
             if attention:
                 dn = back("attention_backward", dx, attended, *ATTENTION)
-                dx = dx + (back("layer_norm_backward", dn, norm1, "norm1.weight", "norm1.bias") if norm else dn)
+                dx = dx + (
+                    back("layer_norm_backward", dn, norm1, "norm1.weight", "norm1.bias") if norm else dn
+                )
             dx, grads["position"] = own["position_embedding_backward"](dx, None)
             back("linear_backward", dx, patch, "patch.weight", "patch.bias")
             return grads
@@ -147,7 +140,8 @@ def over_patches(attention: bool, norm: bool) -> Callable[[Own, Dataset, int, Re
 
 def token_params(rng: np.random.Generator, attention: bool, norm: bool) -> loop.Parameters:
     """First values: gains 1, biases and head 0, matrices random."""
-    params = {"patch.weight": matrix(rng, 3 * PATCH * PATCH, WIDTH), "patch.bias": zeros(WIDTH)}
+    # Normalised pixels are of size 1/2 or so: twice as large weights make tokens of size 1 (lesson 9, eq. 1).
+    params = {"patch.weight": 2 * matrix(rng, 3 * PATCH * PATCH, WIDTH), "patch.bias": zeros(WIDTH)}
     params["position"] = rng.normal(0, 0.02, (TOKENS, WIDTH)).astype(np.float32)
     params |= {"fc1.weight": matrix(rng, WIDTH, HIDDEN), "fc1.bias": zeros(HIDDEN)}
     params |= {"fc2.weight": matrix(rng, HIDDEN, WIDTH), "fc2.bias": zeros(WIDTH)}
@@ -196,13 +190,16 @@ def _trained(own, data, epochs, report, forward, backward, params, rate, adamw=F
     return loop.accuracy(own, forward, params, data.test.images, data.test.labels)
 
 
+_PIXELS = ("normalise", "cross-entropy", "linear")
+_PATCHES = (*_PIXELS, "GELU", "MLP", "patches", "position embedding")
+_BLOCK = (*_PATCHES, "softmax backward", "attention", "LayerNorm")
+_VIT = (*_BLOCK, "class token", "block", "ViT")
 RUNGS = (
-    Rung("the nearest mean picture", 0, ("normalise", "templates"), nearest_mean, 0.0),
-    Rung("a linear classifier", 3, ("cross-entropy", "linear"), linear_classifier, 0.0),
-    Rung("an MLP on all pixels", 4, ("GELU", "MLP"), perceptron, 0.0),
-    Rung("an MLP on each patch", 5, ("patches", "position embedding"), over_patches(False, False), 0.0),
-    Rung("with attention", 6, ("attention",), over_patches(True, False), 0.0),
-    Rung("with LayerNorm", 7, ("LayerNorm",), over_patches(True, True), 0.0),
-    Rung("a ViT of three blocks", 8, ("class token", "block", "ViT"), vit(False), 0.0),
-    Rung("the ViT, trained by AdamW", 9, ("clipping", "learning rate", "AdamW"), vit(True), 0.0),
+    Rung("a linear classifier", 3, _PIXELS, linear_classifier),
+    Rung("an MLP on all pixels", 4, (*_PIXELS, "GELU", "MLP"), perceptron),
+    Rung("an MLP on every patch", 5, _PATCHES, over_patches(attention=False, norm=False)),
+    Rung("and attention", 6, _BLOCK[:-1], over_patches(attention=True, norm=False)),
+    Rung("and LayerNorm", 7, _BLOCK, over_patches(attention=True, norm=True)),
+    Rung("a ViT of three blocks", 8, _VIT, vit(adamw=False)),
+    Rung("the ViT, trained by AdamW", 9, (*_VIT, "clipping", "learning rate", "AdamW"), vit(adamw=True)),
 )

@@ -33,8 +33,8 @@ def learn(
 
     forward(params, images) returns scores (B, 10) and a cache, backward(dscores, cache) a dict with the
     gradient of every parameter under its name. images are normalised float32 (B, 32, 32, 3). update is "sgd",
-    with momentum (lesson 9), or "adamw": your adamw_step, clip_norm and learning_rate. Prints the mean loss of
-    a few epochs, and at the end the accuracy on known and on new pictures. Returns the trained parameters.
+    with momentum (lesson 9), or "adamw": your adamw_step, clip_norm and learning_rate. Prints the mean loss
+    of a few epochs, and at the end the accuracy on known and on new pictures. Returns what was trained.
     """
     own = dict(zip(LOSS + UPDATE, yours(*LOSS, *UPDATE), strict=True))
     data = pictures_of(pictures)
@@ -63,8 +63,8 @@ def fit(
 ) -> Parameters:
     """The trained parameters; report(epoch, mean loss) is called after each epoch.
 
-    own has the functions of LOSS, and those of UPDATE for adamw. Without it the step is SGD with momentum, whose
-    rate climbs for a tenth of the steps and then falls along a line.
+    own has the functions of LOSS, and those of UPDATE for adamw. Without it the step is SGD with momentum,
+    whose rate climbs for a tenth of the steps and then falls along a line.
     """
     rng = np.random.default_rng(0)
     params = {name: array.copy() for name, array in params.items()}

@@ -150,11 +150,12 @@ def _compare(hybrid: Hybrid, name: str, args: tuple, kwargs: dict) -> None:
     for which, got, expected in zip(names, results, right, strict=True):
         single = any(getattr(a, "dtype", None) == np.float32 for a in (expected, *args))
         got = float(got) if type(expected) is float else got  # a norm may be one of NumPy's numbers
-        assert_same(got, expected, which, 1e-4 if single else 1e-9)
+        assert_same(got, expected, which, 1e-4 if single else _ALLOWED.get((name, which), 1e-9))
     if name != "train_on_batch":  # which changes what it is given: that is what it is for
         assert_untouched(*([a for a in each if isinstance(a, np.ndarray)] for each in (args, given)))
 
 
+_ALLOWED = {("clip_norm", "g"): 1e-5}  # 1e-6 may be added to a norm, lest it be 0 (lesson 9, clip 1)
 _RESULTS = {
     "unpatchify": ("images",),
     "position_embedding_backward": ("dx", "dembedding"),

@@ -20,6 +20,7 @@ from lessons.referee.questions import (
     shape,
 )
 from lessons.referee.questions.case import Case
+from lessons.referee.rerun import is_quiet
 
 FIRST = (
     ratio.zero,
@@ -68,7 +69,7 @@ def diagnose(
     inputs: what went in; if not given, the arguments of the latest calls.
     """
     got, expected = np.asarray(got), np.asarray(expected)
-    if any(array.dtype.kind not in "fiu" or not array.size for array in (got, expected)):
+    if is_quiet() or any(array.dtype.kind not in "fiu" or not array.size for array in (got, expected)):
         return ""
     if not np.isfinite(got).all() or not np.isfinite(expected).all():
         return ""

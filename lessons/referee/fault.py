@@ -11,13 +11,14 @@ class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the
     `kind` is one of values, shape, dtype, finite, inplace, cache, count; for a kernel also compile,
     race, bounds, uninitialised, waiting.
 
-    The hint of a check that is shown is the one given for this kind, or else for this name. `got` is the
-    wrong result, where it is the values that are wrong.
+    The hint of a check that is shown is the one given for this kind, or else for this name. `got` is what
+    came, one array or several, where it can be compared with what another answer gives.
     """
 
     def __init__(self, message: str, name: str = "", kind: str = "values", got=None):
         super().__init__(message)
-        self.name, self.kind, self.got = name, kind, got
+        self.name, self.kind = name, kind
+        self.got = () if got is None else got if isinstance(got, tuple) else (got,)
 
 
 def ordinal(index: tuple) -> str:

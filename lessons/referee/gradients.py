@@ -9,6 +9,7 @@ import numpy as np
 from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
+from lessons.referee.rerun import alike, wanted
 from lessons.referee.supposed import supposed
 from lessons.referee.values import assert_form, assert_unchanged
 from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient
@@ -28,6 +29,12 @@ def assert_gradients(
     that writes into its cache is right only once.
     """
     gradients, numerical = run_backward(forward, backward, inputs, seed)
+    got = tuple(gradients.values())
+    if wanted():
+        found = Fault("", got=got)
+        if alike(found, wanted()):
+            raise found
+        return
     latest = dict(calls.RECENT)
     wrong = [name for name in gradients if not gradient_error(gradients[name], numerical(name)) < TOLERANCE]
     if not wrong:
@@ -39,12 +46,12 @@ def assert_gradients(
     for name in wrong:
         others = {f"d{other}": array for other, array in every.items() if other != name}
         if reason := diagnose(gradients[name], every[name], f"d{name}", others):
-            compare(gradients[name], every[name], f"d{name}", reason)
+            compare(gradients[name], every[name], f"d{name}", reason, got)
     name = wrong[0]
     reason = supposed(gradients[name], lambda arrays: numerical(name, arrays), _float64(inputs))
     if not reason:
         reason = f"is wrong, {_listed(right)} right" if 0 < len(right) <= MOST_NAMES else "is wrong"
-    compare(gradients[name], every[name], f"d{name}", reason)
+    compare(gradients[name], every[name], f"d{name}", reason, got)
 
 
 def assert_gradient(by_hand: np.ndarray, numerical: np.ndarray, name: str) -> None:
@@ -54,8 +61,11 @@ def assert_gradient(by_hand: np.ndarray, numerical: np.ndarray, name: str) -> No
         compare(by_hand, numerical, name, reason)
 
 
-def compare(by_hand, numerical, name: str, reason: str) -> None:
-    """Assert that two gradients agree; if not, the reason is the end of the sentence that says so."""
+def compare(by_hand, numerical, name: str, reason: str, got: tuple = ()) -> None:
+    """Assert that two gradients agree; if not, the reason is the end of the sentence that says so.
+
+    got are all gradients that came together with this one.
+    """
     error = gradient_error(by_hand, numerical)
     if error < TOLERANCE:
         return
@@ -66,7 +76,7 @@ def compare(by_hand, numerical, name: str, reason: str) -> None:
         f"{said(name, reason)}\n    most of all{ordinal(where)}: a small push of the input says {wanted}, "
         f"your backward says {came} (relative error of the whole {error:.1e})",
         name,
-        got=by_hand,
+        got=got or by_hand,
     )
 
 

@@ -10,19 +10,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import permutations
 
 import numpy as np
 
 from lessons.referee import calls
 from lessons.referee.questions.case import telling
+from lessons.referee.rerun import is_quiet
 
 SECONDS = 2.0  # for all that is tried together
 CLOSE = 1e-6  # central differences are right to about 1e-10
 
 Inputs = dict[str, np.ndarray]
-_trying = True
 
 
 def supposed(got, right: Callable[[Inputs], np.ndarray], inputs: Inputs) -> str:
@@ -31,7 +30,7 @@ def supposed(got, right: Callable[[Inputs], np.ndarray], inputs: Inputs) -> str:
     right gives the result, as it should be, of all inputs, which are given by name in float64.
     """
     got = np.asarray(got, float)
-    if not _trying or not telling(got) or not np.isfinite(got).all():
+    if is_quiet() or not telling(got) or not np.isfinite(got).all():
         return ""
     start, found = time.process_time(), []
     for text, changed in _changes(inputs):
@@ -56,17 +55,6 @@ def _together(found: list[str]) -> str:
         name, verb, change = text.partition(" were ")
         names.setdefault(verb + change, []).append(name)
     return ", or if ".join(" or ".join(those) + change for change, those in names.items())
-
-
-@contextmanager
-def nothing_tried() -> Iterator[None]:
-    """While it lasts, nothing is supposed: where only the fault counts, and not what is said of it."""
-    global _trying
-    before, _trying = _trying, False
-    try:
-        yield
-    finally:
-        _trying = before
 
 
 def _changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:

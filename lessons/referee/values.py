@@ -99,11 +99,12 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
         right = expected() if callable(expected) else expected
         reason = "" if right is None else diagnose(np.asarray(got), right, name, returned=returned_with(got))
         message = f"{said(name, 'has shape')} {np.shape(got)}, expected {shape}"
-        raise Fault(f"{message}: {reason}" if reason else message, name, "shape")
+        raise Fault(f"{message}: {reason}" if reason else message, name, "shape", got)
     if isinstance(got, np.ndarray | np.generic) and got.dtype != dtype:  # a Python number has none
         rule = ": dtype in, dtype out" if dtype == np.float32 else ""
-        raise Fault(f"{said(name, 'has dtype')} {got.dtype}, expected {dtype}{rule}", name, "dtype")
+        raise Fault(f"{said(name, 'has dtype')} {got.dtype}, expected {dtype}{rule}", name, "dtype", got)
     if not np.isfinite(got).all():
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         value = np.asarray(got)[tuple(bad)]
-        raise Fault(f"{said(name, 'has a value that is not finite')}: {value}{ordinal(bad)}", name, "finite")
+        message = f"{said(name, 'has a value that is not finite')}: {value}{ordinal(bad)}"
+        raise Fault(message, name, "finite", got)

@@ -61,16 +61,16 @@ def place(source: Path) -> str:
 def contents(text: str) -> dict[str, dict[Path, str]]:
     """Titles of lessons by their README.md, in groups: from the tables of the course's README.md.
 
-    The name of a group is the heading, or the bold line of a table, that stands above its lessons.
+    The name of a group is the heading that stands above its lessons.
     """
     name, groups = "", {"": {LESSONS / "README.md": "The course"}}
     for line in text.splitlines():
         lesson = re.match(r"\|.*?\[\**(.+?)\**\]\((\d\d)(_\w+/README\.md)\)", line)
-        group = re.fullmatch(r"#+ (.+)|\|[ |]*\*\*(.+?)\*\*[ |]*", line)
+        group = re.fullmatch(r"#+ (.+)", line)
         if lesson:
             groups.setdefault(name, {})[LESSONS / (lesson[2] + lesson[3])] = f"{lesson[2]} {lesson[1]}"
         elif group:
-            name = group[1] or group[2]
+            name = group[1]
     others = {LESSONS / "GLOSSARY.md": "Glossary", LESSONS / "mine/README.md": "The ViT that is yours"}
     return groups | {"To look up": others}
 

@@ -110,7 +110,7 @@ def test_every_lesson_has_a_page_and_its_place_in_the_contents(pages):
     for before, name, after in zip(NAMES, NAMES[1:], NAMES[2:], strict=False):
         steps = [f"../{before}/index.html", f"../{after}/index.html"]
         assert pages[f"{name}/index.html"].links[:2] == steps
-        assert "The parts" in pages[f"{name}/index.html"].text["nav"]
+        assert "The core" in pages[f"{name}/index.html"].text["nav"]
 
 
 def test_a_link_to_a_line_shows_the_function_on_it(site, pages):

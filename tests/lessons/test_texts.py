@@ -129,7 +129,9 @@ def test_it_states_a_time(lesson):
         ("three quarters of an hour", 45),
         ("45 minutes", 45),
         ("an hour and a quarter", 75),
+        ("an hour and three quarters", 105),
         ("an hour of your time", 60),
+        ("two hours and a quarter", 135),
         ("two hours, half an hour of them the computer's", 120),
     ],
 )
@@ -150,8 +152,10 @@ def minutes_in(words):
     fixed = {"half an hour": 30, "three quarters of an hour": 45, "a quarter of an hour": 15}
     if plain in fixed:
         return fixed[plain]
-    stated = re.match(r"(\w+)(?: and a (half))? (hour|minute)s?(?: and a (half|quarter))?\b", plain)
+    stated = re.match(
+        r"(\w+)(?: and a (half))? (hour|minute)s?(?: and (?:a )?(half|three quarters|quarter))?\b", plain
+    )
     assert stated, f"{words!r} is no time"
     number = int(stated[1]) if stated[1].isdigit() else NUMBERS[stated[1]]
-    more = {"half": 30, "quarter": 15, None: 0}[stated[2] or stated[4]]
+    more = {"half": 30, "quarter": 15, "three quarters": 45, None: 0}[stated[2] or stated[4]]
     return number * (60 if stated[3] == "hour" else 1) + more

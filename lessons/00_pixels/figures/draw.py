@@ -1,25 +1,72 @@
-"""Draw this lesson's figures: python -m lessons.00_pixels.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.00_pixels.figures.draw [RUN]
+
+RUN is the folder of a training run on the shapes, such as runs/shapes-1: then only attention.png is drawn.
+Without it all the others are.
+"""
 
 import importlib
+import sys
 from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import AXIS, BLUE, GREEN, INK, QUIET, RED, Sheet
+import tinyvit
+from lessons.drawing import AXIS, BLUE, GREEN, INK, PAPER, QUIET, RED, Sheet
 from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, DISTANCES, make_shapes
+from tinyvit.pictures.colours import heat_colours
 
 FOLDER = Path(__file__).parent
 solution = importlib.import_module("lessons.00_pixels.solution")
 
 ROW, COLUMN = 22, 21  # the pixel that is looked at
 TOP, LEFT, WINDOW = 18, 17, 10  # the window around the green star
+SHOWN = ("star", "heart", "ring", "crescent", "cross", "triangle")
 
 
-def main():
+def main(arguments):
+    if arguments:
+        draw_attention(tinyvit.load(arguments[0]))
+        return
+    draw_shapes()
     draw_star()
     draw_templates()
+
+
+def draw_attention(model):
+    """Test images, their patches, and what the class token of a trained model draws from each patch."""
+    test = make_shapes(train=200, test=2000, seed=0).test
+    images = test.images[[np.flatnonzero(test.labels == CLASSES.index(name))[0] for name in SHOWN]]
+    answers, attention = model.predict(images), model.attention_map(images)
+
+    sheet = Sheet(690, 400)
+    titles = ("an image of 32 x 32 pixels", "cut into 64 patches", "where the trained model looks")
+    for row, title in enumerate(titles):
+        sheet.text(20, 16 + 122 * row, title, 13, INK, "lm")
+    for column, (image, drawn, answer) in enumerate(zip(images, attention, answers, strict=True)):
+        left = 20 + 111 * column
+        sheet.image(left, 28, image, 95)
+        sheet.image(left, 150, image, 95)
+        for line in range(9):
+            at = 95 * line / 8
+            sheet.line([(left + at, 150), (left + at, 245)], PAPER, 1)
+            sheet.line([(left, 150 + at), (left + 95, 150 + at)], PAPER, 1)
+        sheet.image(left, 272, heat_colours(drawn / drawn.max()), 95)
+        sheet.text(left + 47.5, 380, f"says: {answer}", 12, QUIET)
+    sheet.save(FOLDER / "attention.png")
+
+
+def draw_shapes():
+    """Four training images of every class, under its name."""
+    train = make_shapes(train=200, test=2000, seed=0).train
+    sheet = Sheet(690, 290)
+    for label, name in enumerate(CLASSES):
+        left = 20 + 65.5 * label
+        sheet.text(left + 30, 16, name, 12, INK)
+        for row, number in enumerate(np.flatnonzero(train.labels == label)[:4]):
+            sheet.image(left, 28 + 65.5 * row, train.images[number], 60)
+    sheet.save(FOLDER / "shapes.png")
 
 
 def draw_star():
@@ -102,4 +149,4 @@ def as_picture(template):
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
-from tinyvit.ops import softmax
+from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, Axes, Sheet
+from tinyvit.ops import softmax, softmax_backward
 
 FOLDER = Path(__file__).parent
 NAMES = "cat", "dog", "ship"
@@ -14,6 +14,7 @@ NAMES = "cat", "dog", "ship"
 def main():
     draw_rows()
     draw_graph()
+    draw_jacobian()
     draw_minus_log()
 
 
@@ -103,6 +104,38 @@ def draw_graph():
     sheet.text(430, 277, f"along e: {direct:.3f}", 12, ORANGE, "mm")
     sheet.text(430, 295, f"along S: {dS:.3f}, to all three", 12, ORANGE, "mm")
     sheet.save(FOLDER / "graph.png")
+
+
+def draw_jacobian():
+    """dy as bars as wide as y, their mean, and the areas between the two, which are dx."""
+    y, dy = np.array([0.5, 0.25, 0.25]), np.array([3.0, 1.0, -1.0])
+    dx, mean = softmax_backward(dy, y), (dy * y).sum()
+    wide, unit, zero = 256, 42, 190  # of all bars together, of 1, and where 0 is
+    edges = np.concatenate([[0], y.cumsum()]) * wide
+    level = zero - unit * mean
+
+    sheet = Sheet(690, 316)
+    for left, title in ((88, "what comes back: dy"), (410, "what goes on: dx")):
+        sheet.text(left + wide / 2, 20, title, 15, INK)
+        for i in range(3):
+            x, width, top = left + edges[i], wide * y[i], zero - unit * dy[i]
+            middle = x + width / 2
+            if left < 300:
+                sheet.rectangle(x, min(top, zero), width, abs(top - zero), FAINT, PAPER)
+                sheet.text(middle, top + (-11 if dy[i] > 0 else 11), f"{dy[i]:.0f}", 13, INK)
+                sheet.text(middle, 266, f"y = {y[i]:g}", 11, QUIET)
+                continue
+            colour = BLUE if dx[i] > 0 else ORANGE
+            sheet.rectangle(x, min(top, level), width, abs(top - level), colour, PAPER)
+            sheet.text(middle, (top + level) / 2, f"{dx[i]:g}", 13, PAPER)
+            sheet.text(middle, 266, f"{y[i]:g} · {dy[i] - mean:g}", 11, QUIET)
+        sheet.dashes([(left - 14, level), (left + wide + 14, level)], INK, 1.5)
+    sheet.line([(74, zero), (88 + wide + 14, zero)], AXIS, 1)
+    sheet.text(68, zero, "0", 12, QUIET, "rm")
+    sheet.text(68, level, "mean 1.5", 12, INK, "rm")
+    caption = "A bar is as wide as its y. On the right its area is dx: as much above the mean as below."
+    sheet.text(345, 294, caption, 13, QUIET)
+    sheet.save(FOLDER / "jacobian.png")
 
 
 def draw_minus_log():

@@ -12,6 +12,7 @@ from tinyvit.ops import cross_entropy, cross_entropy_backward, linear, linear_ba
 X = np.array([[1.0, 2.0], [3.0, 4.0]])
 WEIGHT = np.array([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]])
 BIAS = np.array([[10.0, 20.0, 30.0]])
+DY = np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]])
 CELL = 34
 LEFT = {"x": 150, "W": 264, "b": 412, "y": 600}
 PUSHES = (
@@ -32,6 +33,7 @@ HERE = Path(__file__).parent
 
 def main():
     draw_pushes().save(HERE / "linear.png")
+    draw_outer().save(HERE / "outer.png")
     data = tasks()
     draw_wall(data, {"linear": (QUIET, [linear_accuracy(*task) for task in data])}).save(HERE / "wall.png")
 
@@ -131,6 +133,29 @@ def draw_pushes():
     )
     sheet.text(LEFT["W"] - 23, 34, "·", 16, INK)
     sheet.text(LEFT["b"] - 23, 34, "+", 16, INK)
+    return sheet
+
+
+def draw_outer():
+    """dW as a sum of matrices, one for each row: its input as a column, its upstream gradient as a row."""
+    sheet = Sheet(760, 222)
+    dweight = X.T @ DY
+    limit, top = 8, 96
+    places = (96, "row 0", X[0], DY[0]), (352, "row 1", X[1], DY[1])
+    for left, name, row, drow in places:
+        sheet.text(left + 1.5 * CELL, 22, name, 15, INK)
+        sheet.grid(left - CELL - 10, top, row[:, None], CELL, "{:.0f}", 1e9, 13)
+        sheet.grid(left, top - CELL - 10, drow, CELL, "{:.0f}", 1e9, 13)
+        sheet.grid(left, top, np.outer(row, drow), CELL, "{:.0f}", limit, 13)
+        sheet.text(left - CELL - 20, top + CELL, "x", 13, QUIET, "rm")
+        sheet.text(left - 14, top - CELL / 2 - 10, "dy", 13, QUIET, "rm")
+    sheet.text(614 + 1.5 * CELL, 22, "dW", 15, INK)
+    sheet.grid(614, top, dweight, CELL, "{:.0f}", limit, 13)
+    sheet.text(258, top + CELL, "+", 20, INK)
+    sheet.text(535, top + CELL, "=", 20, INK)
+    sheet.text(
+        380, 200, "Every row of x sends W a gradient of its own. dW is the sum of them all.", 13, QUIET
+    )
     return sheet
 
 

@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 
 def main():
     draw_rows().save(HERE / "layer_norm.png")
+    draw_paths().save(HERE / "paths.png")
     draw_projection().save(HERE / "projection.png")
 
 
@@ -39,6 +40,45 @@ def draw_rows():
         13,
         QUIET,
     )
+    return sheet
+
+
+def draw_paths():
+    """The three ways from the first number of a row to the first number of n, each with its slope."""
+    sheet = Sheet(760, 290)
+    row = np.array([2.0, 4.0, 6.0])
+    r = 1 / row.std()
+    n = (row - row.mean()) * r
+    directly, mean, through_r = r, -r / 3, -r * n[0] * n[0] / 3
+    road, above, below = 145, 50, 240
+    start, minus, times = 150, 392, 560
+
+    sheet.line([(start, road), (start, above), (216, above)], ORANGE, 2)
+    sheet.arrow((206, above), (220, above), ORANGE, 2)
+    sheet.line([(324, above), (minus, above)], ORANGE, 2)
+    sheet.arrow((minus, above), (minus, road - 15), ORANGE, 2)
+    sheet.line([(start, road), (start, below), (216, below)], GREEN, 2)
+    sheet.arrow((206, below), (220, below), GREEN, 2)
+    sheet.line([(324, below), (times, below)], GREEN, 2)
+    sheet.arrow((times, below), (times, road + 15), GREEN, 2)
+    sheet.arrow((128, road), (minus - 30, road), BLUE, 2)
+    sheet.arrow((minus + 30, road), (times - 30, road), INK)
+    sheet.arrow((times + 30, road), (626, road), INK)
+    sheet.dot((start, road), 4, BLUE)
+
+    sheet.labelled_box(222, above - 18, 100, 36, "mean(x)", "#fbe7d3")
+    sheet.labelled_box(222, below - 18, 100, 36, "r(x)", "#ddf0e4")
+    for x, operation in ((minus, "minus"), (times, "times")):
+        sheet.labelled_box(x - 28, road - 14, 56, 28, operation, "#ffffff")
+    sheet.text(72, road - 36, "x", 16)
+    sheet.grid(18, road - 18, row, 36, "{:.0f}", 10, 12)
+    sheet.text(685, road - 36, "n", 16)
+    sheet.grid(631, road - 18, n, 36, "{:.2f}", 2, 11)
+
+    sheet.text(256, road - 16, f"directly  {directly:.3f}", 14, BLUE)
+    sheet.text(minus + 12, above, f"through the mean  {mean:.3f}", 14, ORANGE, "lm")
+    sheet.text(442, below - 16, f"through r  {through_r:.3f}", 14, GREEN)
+    sheet.text(631, below, f"together  {directly + mean + through_r:.3f}", 14, INK, "lm")
     return sheet
 
 

@@ -4,18 +4,27 @@ from pathlib import Path
 
 import numpy as np
 
-from lessons.drawing import BLUE, INK, ORANGE, QUIET, Sheet
+from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.model import ViTConfig, forward, initialise
 from tinyvit.model.block import block
 from tinyvit.model.stem import stem
-from tinyvit.ops import softmax
+from tinyvit.ops import (
+    attention,
+    attention_backward,
+    layer_norm,
+    layer_norm_backward,
+    mlp,
+    mlp_backward,
+    softmax,
+)
 from tinyvit.pictures.colours import tint
 from tinyvit.training.fit import fit
 
 HERE = Path(__file__).parent
+BRANCHES = ((76, "attention", "#dce8fb"), (406, "MLP", "#fbe7d3"))
 CONFIG = ViTConfig(32, 4, width=32, mlp_width=64, heads=4, layers=2, classes=10)
 
 
@@ -86,29 +95,119 @@ def draw_probabilities(sheet, left, top, shares):
     sheet.text(left + 75, top + 154, "10", 11, QUIET)
 
 
-def draw_parameters():
-    """Where the parameters of ViT-B/16 are."""
-    sheet = Sheet(800, 190)
-    D, M = 768, 3072
-    parts = (
-        ("patch embedding", 768 * D + D, "#8db3f0"),
-        ("position, token", 198 * D, "#f0b987"),
-        ("attention, 12 blocks", 12 * 4 * (D * D + D), BLUE),
-        ("MLP, 12 blocks", 12 * (2 * D * M + M + D), "#7fb8a4"),
-        ("25 LayerNorms", 25 * 2 * D, "#b9a3d9"),
-        ("head", D * 1000 + 1000, "#d9dee6"),
+def draw_block():
+    """The block as a graph, and below it the same graph with the gradient flowing back."""
+    sheet = Sheet(790, 420)
+    draw_forward(sheet, 70)
+    draw_backward(sheet, 280)
+    sheet.save(HERE / "block.png")
+
+
+def draw_forward(sheet, road):
+    branch = road + 80
+    sheet.text(24, road - 40, "forward", 14, BLUE, "lm")
+    sheet.text(46, road, "x", 17)
+    sheet.text(752, road, "y", 17)
+    for left, name, colour in BRANCHES:
+        sheet.line([(left + 14, road), (left + 14, branch)], BLUE)
+        sheet.arrow((left + 14, branch), (left + 42, branch), BLUE)
+        sheet.labelled_box(left + 46, branch - 20, 92, 40, "LayerNorm")
+        sheet.arrow((left + 140, branch), (left + 166, branch), BLUE)
+        sheet.labelled_box(left + 170, branch - 20, 92, 40, name, colour)
+        sheet.line([(left + 264, branch), (left + 285, branch)], BLUE)
+        sheet.arrow((left + 285, branch), (left + 285, road + 14), BLUE)
+    sheet.arrow((60, road), (348, road), BLUE, 3)
+    sheet.arrow((374, road), (678, road), BLUE, 3)
+    sheet.arrow((704, road), (738, road), BLUE, 3)
+    for left, _, _ in BRANCHES:
+        sheet.labelled_box(left + 272, road - 13, 26, 26, "+", "#ffffff", 17)
+    sheet.text(398, road - 18, "x'", 15)
+    sheet.text(215, road - 18, "residual stream", 13, BLUE)
+
+
+def draw_backward(sheet, road):
+    branch = road + 80
+    sheet.text(24, road - 40, "backward", 14, ORANGE, "lm")
+    sheet.text(42, road, "dx", 17)
+    sheet.text(756, road, "dy", 17)
+    for left, name, colour in BRANCHES:
+        sheet.line([(left + 285, road), (left + 285, branch)], ORANGE)
+        sheet.arrow((left + 285, branch), (left + 266, branch), ORANGE)
+        sheet.labelled_box(left + 170, branch - 20, 92, 40, name, colour)
+        sheet.arrow((left + 168, branch), (left + 142, branch), ORANGE)
+        sheet.labelled_box(left + 46, branch - 20, 92, 40, "LayerNorm")
+        sheet.line([(left + 44, branch), (left + 14, branch)], ORANGE)
+        sheet.arrow((left + 14, branch), (left + 14, road + 14), ORANGE)
+    sheet.arrow((738, road), (435, road), ORANGE, 3)
+    sheet.arrow((405, road), (105, road), ORANGE, 3)
+    sheet.arrow((75, road), (58, road), ORANGE, 3)
+    for left, _, _ in BRANCHES:
+        sheet.labelled_box(left + 1, road - 13, 26, 26, "+", "#ffffff", 17)
+        sheet.dot((left + 285, road), 5, ORANGE)
+        sheet.text(left + 279, road - 16, "copied", 12, QUIET, "rm")
+        sheet.text(left + 32, road + 24, "added", 12, QUIET, "lm")
+    sheet.text(390, road - 20, "dx'", 15)
+    for left, text in ((154, "tokens exchange information"), (484, "every token for itself")):
+        sheet.text(left + 62, branch + 44, text, 12, QUIET)
+
+
+def sizes(residual, normalised, layers=24, D=64, heads=4):
+    """What becomes of a gradient of size 1 on its way back through fresh blocks: its size after each.
+
+    Returned with it is the standard deviation of the tokens that leave the last block.
+    """
+    config = ViTConfig(32, 8, D, 2 * D, heads, layers, 10)
+    params = initialise(config, 0, "float64")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, config.tokens, D))
+    caches = []
+
+    def branch(x, block, norm, f, part, *more):
+        n, norm_cache = layer_norm(x, *params.group(f"{block}.{norm}")) if normalised else (x, None)
+        y, cache = f(n, *params.group(f"{block}.{part}"), *more)
+        caches.append((norm_cache, cache))
+        return x + y if residual else y
+
+    for i in range(layers):
+        x = branch(x, f"blocks.{i}", "norm1", attention, "attn", heads)
+        x = branch(x, f"blocks.{i}", "norm2", mlp, "mlp")
+    g = rng.normal(size=x.shape)
+    g /= np.linalg.norm(g)
+    size = [1.0]
+    for number, (norm_cache, cache) in enumerate(reversed(caches)):
+        d = (mlp_backward, attention_backward)[number % 2](g, cache)[0]
+        if normalised:
+            d = layer_norm_backward(d, norm_cache)[0]
+        g = g + d if residual else d
+        if number % 2:
+            size.append(float(np.linalg.norm(g)))
+    return size, x.std()
+
+
+def draw_depth():
+    sheet = Sheet(760, 330)
+    kinds = (
+        (True, False, ORANGE, "plus sign alone"),
+        (True, True, BLUE, "plus sign and LayerNorm"),
+        (False, True, GREEN, "LayerNorm alone"),
+        (False, False, RED, "neither"),
     )
-    total = sum(size for _, size, _ in parts)
-    sheet.text(27, 24, f"Where the {total:,} parameters of ViT-B/16 are", 15, INK, "lm")
-    for row, (name, size, fill) in enumerate(parts):
-        y = 44 + row * 23
-        sheet.text(170, y + 9, name, 12, INK, "rm")
-        length = max(1.5, 480 * size / (12 * (2 * D * M + M + D)))
-        sheet.line([(180, y + 9), (180 + length, y + 9)], fill, 15)
-        sheet.text(188 + length, y + 9, f"{size:,}", 12, QUIET, "lm")
-    sheet.save(HERE / "parameters.png")
+    axes = Axes(sheet, (70, 40, 540, 280), (0, 24), (1e-10, 1e10), "y")
+    axes.y_ticks((1e-10, 1e-5, 1, 1e5, 1e10), ("1e-10", "1e-5", "1", "1e5", "1e10"), 12)
+    axes.x_ticks((0, 6, 12, 18, 24), size=12)
+    axes.x_name("blocks passed on the way back", 13)
+    axes.y_name("size of the gradient", 13)
+    ends = []
+    for residual, normalised, colour, name in kinds:
+        size, deviation = sizes(residual, normalised)
+        axes.curve(range(25), size, colour, 2.5)
+        ends.append((24, size[-1], name, colour))
+        print(f"{name:24} size {size[-1]:.2g}   deviation of the stream {deviation:.2g}")
+    axes.label_ends(ends, 13, 12)
+    sheet.save(HERE / "depth.png")
 
 
 if __name__ == "__main__":
-    draw_parameters()
+    draw_depth()
+    draw_block()
     draw_star(trained())
