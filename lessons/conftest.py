@@ -20,12 +20,15 @@ import inspect
 import json
 import re
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from lessons.referee import Fault, calls
+from lessons.referee import Fault, calls, unwritten
 from lessons.referee.known import Search, load
+from lessons.referee.rerun import unknown, wanted
 
 HERE = Path(__file__).parent
 TODO, DONE, WRONG, REPEATED = "to do", "done", "wrong", "the same crash"
@@ -102,10 +105,10 @@ def impl(request):
     path = answer_of(request.node)
     if not path.is_file():
         pytest.exit(f"there is no file {path}", returncode=2)
-    module = load(path)
-    calls.RECENT.clear()
-    request.node.answer = calls.Watched(module)
-    return request.node.answer
+    with unwritten.shown():
+        calls.RECENT.clear()
+        request.node.answer = calls.Watched(load(path))
+        yield request.node.answer
 
 
 def pytest_deselected(items):
@@ -197,11 +200,10 @@ def names_of_fault(item, error):
         searches[answer] = Search(item.path.parent, item.answer._module, checks)
     latest = list(reversed(calls.RECENT))
     functions = latest + sorted(item.answer.used - set(latest))
-    is_gradient = getattr(error, "name", "").startswith("d")
-    functions.sort(key=lambda name: ("backward" in name) != is_gradient)
-    names = searches[answer].names(item.nodeid, error, functions) if item.nodeid in searches[answer].checks else []
-    result = getattr(error, "name", "") or "what is returned"
-    return [re.sub(r"result \d|what is returned", result, name) for name in names]
+    if name := getattr(error, "name", ""):
+        functions.sort(key=lambda function: ("backward" in function) != name.startswith("d"))
+    search = searches[answer]
+    return search.names(item.nodeid, error, functions) if item.nodeid in search.checks else []
 
 
 def is_run_on(item, answer):
@@ -211,16 +213,21 @@ def is_run_on(item, answer):
 
 
 def run_on(item, module):
-    """Run a check on another module than the learner's."""
+    """Run a check on another module than the learner's, without central differences if a fault is wanted."""
     names = inspect.signature(item.obj).parameters
-    item.obj(**{name: module if name == "impl" else item.callspec.params[name] for name in names})
+    arguments = {name: module if name == "impl" else item.callspec.params[name] for name in names}
+    quickly = wanted() and hasattr(item.module, "numerical_gradient")
+    with patch.object(item.module, "numerical_gradient", unknown) if quickly else nullcontext():
+        item.obj(**arguments)
 
 
 def headed(names, message):
     """The lines of a message, with what is wrong above it where that is known."""
     if not names:
         return [message]
-    return [" Or: ".join(names), *f"this gives exactly what you have: {message}".split("\n")]
+    sentences = [re.sub(r"^(the|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names]
+    head = " Or: ".join(name if name.endswith(".") else f"{name}." for name in sentences)
+    return [head, f"    This gives exactly what you have: {message}"]
 
 
 def looks_for_mistakes(item):
@@ -230,8 +237,7 @@ def looks_for_mistakes(item):
 def hints_for(item, error, is_named=False):
     """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
 
-    The general one is left out where the fault has a name, since it may be about another.
-
+    Where the fault has been named, only a hint for its kind is left, since any other may be about another fault.
     The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return,
     in Python or in the text of a kernel. For a dtype, an array changed in place or a spoiled cache, where no
     formula is wrong, those of the name and the general one count only if they are about that, then COMMON's.
@@ -239,11 +245,11 @@ def hints_for(item, error, is_named=False):
     kind, name = "crash", ""
     if isinstance(error, AssertionError):
         kind, name = getattr(error, "kind", ""), getattr(error, "name", "")
-    general = not is_named and not isinstance(error, SLIPS) and kind not in ("count", "compile")
+    general = not isinstance(error, SLIPS) and kind not in ("count", "compile")
     about, common = COMMON.get(kind, ("", ""))
     hints = []
     for mark in item.iter_markers("hint"):
-        others = [mark.kwargs.get(name, ""), *mark.args[: int(general)]]
+        others = [] if is_named else [mark.kwargs.get(name, ""), *mark.args[: int(general)]]
         fitting = [mark.kwargs.get(kind, ""), *(hint for hint in others if re.search(about, hint)), common]
         hints += [hint for hint in fitting if hint][:1]
     return hints

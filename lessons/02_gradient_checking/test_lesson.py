@@ -345,3 +345,13 @@ def test_a_check_of_many_numbers_in_two_pushes(impl, seed):
         expect(error is not None, "check_in_two returns None, expected the error")
         expect(len(calls) <= 3, f"forward was called {len(calls)} times, expected at most 3")
         expect((error < 1e-6) == right, f"{what} has the error {error:.1e}")
+
+
+@pytest.mark.puzzle
+@pytest.mark.hint("draw a push of its own for each input, also where two inputs have one shape")
+def test_two_inputs_of_one_shape_are_pushed_apart(impl):
+    inputs = tuple(generator(30).normal(size=(2, 3, 4)))
+    forward = lambda a, b: (a * b, (a, b))
+    for seed in range(3):
+        error = impl.check_in_two(forward, lambda dy, c: (dy * c[0], dy * c[1]), inputs, generator(seed))
+        expect(not error < 1e-6, f"two gradients of one shape, exchanged, have the error {error:.1e}")

@@ -18,12 +18,12 @@ def gelu_backward(dy, cache):
 
 
 def mlp(x, weight1, bias1, weight2, bias2, gelu_form="tanh"):
-    """x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, D), bias2 (D,); return y (..., D) and a cache."""
+    """x (..., D), weight1 (D, M), bias1 (M,), weight2 (M, O), bias2 (O,); return y (..., O) and a cache."""
     raise NotImplementedError("write mlp: widen, bend, narrow; the cache holds the caches of all three")
 
 
 def mlp_backward(dy, cache):
-    """dx (..., D), dweight1 (D, M), dbias1 (M,), dweight2 (M, D), dbias2 (D,), in this order."""
+    """dx (..., D), dweight1 (D, M), dbias1 (M,), dweight2 (M, O), dbias2 (O,), in this order."""
     raise NotImplementedError("write mlp_backward: the three backwards, from the last to the first")
 
 

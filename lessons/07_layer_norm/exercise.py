@@ -16,7 +16,7 @@ def layer_norm(x, weight, bias, eps=1e-6):
 def layer_norm_backward(dy, cache):
     """dx (..., D), dweight (D,), dbias (D,): the three paths added up, or their closed form."""
     raise NotImplementedError(
-        "write layer_norm_backward: the two paths of the text and the third, or equation 6"
+        "write layer_norm_backward: the two paths of the text and the third, or the closed form"
     )
 
 

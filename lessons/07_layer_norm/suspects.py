@@ -75,6 +75,11 @@ def _rows(array):
 
 RIGHT = (forward, right)
 WRONG = {
-    wrong.__name__: (forward, wrong)
-    for wrong in (one_row, unit_gain, gain_from_y, centred_already, default_eps, two_axes, three_axes)
+    "it is right for a single row only": (forward, one_row),
+    "it is right for gains of 1 only": (forward, unit_gain),
+    "its gradient of the gain is right for gains of 1 only": (forward, gain_from_y),
+    "it is right for rows of mean 0 only": (forward, centred_already),
+    "it is right for the default eps only": (forward, default_eps),
+    "its gradient of the offset is right for two axes only": (forward, two_axes),
+    "its gradient of the gain is wrong with more than three axes": (forward, three_axes),
 }

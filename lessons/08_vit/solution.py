@@ -78,9 +78,10 @@ def trust_vit(forward, backward):
         return (forward(config, {**params, name: params[name] + push}, images)[0] * dlogits).sum()
 
     for name in params:
-        push = 1e-5 * rng.normal(size=params[name].shape)
-        by_push = (moved(name, push) - moved(name, -push)) / 2e-5
-        by_hand = (grads[name] * push).sum() / 1e-5
+        direction = rng.normal(size=params[name].shape)
+        direction /= np.linalg.norm(direction)
+        by_push = (moved(name, 1e-5 * direction) - moved(name, -1e-5 * direction)) / 2e-5
+        by_hand = (grads[name] * direction).sum()
         if abs(by_push - by_hand) > 1e-6 * (1 + abs(by_push)):
             return False
     return True

@@ -10,7 +10,7 @@ def adamw_step(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=
 
     w, g, m, v are all of one shape; step is counted from 1.
     """
-    raise NotImplementedError("write adamw_step: equations adam 5, 1, 2, 3 and 4, in this order")
+    raise NotImplementedError("write adamw_step: decay (adam 5), means (1, 2), correction, step (4)")
 
 
 def clip_norm(g, largest):

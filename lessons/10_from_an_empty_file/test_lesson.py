@@ -144,6 +144,15 @@ def test_milestone_2_every_gradient(vit, config):
             assert_gradient(grads[name], pushed, f"the gradient of {name}")
 
 
+@pytest.mark.hint("softmax takes the largest number off each row, and every row has its own")
+def test_milestone_2_rows_of_scores_that_are_far_apart(vit):
+    trial = locate.Trial()
+    for name, array in trial.params.items():
+        if ".qkv.weight" in name:
+            array[:, : 2 * trial.config["width"]] *= 40  # scores from -10,000 to 10,000
+    assert_same(trial.logits(vit), trial.right_logits(), "the array of logits of large queries and keys", 1e-7)
+
+
 @pytest.mark.hint("work in new arrays: what forward was given belongs to the caller")
 def test_milestone_2_nothing_is_changed_in_place(vit):
     trial = locate.Trial()

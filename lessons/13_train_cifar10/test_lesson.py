@@ -110,6 +110,12 @@ def test_equal_ones_and_values_that_are_missing(impl, held_out):
         assert found == expected, f"accuracies {accuracy}: expected epoch {expected}, got {found}"
 
 
+@pytest.mark.hint("0.0 was measured, and None was not: record.get(key) or -1 takes both for the same")
+def test_an_accuracy_of_0_is_better_than_none(impl):
+    found = impl.best_epoch(run_of([2.0, 1.0], accuracy=[None, 0.0]))
+    assert found == 2, f"accuracies [None, 0.0]: expected epoch 2, got {found}"
+
+
 @pytest.mark.hint("go down the table, return at the first line that applies; compare with math.log(classes)")
 def test_verdict_of_five_runs(impl):
     judged(impl, "learning", [2.1, 1.5, 1.1, 0.9], [2.0, 1.5, 1.2, 1.1])

@@ -324,6 +324,19 @@ def test_trust_graph(impl):
     assert_trust(impl.trust_graph, SUSPECTS.RIGHT, SUSPECTS.WRONG, "captured step")
 
 
+class RateRounded(SUSPECTS.Step):
+    """The rate is one part in a thousand too large, as in a format with few digits."""
+
+    def update(self):
+        self.w -= 1.001 * self.rate * self.m / (1 - self.power)
+
+
+@pytest.mark.hint("in float64 a right step differs by rounding only: np.allclose as it is, and no atol=0.1")
+def test_trust_graph_ends_at_a_thousandth(impl):
+    wrong = {"the rate is a thousandth too large": (SUSPECTS.captured(RateRounded),)}
+    assert_trust(impl.trust_graph, SUSPECTS.RIGHT, wrong, "captured step")
+
+
 def masters():
     """Float32 numbers up to 3e38: all lower halves below some upper ones, signs, zeros, and random ones."""
     rng = np.random.default_rng(0)

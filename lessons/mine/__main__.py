@@ -73,7 +73,7 @@ def build(arguments: argparse.Namespace) -> None:
     if mutant:
         plant(answers, mutant, QUICK if arguments.quick else HALF)
         return
-    show(answers, arguments.picture)
+    show(answers, arguments.picture, LIBRARY if arguments.mixture else "to do")
     if arguments.mixture:
         hybrid = assemble(answers.files, answers.named(YOURS))
         tell_proof(prove(hybrid))
@@ -135,15 +135,14 @@ def check(impl: str) -> Answers:
     return answers
 
 
-def show(answers: Answers, picture: Path) -> None:
-    """Print the state of every operation, and draw the map."""
+def show(answers: Answers, picture: Path, missing: str) -> None:
+    """Print the state of every operation, and draw the map; missing is said of what is not written."""
     line = MovingLine(sys.stdout)
     states = {each.operation.name: each for each in answers.states}
     for name, depth in TREE:
         each = states[name]
-        text = (
-            f"  {MARKS[each.state]} {'  ' * depth + name:26} {each.state:14} lesson {each.operation.lesson:2}"
-        )
+        state = missing if each.state == LIBRARY else each.state
+        text = f"  {MARKS[each.state]} {'  ' * depth + name:26} {state:14} lesson {each.operation.lesson:2}"
         line.stay(line.paint(text, {YOURS: "green", LIBRARY: "dim", WRONG: "bold"}[each.state]))
     for each in answers.states:
         if each.reason:

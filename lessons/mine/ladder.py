@@ -140,7 +140,7 @@ def over_patches(attention: bool, norm: bool) -> Callable[[Own, Dataset, int, Re
 
 def token_params(rng: np.random.Generator, attention: bool, norm: bool) -> loop.Parameters:
     """First values: gains 1, biases and head 0, matrices random."""
-    # Normalised pixels are of size 1/2 or so: twice as large weights make tokens of size 1 (lesson 9, eq. 1).
+    # Normalised pixels are of size 1/2 or so: twice as large weights make tokens of size 1 (lesson 9).
     params = {"patch.weight": 2 * matrix(rng, 3 * PATCH * PATCH, WIDTH), "patch.bias": zeros(WIDTH)}
     params["position"] = rng.normal(0, 0.02, (TOKENS, WIDTH)).astype(np.float32)
     params |= {"fc1.weight": matrix(rng, WIDTH, HIDDEN), "fc1.bias": zeros(HIDDEN)}

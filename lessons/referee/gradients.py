@@ -9,7 +9,7 @@ import numpy as np
 from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
-from lessons.referee.rerun import alike, wanted
+from lessons.referee.rerun import compared
 from lessons.referee.supposed import supposed
 from lessons.referee.values import assert_form, assert_unchanged
 from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient
@@ -30,10 +30,7 @@ def assert_gradients(
     """
     gradients, numerical = run_backward(forward, backward, inputs, seed)
     got = tuple(gradients.values())
-    if wanted():
-        found = Fault("", got=got)
-        if alike(found, wanted()):
-            raise found
+    if compared(got):
         return
     latest = dict(calls.RECENT)
     wrong = [name for name in gradients if not gradient_error(gradients[name], numerical(name)) < TOLERANCE]
@@ -56,6 +53,8 @@ def assert_gradients(
 
 def assert_gradient(by_hand: np.ndarray, numerical: np.ndarray, name: str) -> None:
     """Assert that a gradient by hand and one by central differences agree."""
+    if compared((np.asarray(by_hand),)):
+        return
     if not gradient_error(by_hand, numerical) < TOLERANCE:
         reason = diagnose(np.asarray(by_hand), np.asarray(numerical), name, {}) or "is wrong"
         compare(by_hand, numerical, name, reason)

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import NamedTuple
+
+import numpy as np
 
 from lessons.referee.calls import Watched
 from lessons.referee.fault import Fault
@@ -25,7 +30,21 @@ ALTOGETHER = 12.0  # for all checks of an answer
 MOST = 2  # names of one fault that are told
 
 Check = Callable[[ModuleType], None]
-Mistake = tuple[int, str, ModuleType]  # how likely it is, what is wrong, and the answer itself
+Mistake = tuple[float, str, ModuleType]  # how likely it is, what is wrong, and the answer itself
+
+
+class Likeness(NamedTuple):
+    """How like the learner's answer a mistake is; the greater of two is the likelier."""
+
+    share: float  # of the checks that fail with either, how many fail alike with both
+    in_failures: bool  # whether all that fail with the learner's are among them
+    numbers: int  # how many numbers, round ones not counted, are the same in them
+
+    def is_enough(self) -> bool:
+        """Whether it can hardly be chance."""
+        if self.numbers >= 6:
+            return self.share >= 0.5
+        return self.share >= (0.65 if self.in_failures else 0.8 if self.numbers else 2)
 
 
 class Search:
@@ -35,7 +54,7 @@ class Search:
         self.lesson, self.answer, self.checks = lesson, answer, checks
         self.left = ALTOGETHER
         self.found: list[Mistake] = []  # what has been named is tried first
-        self.ended: dict[str, tuple[set[str], Exception | None]] = {}  # the functions a check used, its error
+        self.ended: dict[tuple, Exception | None] = {}  # how a check of some functions ends for the answer
 
     def names(self, failed: str, error: Exception, functions: list[str]) -> list[str]:
         """What is wrong if this check has failed with this error, in words: one sentence, two, or none.
@@ -44,21 +63,28 @@ class Search:
         """
         start = time.process_time()
         end = start + min(SECONDS, self.left)
+        like: dict[str, tuple[Likeness, Mistake]] = {}
         for mistakes in (iter(self.found), self._planted(), self._slips(functions)):
-            named: dict[str, Mistake] = {}
+            enough = None  # the rank of a mistake that is like the answer everywhere
             for mistake in mistakes:
                 rank, sentence, module = mistake
-                if time.process_time() > end or any(other[0] != rank for other in named.values()):
+                if time.process_time() > end or enough not in (None, rank):
                     break
-                if sentence not in named and self._is_like(failed, error, set(functions), module):
-                    named[sentence] = mistake
-            if named:
+                if sentence not in like and self._fails_like(failed, error, module):
+                    likeness = self._likeness(failed, error, set(functions), module)
+                    enough = rank if likeness.share == 1 and likeness.numbers else enough
+                    if likeness.is_enough():
+                        like[sentence] = likeness, mistake
+            if enough is not None:
                 break
         self.left -= time.process_time() - start
-        if len(named) > MOST:
+        best = max((likeness for likeness, _ in like.values()), default=None)
+        alike = [mistake for likeness, mistake in like.values() if likeness == best]
+        named = [mistake for mistake in alike if mistake[0] == min(rank for rank, *_ in alike)]
+        if len(named) > MOST or (len(alike) > 1 and not best.numbers):  # words alone say little
             return []
-        self.found = list({**{each[1]: each for each in self.found}, **named}.values())
-        return list(named)
+        self.found += [mistake for mistake in named if mistake not in self.found]
+        return [sentence for _, sentence, _ in named]
 
     def _planted(self) -> Iterator[Mistake]:
         for path in sorted(self.lesson.glob("mutants/*.py")):
@@ -68,23 +94,45 @@ class Search:
     def _slips(self, functions: list[str]) -> Iterator[Mistake]:
         solution = load(self.lesson / "solution.py")
         for function in functions:
-            yield from slips(solution, function)
+            names = _results(getattr(self.answer, function, None))
+            for rank, says, module in slips(solution, function):
+                yield rank, re.sub(r"number (\d) of the results", lambda m: names.get(m[1], m[0]), says), module
 
-    def _is_like(self, failed: str, error: Exception, functions: set[str], module: ModuleType) -> bool:
-        """Whether a wrong answer fails in this check as the learner's did, and ends like it in the others."""
+    def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> bool:
+        """Whether a wrong answer fails in this check as the learner's did."""
         check = self.checks[failed]
-        if not alike(error, failure(check, module, error)) or not alike(error, failure(check, module)):
-            return False
-        for name, other in self.checks.items():
-            if name not in self.ended:
-                watched = Watched(self.answer)
-                self.ended[name] = watched.used, failure(other, watched)
-            used, end = self.ended[name]
-            if name == failed or not used <= functions or isinstance(end, NotImplementedError):
+        return alike(error, failure(check, module, error)) and alike(error, failure(check, module))
+
+    def _likeness(self, failed: str, error: Exception, functions: set[str], module: ModuleType) -> Likeness:
+        """How like the learner's answer it is in the other checks of these functions."""
+        alike_failures, failures, others = [error], 1, 0
+        for name, check in self.checks.items():
+            key = name, *sorted(functions)
+            if key not in self.ended:
+                self.ended[key] = failure(check, _Limited(self.answer, functions))
+            end = self.ended[key]
+            if name == failed or isinstance(end, NotImplementedError):
                 continue
-            if not alike(end, failure(other, module, end)) or not alike(end, failure(other, module)):
-                return False
-        return True
+            is_alike = alike(end, failure(check, module, end)) and alike(end, failure(check, module))
+            failures += bool(end)
+            others += not end and not is_alike
+            alike_failures += [end] if end and is_alike else []
+        count = len(alike_failures)
+        return Likeness(count / (failures + others), count == failures, _numbers(alike_failures))
+
+
+class _Limited(Watched):
+    """An answer of which only some functions are there; the others are to do."""
+
+    def __init__(self, answer: ModuleType, functions: set[str]):
+        super().__init__(answer)
+        object.__setattr__(self, "functions", functions)
+
+    def __getattr__(self, name: str):
+        value = super().__getattr__(name)
+        if isinstance(value, FunctionType) and name not in object.__getattribute__(self, "functions"):
+            raise NotImplementedError
+        return value
 
 
 def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -> Exception | None:
@@ -95,6 +143,22 @@ def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -
     except Exception as error:
         return error
     return None
+
+
+def _results(function) -> dict[str, str]:
+    """The names of what a function returns, by their number, as its docstring has them: dx (..., D), ..."""
+    if not isinstance(function, FunctionType):
+        return {}
+    names = re.findall(r"(\w+) \(", function.__doc__ or "")
+    names = [name for name in names if name not in inspect.signature(function).parameters]
+    return {str(number): name for number, name in enumerate(names, start=1)}
+
+
+def _numbers(errors: list[Exception]) -> int:
+    """How many different numbers, not counting round ones, came out wrong."""
+    arrays = [np.ravel(got).astype(float) for error in errors for got in getattr(error, "got", ())]
+    sizes = np.unique(np.abs(np.concatenate([np.zeros(0), *arrays])).round(12))
+    return int((np.abs(sizes * 100 - np.rint(sizes * 100)) > 1e-9).sum())
 
 
 def load(path: Path) -> ModuleType:

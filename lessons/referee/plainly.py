@@ -39,6 +39,44 @@ def cross_entropy_backward(cache):
     return dlogits
 
 
+def numerical_gradient(loss, x, step=1e-5):
+    if x.dtype != np.float64:
+        raise ValueError(f"x is {x.dtype}, expected float64")
+    gradient = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        kept = x[i]
+        x[i] = kept + step
+        above = loss()
+        x[i] = kept - step
+        below = loss()
+        x[i] = kept
+        gradient[i] = (above - below) / (2 * step)
+    return gradient
+
+
+def gradient_error(by_hand, numerical):
+    distance = np.linalg.norm(by_hand - numerical)
+    size = np.linalg.norm(by_hand) + np.linalg.norm(numerical)
+    error = float(distance / max(size, 1e-3))
+    return error if np.isfinite(error) else np.inf
+
+
+def wrong_backwards(suspects, rng):
+    names = []
+    for name, (forward, backward, inputs) in suspects.items():
+        y, cache = forward(*inputs)
+        dy = rng.standard_normal(y.shape)
+        gradients = backward(dy, cache)
+        is_right = len(gradients) == len(inputs)
+        for x, by_hand in zip(inputs, gradients):  # noqa: B905 - they may be too few
+            numerical = numerical_gradient(lambda: (forward(*inputs)[0] * dy).sum(), x)  # noqa: B023
+            if by_hand.shape != x.shape or not gradient_error(by_hand, numerical) < 1e-6:
+                is_right = False
+        if not is_right:
+            names.append(name)
+    return names
+
+
 def linear(x, weight, bias):
     y = x @ weight + bias
     return y, (x, weight)
@@ -172,6 +210,17 @@ def layer_norm_backward(dy, cache):
     dweight = (dy * n).sum(axis=rows)
     dbias = dy.sum(axis=rows)
     return dx, dweight, dbias
+
+
+def adamw_step(w, g, m, v, lr, step, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+    b1, b2 = betas
+    w = w - lr * weight_decay * w
+    m = b1 * m + (1 - b1) * g
+    v = b2 * v + (1 - b2) * g**2
+    m_hat = m / (1 - b1**step)
+    v_hat = v / (1 - b2**step)
+    w = w - lr * m_hat / (np.sqrt(v_hat) + eps)
+    return w, m, v
 
 
 def learning_rate(step, total, peak, warmup, decay="cosine"):

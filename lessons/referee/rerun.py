@@ -39,6 +39,24 @@ def rerun(fault: Fault | None = None) -> Iterator[None]:
         _quiet, _wanted = before
 
 
+def unknown(loss, x, step=0.0) -> np.ndarray:
+    """In the place of central differences: numbers that say nothing against any gradient."""
+    return np.full(np.shape(x), np.nan)
+
+
+def compared(got: tuple, expected=None) -> bool:
+    """Whether results are compared with those of the fault that is looked for, and with nothing else.
+
+    Raises a Fault if they are like it.
+    """
+    if _wanted is None:
+        return False
+    found = Fault("", got=got)
+    if alike(_wanted, found):
+        raise found
+    return expected is None or bool(np.isnan(np.asarray(expected, float)).any())
+
+
 def alike(a: Exception | None, b: Exception | None) -> bool:
     """Whether a check has ended in the same way twice: number for number, or else word for word."""
     if not isinstance(a, Fault) or not isinstance(b, Fault) or not a.got:

@@ -5,7 +5,8 @@ import pytest
 
 from lessons.referee import calls
 from lessons.referee.diagnosis import diagnose
-from lessons.referee.supposed import nothing_tried, supposed
+from lessons.referee.rerun import rerun
+from lessons.referee.supposed import supposed
 
 RNG = np.random.default_rng(0)
 E = RNG.normal(size=(3, 4, 5))  # what is expected
@@ -322,6 +323,6 @@ def test_nothing_is_supposed_of_random_or_simple_numbers():
 def test_nothing_is_tried_where_only_the_fault_counts():
     right = lambda arrays: mixed(**arrays)
     got = mixed(**(GIVEN | {"v": GIVEN["k"]}))
-    with nothing_tried():
+    with rerun():
         assert supposed(got, right, GIVEN) == ""
     assert supposed(got, right, GIVEN) != ""

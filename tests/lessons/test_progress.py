@@ -46,6 +46,11 @@ def trust_both(forward, backward):
 def riddle():
     {riddle}
 """
+SOLUTION = """
+def both(x):
+    twice = 2 * x
+    return twice, 3 * x
+"""
 MISTAKE = '"""The first is divided by three."""\n\ndef both(x):\n    return x / 3, 3 * x\n'
 TO_DO = 'raise NotImplementedError("write it")'
 
@@ -62,6 +67,7 @@ def checked(tmp_path):
     (tmp_path / "tinyvit").symlink_to(ROOT / "tinyvit")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (lesson / "test_lesson.py").write_text(CHECKS)
+    (lesson / "solution.py").write_text(SOLUTION)
     (lesson / "mutants" / "third.py").write_text(MISTAKE)
 
     def check(both="2 * x, 3 * x", trust=TO_DO, riddle=TO_DO):
@@ -100,8 +106,8 @@ def test_the_report_names_the_functions_that_a_check_used(checked):
 @pytest.mark.parametrize(
     ("both", "hint", "others"),
     [
-        ("x, 3 * x", "hint: of dq", ["in general", "of a shape"]),
-        ("2 * x, x", "hint: in general", ["of dq", "of a shape"]),
+        ("x + 1, 3 * x", "hint: of dq", ["in general", "of a shape"]),
+        ("2 * x, x + 1", "hint: in general", ["of dq", "of a shape"]),
         ("2 * x, 3 * x[0]", "hint: of a shape", ["of dq"]),
         ("2 @ x, x", "hint: of a crash", ["in general", "of dq"]),
         ("x.astype('f4'), 3 * x", f"hint: {COMMON['dtype'][1]}", ["in general", "of dq"]),
@@ -157,6 +163,12 @@ def test_a_crash_is_shown_once(checked):
 
 
 def test_a_known_mistake_is_named(checked):
-    said = 'The same numbers come out of this mistake: "The first is divided by three."'
-    assert said in checked("x / 3, 3 * x")[0]
-    assert "this mistake" not in checked("x / 3.1, 3 * x")[0]
+    printed, report = checked("x / 3, 3 * x")
+    assert "\nThe first is divided by three.\n    This gives exactly what you have: dq is 6 times" in printed
+    assert [result["known"] for result in report[:2]] == [["The first is divided by three."]] * 2
+    assert "hint" not in printed  # it may be about another fault
+    assert "This gives" not in checked("x / 3.1, 3 * x")[0]
+
+
+def test_a_slip_is_named(checked):
+    assert "\nThe factor 2 is missing in twice.\n    This gives exactly" in checked("x, 3 * x")[0]

@@ -1,4 +1,4 @@
-"""Draw this lesson's figure: python -m lessons.09_optimisers.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.09_optimisers.figures.draw"""
 
 from pathlib import Path
 
@@ -8,22 +8,24 @@ from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 
 STEEPNESS = np.array([1.0, 25.0])
 START, STEPS = (-4.0, 1.0), 60  # as in the text
-VALLEY = (400, 70, 790, 270)
+VALLEY = (20, 70, 410, 270)
 X, Y = (-4.5, 1.7), (-1.45, 1.45)
 
 
 def main():
-    sheet = Sheet(830, 590)
-    draw_sizes(sheet)
+    here = Path(__file__).parent
+    draw_sizes().save(here / "sizes.png")
+    sheet = Sheet(900, 330)
     draw_valley(sheet)
     draw_heights(sheet)
-    sheet.save(Path(__file__).parent / "optimisers.png")
+    sheet.save(here / "optimisers.png")
 
 
-def draw_sizes(sheet):
+def draw_sizes():
     """The size of twelve layers' numbers, on a scale of powers of ten."""
+    sheet = Sheet(560, 330)
     sheet.text(60, 30, "Same layers, three scales of weights", 15, INK, "lm")
-    axes = Axes(sheet, (60, 70, 316, 270), (0, 12), (1e-4, 1e4), "y")
+    axes = Axes(sheet, (60, 70, 490, 270), (0, 12), (1e-4, 1e4), "y")
     axes.y_name("size of the numbers")
     axes.frame()
     axes.y_ticks((0.001, 1, 1000), ("0.001", "1", "1000"), grid=False)
@@ -38,6 +40,7 @@ def draw_sizes(sheet):
             sizes.append(x.std())
         axes.curve(range(13), sizes, colour)
         axes.label_ends([(12, sizes[-1], name, colour)], 13)
+    return sheet
 
 
 def draw_valley(sheet):
@@ -67,8 +70,8 @@ def draw_valley(sheet):
 
 def draw_heights(sheet):
     """How high above the bottom each of the three is after every step."""
-    sheet.text(60, 360, "Height above the bottom of the valley", 15, INK, "lm")
-    axes = Axes(sheet, (60, 390, 690, 540), (0, STEPS), (1e-3, 100), "y")
+    sheet.text(480, 30, "Height above the bottom of the valley", 15, INK, "lm")
+    axes = Axes(sheet, (480, 70, 750, 270), (0, STEPS), (1e-3, 100), "y")
     axes.frame()
     axes.y_ticks((0.001, 0.01, 0.1, 1, 10, 100), ("0.001", "0.01", "0.1", "1", "10", "100"), grid=False)
     axes.x_ticks((0, 10, 20, 30, 40, 50, 60))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lessons.referee.questions.case import Case, axis_name
+from lessons.referee.questions.case import Case, axis_name, telling
 from lessons.referee.questions.ratio import constant_factor, zero
 
 
@@ -24,8 +24,8 @@ def one_part(case: Case) -> str:
         return diagonal(case)
     _, axis, bad = best
     where = _indices(bad, wrong.shape[axis])
-    if not where:
-        return ""
+    if not where or not telling(case.expected[~wrong]):
+        return ""  # a few zeros that are right are no part
     part = case.part((slice(None),) * axis + (bad,))
     there = zero(part) or constant_factor(part)
     of = f" of {axis_name(axis, wrong.ndim)}" if wrong.ndim > 1 else ""
@@ -64,7 +64,7 @@ def diagonal(case: Case) -> str:
         ("should be positive", expected > 0),
         ("should be negative", expected < 0),
     ):
-        if places.sum() >= 2 and (~places).sum() >= 2 and wrong[places].all() and not wrong[~places].any():
+        if places.sum() >= 2 and telling(expected[~wrong]) and np.array_equal(wrong, places):
             zero = " and is not" if text.endswith("0") else ""
             zero = ": there it is 0" if not zero and not case.got[places].any() else zero
             return f"is wrong only where it {text}{zero}"
@@ -74,7 +74,7 @@ def diagonal(case: Case) -> str:
 def zeros(case: Case) -> str:
     """Zero in some rows, right in all others."""
     wrong = case.wrong()
-    if wrong.any() and not wrong.all() and not case.got[wrong].any() and wrong.sum() >= 2:
+    if wrong.sum() >= 2 and not case.got[wrong].any() and telling(case.expected[~wrong]):
         return f"is 0 at {int(wrong.sum())} of its {wrong.size} positions, and right at the others"
     return ""
 

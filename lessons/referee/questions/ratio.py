@@ -19,7 +19,7 @@ def constant_factor(case: Case) -> str:
     """The right one times a constant."""
     if case.same(case.got, -case.expected) and np.any(case.expected):
         return "has the wrong sign everywhere"
-    if np.count_nonzero(case.expected) < 2:
+    if np.count_nonzero(case.expected) < 3:
         return ""
     factor = float(np.vdot(case.expected, case.got) / np.vdot(case.expected, case.expected))
     if factor == 0 or not case.same(case.got / factor, case.expected):
