@@ -59,7 +59,9 @@ SLIPS = NameError, AttributeError, ImportError, SyntaxError
 
 def pytest_addoption(parser):
     parser.addoption("--impl", default="exercise", help="exercise, solution, a mutant's name, or mutants")
-    parser.addoption("--answers", help="a folder with answers for --impl mutants, instead of the lessons' own")
+    parser.addoption(
+        "--answers", help="a folder with answers for --impl mutants, instead of the lessons' own"
+    )
     parser.addoption("--known", action="store_true", help="look for planted mistakes in any file's results")
     parser.addoption("--lesson-report", help="write what happened to every check, as JSON, to this file")
 

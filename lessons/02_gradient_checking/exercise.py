@@ -20,8 +20,9 @@ def gradient_error(by_hand, numerical):
 def wrong_backwards(suspects, rng):
     """The names of the suspects whose backward is wrong, a list in the order given.
 
-    suspects: name -> (forward, backward, inputs), as in suspects.py. A backward is right if it returns one
-    gradient for each input, shaped like it, each with an error below 1e-6. Draw dy with rng.standard_normal.
+    suspects: name -> (forward, backward, inputs), as in suspects.py. A backward returns a tuple,
+    even of a single gradient. It is right if there is one for each input, shaped like it, and all errors are
+    below 1e-6. Draw dy with rng.standard_normal.
     """
     raise NotImplementedError("write wrong_backwards: a random dy, then compare the gradient of every input")
 
@@ -38,7 +39,8 @@ def guilty_pick():
 
 
 def check_in_two(forward, backward, inputs, rng):
-    """An error as in equation 2, from three calls of forward altogether, however many numbers inputs have.
+    """An error as in equation 2, however many numbers inputs have, from three calls of forward: one for the
+    cache, and two for the pushes.
 
     inputs: a tuple of float64 arrays; backward returns a tuple with a gradient for each. The error is below
     1e-6 if all gradients are right, and almost surely above it if one is wrong.

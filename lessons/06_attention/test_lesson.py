@@ -314,7 +314,7 @@ def _no_values(dy, cache):
 
 WRONG = {
     "the heads are joined in the opposite order": (_reordered, _reordered_backward),
-    "there are always two heads, or another wrong number if D is odd": (_two_heads, attention_backward),
+    "it always takes two heads (or, where D is odd, another wrong number)": (_two_heads, attention_backward),
     "the bias of q, k and v is left out": (_biases_of_zero, _biases_of_zero_backward),
     "the gradients of Wk and Wv are exchanged": (attention, _exchanged),
     "dout_weight is transposed": (attention, _out_transposed),

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -28,6 +28,7 @@ from lessons.referee.slips import slips
 SECONDS = 3.0  # for all mistakes together, when a check has failed
 ALTOGETHER = 12.0  # for all checks of an answer
 MOST = 2  # names of one fault that are told
+PLANTED = 0  # the rank of a mistake of the lesson's own
 
 Check = Callable[[ModuleType], None]
 Mistake = tuple[float, str, ModuleType]  # how likely it is, what is wrong, and the answer itself
@@ -38,7 +39,7 @@ class Likeness(NamedTuple):
 
     share: float  # of the checks that fail with either, how many fail alike with both
     in_failures: bool  # whether all that fail with the learner's are among them
-    numbers: int  # how many numbers, round ones not counted, are the same in them
+    numbers: int  # how many numbers are the same in them
 
     def is_enough(self) -> bool:
         """Whether it can hardly be chance."""
@@ -61,52 +62,54 @@ class Search:
 
         functions are those that the check used, those first which are most likely at fault.
         """
-        start = time.process_time()
-        end = start + min(SECONDS, self.left)
-        like: dict[str, tuple[Likeness, Mistake]] = {}
+        start, seconds = now(), min(SECONDS, self.left)
+        like: list[tuple[Likeness, Mistake]] = []
         for mistakes in (iter(self.found), self._planted(), self._slips(functions)):
-            enough = None  # the rank of a mistake that is like the answer everywhere
             for mistake in mistakes:
-                rank, sentence, module = mistake
-                if time.process_time() > end or enough not in (None, rank):
+                best = max(like, default=None, key=lambda each: (each[0], -each[1][0]))
+                is_sure = best and best[0].share == 1 and best[0].numbers
+                left = seconds - (now() - start)
+                if left < 0 or (is_sure and mistake[0] > best[1][0]):
                     break
-                if sentence not in like and self._fails_like(failed, error, module):
-                    likeness = self._likeness(failed, error, set(functions), module)
-                    enough = rank if likeness.share == 1 and likeness.numbers else enough
-                    if likeness.is_enough():
-                        like[sentence] = likeness, mistake
-            if enough is not None:
+                if self._fails_like(failed, error, mistake[2]):
+                    likeness = self._likeness(failed, error, set(functions), mistake[2], left)
+                    like += [(likeness, mistake)] if likeness.is_enough() else []
+            if any(likeness.share == 1 for likeness, _ in like):
                 break
-        self.left -= time.process_time() - start
-        best = max((likeness for likeness, _ in like.values()), default=None)
-        alike = [mistake for likeness, mistake in like.values() if likeness == best]
-        named = [mistake for mistake in alike if mistake[0] == min(rank for rank, *_ in alike)]
-        if len(named) > MOST or (len(alike) > 1 and not best.numbers):  # words alone say little
-            return []
+        self.left -= now() - start
+        named = _likeliest(like)
         self.found += [mistake for mistake in named if mistake not in self.found]
         return [sentence for _, sentence, _ in named]
 
     def _planted(self) -> Iterator[Mistake]:
         for path in sorted(self.lesson.glob("mutants/*.py")):
             text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-            yield 0, " ".join(text.split()), load(path)
+            yield PLANTED, " ".join(text.split()), load(path)
 
     def _slips(self, functions: list[str]) -> Iterator[Mistake]:
         solution = load(self.lesson / "solution.py")
         for function in functions:
             names = _results(getattr(self.answer, function, None))
             for rank, says, module in slips(solution, function):
-                yield rank, re.sub(r"number (\d) of the results", lambda m: names.get(m[1], m[0]), says), module
+                yield (
+                    rank,
+                    re.sub(r"number (\d) of the results", lambda m: names.get(m[1], m[0]), says),
+                    module,
+                )
 
     def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> bool:
         """Whether a wrong answer fails in this check as the learner's did."""
         check = self.checks[failed]
         return alike(error, failure(check, module, error)) and alike(error, failure(check, module))
 
-    def _likeness(self, failed: str, error: Exception, functions: set[str], module: ModuleType) -> Likeness:
-        """How like the learner's answer it is in the other checks of these functions."""
-        alike_failures, failures, others = [error], 1, 0
+    def _likeness(
+        self, failed: str, error: Exception, functions: set[str], module: ModuleType, seconds: float
+    ) -> Likeness:
+        """How like the learner's answer it is in those other checks of these functions that there is time for."""
+        start, alike_failures, failures, others = now(), [error], 1, 0
         for name, check in self.checks.items():
+            if now() - start > seconds:
+                break
             key = name, *sorted(functions)
             if key not in self.ended:
                 self.ended[key] = failure(check, _Limited(self.answer, functions))
@@ -119,6 +122,12 @@ class Search:
             alike_failures += [end] if end and is_alike else []
         count = len(alike_failures)
         return Likeness(count / (failures + others), count == failures, _numbers(alike_failures))
+
+
+def now() -> float:
+    """Seconds of this process and of those it has waited for, as a compiler."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 class _Limited(Watched):
@@ -140,9 +149,26 @@ def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -
     try:
         with rerun(wanted if isinstance(wanted, Fault) and wanted.got else None):
             check(module)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # pytest.skip raises one
         return error
     return None
+
+
+def _likeliest(like: list[tuple[Likeness, Mistake]]) -> list[Mistake]:
+    """One mistake, or two between which nothing decides; none, if there are more."""
+    if not like:
+        return []
+    best = max(likeness for likeness, _ in like)
+    ones = {mistake[1]: mistake for likeness, mistake in like if likeness == best}
+    if len(ones) > 1 and not best.numbers:
+        ones = {says: mistake for says, mistake in ones.items() if mistake[0] == PLANTED}
+    if not ones:
+        return []  # words alone say little
+    rank = min(mistake[0] for mistake in ones.values())
+    named = [mistake for mistake in ones.values() if mistake[0] == rank]
+    return named if len(named) <= MOST else []
 
 
 def _results(function) -> dict[str, str]:
@@ -155,10 +181,11 @@ def _results(function) -> dict[str, str]:
 
 
 def _numbers(errors: list[Exception]) -> int:
-    """How many different numbers, not counting round ones, came out wrong."""
+    """How many different numbers came out wrong, not counting 0 and signs, or are in a crash's message."""
+    words = [str(error) for error in errors if not isinstance(error, AssertionError)]
     arrays = [np.ravel(got).astype(float) for error in errors for got in getattr(error, "got", ())]
-    sizes = np.unique(np.abs(np.concatenate([np.zeros(0), *arrays])).round(12))
-    return int((np.abs(sizes * 100 - np.rint(sizes * 100)) > 1e-9).sum())
+    sizes = np.unique(np.abs(np.concatenate([np.zeros(0), *arrays])).round(9))
+    return int((sizes[np.isfinite(sizes)] > 0).sum()) + len(re.findall(r"\d+", " ".join(words)))
 
 
 def load(path: Path) -> ModuleType:

@@ -1,7 +1,7 @@
-"""Memory that was never written, made visible: while a check runs, np.empty gives NaN and not whatever was there.
+"""Memory that was never written, made visible: while a check runs, np.empty gives NaN.
 
-Otherwise an answer that forgets a part of its result is right by luck, or wrong by a factor of 10^185. The NaN
-has a payload of its own, which arithmetic hands on, so that it is told from the NaN of 0 / 0.
+Otherwise an answer that forgets a part of its result is right by luck, or wrong by a factor of 10^185. The
+NaN has a payload of its own, which arithmetic hands on, so that it is told from the NaN of 0 / 0.
 """
 
 from __future__ import annotations

@@ -110,7 +110,10 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
     if not np.isfinite(got).all():
         if (unwritten := is_unwritten(got)).any():
             where = ordinal(np.argwhere(unwritten)[0])
-            raise Fault(f"a part of {name} was never written: np.empty makes it, and nothing fills it{where}", name, "finite", got)
+            message = (
+                f"a part of {name} was never written: what np.empty found in memory is still there{where}"
+            )
+            raise Fault(message, name, "finite", got)
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         value = np.asarray(got)[tuple(bad)]
         message = f"{said(name, 'has a value that is not finite')}: {value}{ordinal(bad)}"

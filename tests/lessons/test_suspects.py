@@ -7,7 +7,7 @@ import pytest
 
 LAYER_NORM = importlib.import_module("lessons.07_layer_norm.suspects")
 MULTI_HEAD = importlib.import_module("lessons.06_attention.test_lesson")
-HEADS = "there are always two heads, or another wrong number if D is odd"
+HEADS = "it always takes two heads (or, where D is odd, another wrong number)"
 
 
 @pytest.mark.parametrize("name", LAYER_NORM.WRONG)

@@ -30,7 +30,7 @@ def draw_rows():
         (20, scores, "logits z", 1e9, "{:.0f}"),
         (206, p, "probabilities p", 1.0, "{:.3f}"),
         (370, target, "target t", 1.0, "{:.0f}"),
-        (544, p - target, "gradient p - t", 1.0, "{:.3f}"),
+        (544, p - target, "gradient", 1.0, "{:.3f}"),
     )
     for left, values, title, limit, form in columns:
         sheet.text(left + 1.5 * cell, 20, title, 15, INK)

@@ -9,7 +9,8 @@ globals().update(
         Path(__file__).parents[1] / "solution.py",
         (
             "push = [rng.standard_normal(x.shape) for x in inputs]",
-            "of_shape = {x.shape: rng.standard_normal(x.shape) for x in inputs}\n    push = [of_shape[x.shape] for x in inputs]",
+            "of_shape = {x.shape: rng.standard_normal(x.shape) for x in inputs}\n"
+            "    push = [of_shape[x.shape] for x in inputs]",
         ),
     )
 )

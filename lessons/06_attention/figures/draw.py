@@ -133,7 +133,7 @@ def draw_slices():
                 fill = HEADS[head] if not sliced or row // 2 == head else PAPER
                 sheet.rectangle(start + column * cell, top + row * cell, cell, cell, fill, FAINT)
         for row in range(4):
-            sheet.text(left - 12, top + (row + 0.5) * cell, str(row + 1), 11, QUIET)
+            sheet.text(left - 12, top + (row + 0.5) * cell, str(row), 11, QUIET)
     sheet.text(20, top + 2 * cell, "x", 14, INK)
     note = "Weights of two heads, blue and orange: a row for each number of the token. White: always 0."
     sheet.text(380, 182, note, 12, QUIET)
@@ -215,7 +215,7 @@ def draw_wall():
     bottom = top + 48 * len(REACHED) - 8
     sheet.line([(guess, 12), (guess, bottom)], ORANGE, 1.5)
     sheet.text(guess, bottom + 10, "guessing", 12, ORANGE)
-    note = "New pictures that are right, after ten epochs on 2,000 pictures; the mean of three trainings."
+    note = "New pictures that are right, after ten epochs on 2,000 pictures; except for linear, means of three trainings."
     sheet.text(380, 240, note, 13, QUIET)
     sheet.save(HERE / "wall.png")
 
@@ -225,7 +225,7 @@ def draw_looks():
     picture, side, gap, full, top, patch = star(), 122, 12, 6, 40, 45
     sheet = Sheet(760, top + 2 * (side + gap) + 30)
     lefts = [86 + column * (side + gap) for column in range(5)]
-    for left, title in zip(lefts, ("who asks", "head 1", "head 2", "head 3", "head 4"), strict=True):
+    for left, title in zip(lefts, ("who asks", "head 0", "head 1", "head 2", "head 3"), strict=True):
         sheet.text(left + side / 2, 22, title, 13, INK)
     row, column = divmod(patch, 8)
     for line, (when, heads) in enumerate(zip(("before", "after"), text_model(), strict=True)):
