@@ -1,6 +1,6 @@
 """Right answers that are written otherwise than the solutions: loops, einsum, other caches, another order.
 
-Each text replaces the functions of the lesson's solution that have its names. No check may refuse any of them.
+Each text replaces the functions of the lesson that have its names. No check may refuse any of them.
 """
 
 RIGHT = {
