@@ -26,7 +26,7 @@ from unittest.mock import patch
 
 import pytest
 
-from lessons.referee import Fault, calls, unwritten
+from lessons.referee import calls, unwritten
 from lessons.referee.known import Search, load
 from lessons.referee.rerun import unknown, wanted
 
@@ -131,7 +131,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if "impl" not in item.fixturenames or (call.when != "call" and report.passed):
         return
-    error, names, message = call.excinfo and call.excinfo.value, [], None
+    error, names = call.excinfo and call.excinfo.value, []
     if isinstance(error, pytest.skip.Exception):
         if call.when == "call":
             item.config.lesson_skipped[item.path.parent.name] = str(error)
@@ -145,11 +145,11 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
         where, message = told(item, call)
-        if message and looks_for_mistakes(item):
+        if message and where not in item.config.lesson_crashes and looks_for_mistakes(item):
             names = names_of_fault(item, error)
         if message:
             hints = [f"hint: {hint}" for hint in hints_for(item, error, bool(names))]
-            report.longrepr = message = "\n".join([*headed(names, message), *hints])
+            report.longrepr = "\n".join([*headed(names, message), *hints])
         if where and where in item.config.lesson_crashes:
             item.config.lesson_crashes[where][1] += 1
             report.lesson_state = REPEATED
@@ -165,7 +165,7 @@ def pytest_runtest_makereport(item, call):
             "functions": used,
             "part": part_of(item, used),
             "error": name_of(error),
-            "message": message or (str(error) if error else ""),
+            "message": "\n".join(headed(names, str(error))) if error else "",
             "known": names,
         }
     )
@@ -195,6 +195,8 @@ def told(item, call):
 
 def names_of_fault(item, error):
     """What the answer may have done, in words, if a known mistake fails as it has failed."""
+    if isinstance(error, SLIPS) or not hasattr(item, "answer"):
+        return []  # the message says it, or the file cannot be imported
     searches, answer = item.config.lesson_searches, answer_of(item)
     if answer not in searches:
         checks = {each.nodeid: each for each in item.session.items if is_run_on(each, answer)}
@@ -239,7 +241,7 @@ def looks_for_mistakes(item):
 def hints_for(item, error, is_named=False):
     """The hints of a check that belong to this fault: its kind, its result's name, or else the general one.
 
-    Where the fault has been named, only a hint for its kind is left, since any other may be about another fault.
+    Where the fault has been named, only a hint for its kind is left: any other may be about another fault.
     The general one is about values; it would only puzzle whoever has misspelt a name or forgotten a return,
     in Python or in the text of a kernel. For a dtype, an array changed in place or a spoiled cache, where no
     formula is wrong, those of the name and the general one count only if they are about that, then COMMON's.

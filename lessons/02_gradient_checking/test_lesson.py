@@ -105,6 +105,7 @@ def test_each_number_is_moved_by_itself_and_twice(impl):
 @pytest.mark.hint("remember the number before you move it and write that back: 0.3 + h - h is not always 0.3")
 def test_x_is_left_exactly_as_it_was(impl):
     x = generator(1).normal(size=(50, 4))
+    x[:8, 0] = -(2.0 ** np.arange(-1, 7))  # next to a power of two, steps down and up are rounded differently
     before = x.copy()
     gradient = impl.numerical_gradient(lambda: (x * x).sum(), x)
     expect(x.shape == (50, 4), f"x has been given the shape {x.shape}, expected it to stay (50, 4)")

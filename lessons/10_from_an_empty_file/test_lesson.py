@@ -150,7 +150,9 @@ def test_milestone_2_rows_of_scores_that_are_far_apart(vit):
     for name, array in trial.params.items():
         if ".qkv.weight" in name:
             array[:, : 2 * trial.config["width"]] *= 40  # scores from -10,000 to 10,000
-    assert_same(trial.logits(vit), trial.right_logits(), "the array of logits of large queries and keys", 1e-7)
+    assert_same(
+        trial.logits(vit), trial.right_logits(), "the array of logits of large queries and keys", 1e-7
+    )
 
 
 @pytest.mark.hint("work in new arrays: what forward was given belongs to the caller")

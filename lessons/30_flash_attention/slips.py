@@ -158,16 +158,17 @@ def naming(check: Callable[[], None], slips: Callable[[], Iterator[tuple[str, st
     try:
         check()
     except Fault as fault:
-        if fault.kind != "values" or fault.got is None:
+        got = fault.got.get(fault.name)
+        if fault.kind != "values" or got is None:
             raise
-        found = {words for name, words, wrong in slips() if name == fault.name and _same(fault.got, wrong)}
+        found = {words for name, words, wrong in slips() if name == fault.name and _same(got, wrong)}
         if len(found) != 1 or "" in found:
             raise
         said, *rest = str(fault).split("\n")
         detail = rest or [f"    {said}"]
         verb = "are" if fault.name.endswith("s") else "is"
         first = f"{fault.name} {verb} what comes out if {found.pop()}"
-        raise Fault("\n".join([first, *detail]), fault.name, fault.kind, fault.got) from None
+        raise Fault("\n".join([first, *detail]), fault.name, fault.kind, fault.got, fault.wrong) from None
 
 
 def _softmax(S) -> np.ndarray:

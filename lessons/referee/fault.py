@@ -12,13 +12,15 @@ class Fault(AssertionError):  # noqa: N818 - the fault is the learner's, not the
     race, bounds, uninitialised, waiting.
 
     The hint of a check that is shown is the one given for this kind, or else for this name. `got` is what
-    came, one array or several, where it can be compared with what another answer gives.
+    came, an array or several by name, to be compared with what another answer gives; `wrong` are the names
+    of those that are wrong.
     """
 
-    def __init__(self, message: str, name: str = "", kind: str = "values", got=None):
+    def __init__(self, message: str, name: str = "", kind: str = "values", got=None, wrong=()):
         super().__init__(message)
         self.name, self.kind = name, kind
-        self.got = () if got is None else got if isinstance(got, tuple) else (got,)
+        self.got = got if isinstance(got, dict) else {} if got is None else {name: got}
+        self.wrong = tuple(wrong) or (name,)
 
 
 def ordinal(index: tuple) -> str:

@@ -29,7 +29,7 @@ def assert_gradients(
     that writes into its cache is right only once.
     """
     gradients, numerical = run_backward(forward, backward, inputs, seed)
-    got = tuple(gradients.values())
+    got = {f"d{name}": gradient for name, gradient in gradients.items()}
     if compared(got):
         return
     latest = dict(calls.RECENT)
@@ -37,33 +37,34 @@ def assert_gradients(
     if not wrong:
         return
     right = [f"d{name}" for name in gradients if name not in wrong]
+    seen = {"got": got, "wrong": [f"d{name}" for name in wrong]}
     every = {name: numerical(name) for name in inputs}
     calls.RECENT.clear()
     calls.RECENT.update(latest)  # without the pushes of the central differences
     for name in wrong:
         others = {f"d{other}": array for other, array in every.items() if other != name}
         if reason := diagnose(gradients[name], every[name], f"d{name}", others):
-            compare(gradients[name], every[name], f"d{name}", reason, got)
+            compare(gradients[name], every[name], f"d{name}", reason, **seen)
     name = wrong[0]
     reason = supposed(gradients[name], lambda arrays: numerical(name, arrays), _float64(inputs))
     if not reason:
         reason = f"is wrong, {_listed(right)} right" if 0 < len(right) <= MOST_NAMES else "is wrong"
-    compare(gradients[name], every[name], f"d{name}", reason, got)
+    compare(gradients[name], every[name], f"d{name}", reason, **seen)
 
 
 def assert_gradient(by_hand: np.ndarray, numerical: np.ndarray, name: str) -> None:
     """Assert that a gradient by hand and one by central differences agree."""
-    if compared((np.asarray(by_hand),)):
+    if compared({name: np.asarray(by_hand)}):
         return
     if not gradient_error(by_hand, numerical) < TOLERANCE:
         reason = diagnose(np.asarray(by_hand), np.asarray(numerical), name, {}) or "is wrong"
         compare(by_hand, numerical, name, reason)
 
 
-def compare(by_hand, numerical, name: str, reason: str, got: tuple = ()) -> None:
+def compare(by_hand, numerical, name: str, reason: str, got=None, wrong=()) -> None:
     """Assert that two gradients agree; if not, the reason is the end of the sentence that says so.
 
-    got are all gradients that came together with this one.
+    got has all gradients that came together with this one, and wrong the names of those that are.
     """
     error = gradient_error(by_hand, numerical)
     if error < TOLERANCE:
@@ -76,6 +77,7 @@ def compare(by_hand, numerical, name: str, reason: str, got: tuple = ()) -> None
         f"your backward says {came} (relative error of the whole {error:.1e})",
         name,
         got=got or by_hand,
+        wrong=wrong,
     )
 
 

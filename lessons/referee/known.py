@@ -1,9 +1,9 @@
 """Known mistakes: is a wrong result, number for number, what a mistake gives that can be named?
 
-A lesson's mutants/ hold plausible wrong answers, each of which says its fault in its first sentence; slips.py
-makes others, with one thing wrong each. The check that has failed is run on them, and if one fails as the
-learner's answer did, so are the lesson's other checks of the same functions. Where all of them end as they end
-with the learner's answer, that has, for all one can see, this fault.
+A lesson's mutants/ hold plausible wrong answers, each of which says its fault in a sentence; slips.py makes
+others, with one thing wrong each. The check that has failed is run on them, and where one fails as the
+learner's answer did, so are the lesson's other checks of the same functions. If these end alike as well, that
+answer has, for all one can see, this fault.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from lessons.referee.calls import Watched
 from lessons.referee.fault import Fault
-from lessons.referee.rerun import alike, rerun
+from lessons.referee.rerun import alike, rerun, same
 from lessons.referee.slips import slips
 
 SECONDS = 3.0  # for all mistakes together, when a check has failed
@@ -38,6 +38,7 @@ class Likeness(NamedTuple):
     """How like the learner's answer a mistake is; the greater of two is the likelier."""
 
     share: float  # of the checks that fail with either, how many fail alike with both
+    is_whole: bool  # whether all results of the check that has failed are the same, the right ones too
     in_failures: bool  # whether all that fail with the learner's are among them
     numbers: int  # how many numbers are the same in them
 
@@ -67,14 +68,15 @@ class Search:
         for mistakes in (iter(self.found), self._planted(), self._slips(functions)):
             for mistake in mistakes:
                 best = max(like, default=None, key=lambda each: (each[0], -each[1][0]))
-                is_sure = best and best[0].share == 1 and best[0].numbers
+                is_sure = best and best[0].share == 1 and best[0].is_whole and best[0].numbers
                 left = seconds - (now() - start)
                 if left < 0 or (is_sure and mistake[0] > best[1][0]):
                     break
-                if self._fails_like(failed, error, mistake[2]):
-                    likeness = self._likeness(failed, error, set(functions), mistake[2], left)
+                if other := self._fails_like(failed, error, mistake[2]):
+                    is_whole = all(same(error, other, name) for name in getattr(error, "got", ()))
+                    likeness = self._likeness(failed, error, set(functions), mistake[2], left, is_whole)
                     like += [(likeness, mistake)] if likeness.is_enough() else []
-            if any(likeness.share == 1 for likeness, _ in like):
+            if any(likeness.share == 1 and likeness.is_whole for likeness, _ in like):
                 break
         self.left -= now() - start
         named = _likeliest(like)
@@ -91,21 +93,31 @@ class Search:
         for function in functions:
             names = _results(getattr(self.answer, function, None))
             for rank, says, module in slips(solution, function):
-                yield (
-                    rank,
-                    re.sub(r"number (\d) of the results", lambda m: names.get(m[1], m[0]), says),
-                    module,
-                )
+                for number, result in names.items():
+                    says = says.replace(f"number {number} of the results", result)
+                yield rank, says, module
 
-    def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> bool:
-        """Whether a wrong answer fails in this check as the learner's did."""
-        check = self.checks[failed]
-        return alike(error, failure(check, module, error)) and alike(error, failure(check, module))
+    def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> Exception | None:
+        """What a wrong answer fails with in this check, if it is what the learner's did."""
+        check, told = self.checks[failed], error
+        if isinstance(error, Fault):  # the result that is told must be the same, not only another wrong one
+            told = Fault(str(error), error.name, error.kind, error.got)
+        if alike(told, failure(check, module, told)):
+            other = failure(check, module)
+            if alike(error, other) and (told is error or not error.got or same(error, other, error.name)):
+                return other
+        return None
 
     def _likeness(
-        self, failed: str, error: Exception, functions: set[str], module: ModuleType, seconds: float
+        self,
+        failed: str,
+        error: Exception,
+        functions: set[str],
+        module: ModuleType,
+        seconds: float,
+        whole: bool,
     ) -> Likeness:
-        """How like the learner's answer it is in those other checks of these functions that there is time for."""
+        """How like the learner's answer it is in the other checks of these functions, while there is time."""
         start, alike_failures, failures, others = now(), [error], 1, 0
         for name, check in self.checks.items():
             if now() - start > seconds:
@@ -121,7 +133,8 @@ class Search:
             others += not end and not is_alike
             alike_failures += [end] if end and is_alike else []
         count = len(alike_failures)
-        return Likeness(count / (failures + others), count == failures, _numbers(alike_failures))
+        share = count / (failures + others)
+        return Likeness(share, whole, count == failures, _numbers(alike_failures))
 
 
 def now() -> float:
@@ -183,7 +196,10 @@ def _results(function) -> dict[str, str]:
 def _numbers(errors: list[Exception]) -> int:
     """How many different numbers came out wrong, not counting 0 and signs, or are in a crash's message."""
     words = [str(error) for error in errors if not isinstance(error, AssertionError)]
-    arrays = [np.ravel(got).astype(float) for error in errors for got in getattr(error, "got", ())]
+    faults = [error for error in errors if isinstance(error, Fault)]
+    arrays = [
+        np.ravel(each.got[name]).astype(float) for each in faults for name in each.wrong if name in each.got
+    ]
     sizes = np.unique(np.abs(np.concatenate([np.zeros(0), *arrays])).round(9))
     return int((sizes[np.isfinite(sizes)] > 0).sum()) + len(re.findall(r"\d+", " ".join(words)))
 

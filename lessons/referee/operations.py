@@ -33,7 +33,7 @@ def assert_operation(
                 raise
             first, *rest = str(fault).split("\n")
             message = "\n".join([f"{first}\n    in the case {label!r}", *rest])
-            raise Fault(message, fault.name, fault.kind, fault.got) from None
+            raise Fault(message, fault.name, fault.kind, fault.got, fault.wrong) from None
 
 
 def _assert_float32(forward, backward, inputs, may_share):

@@ -22,7 +22,7 @@ def softmax_backward(dy, cache):
 
 
 def cross_entropy(logits, targets, smoothing=0.0):
-    B, C = logits.shape
+    C = logits.shape[1]
     t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)
     smooth = t * (1 - smoothing) + smoothing / C
     z = logits - logits.max(axis=1, keepdims=True)

@@ -44,26 +44,34 @@ def unknown(loss, x, step=0.0) -> np.ndarray:
     return np.full(np.shape(x), np.nan)
 
 
-def compared(got: tuple, expected=None) -> bool:
+def compared(got: dict[str, np.ndarray], expected=None) -> bool:
     """Whether results are compared with those of the fault that is looked for, and with nothing else.
 
-    Raises a Fault if they are like it.
+    Raises a Fault if one that is wrong there is the same here.
     """
     if _wanted is None:
         return False
-    found = Fault("", got=got)
-    if alike(_wanted, found):
-        raise found
+    for name in _wanted.wrong:
+        if alike(_wanted, found := Fault("", name, got=got)):
+            raise found
     return expected is None or bool(np.isnan(np.asarray(expected, float)).any())
 
 
-def alike(a: Exception | None, b: Exception | None) -> bool:
-    """Whether a check has ended in the same way twice: number for number, or else word for word."""
-    if not isinstance(a, Fault) or not isinstance(b, Fault) or not a.got:
-        return type(a) is type(b) and str(a) == str(b)
-    if a.kind != b.kind or len(a.got) != len(b.got) or (len(a.got) == 1 and "" != a.name != b.name != ""):
+def alike(yours: Exception | None, other: Exception | None) -> bool:
+    """Whether a check ends with another answer as with yours: number for number, or else word for word.
+
+    Of several wrong results, which may have several causes, one must be the same, and none besides be wrong.
+    """
+    if not isinstance(yours, Fault) or not isinstance(other, Fault) or not yours.got:
+        return type(yours) is type(other) and str(yours) == str(other)
+    if yours.kind != other.kind or not {*other.wrong} <= {*yours.wrong}:
         return False
-    return all(_same(*pair) for pair in zip(a.got, b.got, strict=True))
+    return any(same(yours, other, name) for name in other.wrong)
+
+
+def same(a: Fault, b: Fault, name: str) -> bool:
+    """Whether two faults have the same numbers under a name."""
+    return name in a.got and name in b.got and _same(a.got[name], b.got[name])
 
 
 def _same(a, b) -> bool:

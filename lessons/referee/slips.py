@@ -106,6 +106,7 @@ ELSE = dict(PAIRS) | {b: a for a, b in PAIRS}
 AXES = {"-1": "the last axis", "0": "the first axis", "None": "everything"}
 MORE_AXES = {"1": "axis 1", "-2": "the last axis but one", "(0, 1)": "the first two axes"}
 NEVER_FORGOTTEN = "len", "range", "zip", "enumerate", "list", "tuple", "items", "values", "append", "reshape"
+NEVER_FORGOTTEN += "swapaxes", "transpose"  # of these, elsewhere
 
 Found = Iterator[tuple[int, str, Any]]  # how likely, what it is, and what stands there then
 
@@ -146,8 +147,7 @@ def slips(solution: ModuleType, name: str) -> Iterator[tuple[float, str, ModuleT
                 continue  # nobody could write that
             finally:
                 back.exchange()
-            says = re.sub(r"the (term|factor) (?=the )", r"the \1 with ", slip.says)
-            yield slip.rank, says.replace("the term what is", "the term"), _with(solution, each, code)
+            yield slip.rank, _smoothed(slip.says), _with(solution, each, code)
 
 
 def _with(solution: ModuleType, right: FunctionType, code) -> ModuleType:
@@ -184,16 +184,16 @@ def _every_slip(right: FunctionType) -> tuple[ast.FunctionDef, list[Slip]]:
             for place, statement in enumerate(body if isinstance(body, list) else []):
                 if ast.unparse(statement) == "_lap()":
                     continue
-                for rank, says, new in _of_statement(statement, body[:place]):
-                    found.append(Slip(rank, says, holder, field, [*body[:place], *new, *body[place + 1 :]]))
                 names = [name for name, line in scope.items() if line < statement.lineno]
+                for rank, says, new in _of_statement(statement, names):
+                    found.append(Slip(rank, says, holder, field, [*body[:place], *new, *body[place + 1 :]]))
                 for where, key, node, target, depth in _places(statement, _target(statement), 1):
                     for rank, says, new in _of_expression(node, names, target):
                         found.append(Slip(rank + depth / 20, says.replace("{t}", target), where, key, new))
     return function, sorted(found, key=lambda slip: slip.rank)
 
 
-def _of_statement(node: ast.stmt, before: list[ast.stmt]) -> Found:
+def _of_statement(node: ast.stmt, known: list[str]) -> Found:
     """The slips that concern a statement as a whole; what stands there then is a list."""
     target = _target(node)
     if isinstance(node, ast.AugAssign):
@@ -206,7 +206,7 @@ def _of_statement(node: ast.stmt, before: list[ast.stmt]) -> Found:
             yield WRONG_WAY, f"{target} is written over where it has to be added up", [over]
     elif isinstance(node, ast.Assign):
         names = node.targets[0]
-        if target in map(_target, before) or isinstance(names, ast.Subscript):
+        if target in known or isinstance(names, ast.Subscript):
             yield WRONG_WAY, f"the step that sets {target} to {_words(node.value)} is left out", []
         if isinstance(names, ast.Tuple) and not isinstance(node.value, ast.Tuple):
             for one, two, swapped in _swaps(names):
@@ -392,13 +392,21 @@ def _filled(template: ast.AST, found: dict[str, ast.AST]) -> ast.AST:
     """A template with what was found for its letters."""
 
     class Filled(ast.NodeTransformer):
-        def visit_Name(self, node):  # noqa: N802 - so it is called
+        def visit_Name(self, node):
             return found.get(node.id, node)
 
     return Filled().visit(copy.deepcopy(template))
 
 
 # Words, and pieces of trees
+
+
+def _smoothed(says: str) -> str:
+    """A sentence whose pieces fit each other."""
+    says = re.sub(
+        r"the (term|factor) (?=the )", r"the \1 with ", says.replace("the term what is", "the term")
+    )
+    return re.sub(r"the term (\w+) is left out of \1$", r"\1 is replaced by what should be added to it", says)
 
 
 def _words(node: ast.AST) -> str:

@@ -2,7 +2,7 @@
 
 For each file in a lesson's mutants/: the true fault, as its docstring says it, and the first sentence of the
 first check that fails. Side by side, they show whether a message names the fault, is neutral, or misleads.
-A star says that the fault is recognised as well: no other planted mistake gives the same numbers, so that
+A star says that the fault is recognised as well: no other mistake fails in the same way, so that
 whoever makes it is told its sentence. With the names of lessons as arguments, only those.
 """
 
@@ -36,7 +36,9 @@ def first_sentences(results: list[dict]) -> dict[tuple[str, str], tuple[str, str
         if result["state"] == "wrong" and key not in said:
             source = (LESSONS / key[0] / "mutants" / f"{key[1]}.py").read_text("utf-8")
             fault = " ".join((ast.get_docstring(ast.parse(source)) or "").split())
-            said[key] = fault, result["message"].split("\n")[0], bool(result["known"])
+            first, second, *_ = [*result["message"].split("\n"), ""]
+            sentence = second.partition(": ")[2] if result["known"] else first  # without its own name above
+            said[key] = fault, sentence, bool(result["known"])
     return dict(sorted(said.items()))
 
 

@@ -111,7 +111,8 @@ def linear(x, weight, bias):
 def linear_backward(dy, cache):
     x, weight = cache["x"], cache["weight"]
     rows = tuple(range(dy.ndim - 1))
-    return np.einsum("...o,io->...i", dy, weight), np.tensordot(x, dy, (rows, rows)), np.add.reduce(dy, axis=rows)
+    dx, dweight = np.einsum("...o,io->...i", dy, weight), np.tensordot(x, dy, (rows, rows))
+    return dx, dweight, np.add.reduce(dy, axis=rows)
 
 def unbroadcast(dy, shape):
     shape = tuple(shape)
@@ -372,7 +373,8 @@ def post_norm_block(x, params, heads):
 def pixel_gradient(config, params, images, dlogits):
     _, cache = forward(config, params, images)
     first = ops.layer_norm_backward(dlogits @ params["head.weight"].T, cache["norm"])[0]
-    dx = np.concatenate([first[:, None], np.zeros_like(first[:, None]).repeat(len(params["position"]) - 1, 1)], 1)
+    dx = np.zeros((len(first), *params["position"].shape), first.dtype)
+    dx[:, :1] = first[:, None]
     for each in cache["caches"][::-1]:
         dx = block_backward(dx, each)[0]
     return ops.unpatchify(dx[:, 1:] @ params["patch.weight"].T, images.shape, config.patch_size)
@@ -505,7 +507,8 @@ def learned_scores_backward(dS, cache):
     dy, dz = np.einsum("bhij,bhjk->bhik", dS, z), np.einsum("bhij,bhik->bhjk", dS, y)
     half, dangles = y.shape[-1] // 2, 0
     for turned, back in ((y, dy), (z, dz)):
-        dangles = dangles + (back[..., half:] * turned[..., :half] - back[..., :half] * turned[..., half:]).sum(0)
+        first, second = turned[..., :half], turned[..., half:]
+        dangles = dangles + (back[..., half:] * first - back[..., :half] * second).sum(axis=0)
     dfrequencies = np.stack([(r * dangles).sum(axis=1), (c * dangles).sum(axis=1)])
     return turn_patches(dy, -angles)[0], turn_patches(dz, -angles)[0], dfrequencies
 """,

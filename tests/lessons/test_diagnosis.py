@@ -144,6 +144,40 @@ def test_a_near_miss_is_not_called_so(said, got, expected, inputs):
     assert not answer.startswith(said[:30]), answer
 
 
+@pytest.mark.parametrize(
+    ("unsaid", "got", "expected"),
+    [
+        ("is right only", np.array([1.0, 5, 6, 7]), np.array([1.0, 2, 3, 4])),
+        ("is right only", np.concatenate([E[:1], X[1:]]), np.concatenate([0 * E[:1], E[1:]])),
+        ("is right", changed(X[0], (slice(None), 1), 0), changed(E[0], (slice(None), 1), 0)),
+        ("all along", E[:1, :2, :3] + X[:1, :2, :1], E[:1, :2, :3]),
+        ("factor that is constant", E[:1, :2, :3] * np.array([[2.0], [3]]), E[:1, :2, :3]),
+        (
+            "rounded",
+            np.eye(4),
+            0.4 * (np.eye(4) + np.abs(SQUARE) / np.abs(SQUARE).max() / 4) + 0.2 * np.eye(4),
+        ),
+        ("times too", np.array([6.0, 8]), np.array([3.0, 4])),
+    ],
+)
+def test_what_would_speak_on_too_few_numbers_is_silent(unsaid, got, expected):
+    assert unsaid not in diagnose(got, expected, inputs={})
+
+
+def test_a_permutation_is_called_one():
+    numbers = E.ravel()[:8]
+    said = "has the right numbers in the wrong order"
+    assert diagnose(numbers[[3, 0, 2, 1, 4, 7, 5, 6]], numbers, inputs={}) == said
+    narrow = E.reshape(-1, 2)[:5]
+    said = "has the right parts along the first axis in the wrong order: 2, 0, 1, 4, 3"
+    assert diagnose(narrow[[2, 0, 1, 4, 3]], narrow, inputs={}) == said
+
+
+def test_one_number_everywhere():
+    said = "is the same number everywhere, and should not be"
+    assert diagnose(np.full((2, 3), 0.7), E[0, :2, :3], inputs={}) == said
+
+
 SHAPES = [
     ("its sum over the first axis would be right", RNG.normal(size=(3, 4)), lambda a: a.sum(axis=0)),
     ("its mean over the last axis would be right", RNG.normal(size=(3, 4)), lambda a: a.mean(axis=-1)),

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.lessons.course import ROOT
+from lessons.referee import plainly
+from lessons.referee.share import asked_for
+from tests.lessons.course import GUIDED, ROOT
 from tests.lessons.right_answers import RIGHT
 
 MISTAKES = Path(__file__).with_name("fresh_mistakes.txt")
@@ -16,7 +18,7 @@ NAMED = 0.9  # of the mistakes; more are, and a new check or mistake may cost on
 
 
 def mistakes():
-    """The lesson, the words and the functions of every mistake, and the right functions of which some are made."""
+    """The lesson, words and functions of every mistake, and the right functions that some are made of."""
     wrong, right = [], []
     for lesson, part in re.findall(r"^# (\w+)\n(.*?)(?=^# |\Z)", MISTAKES.read_text("utf-8"), re.M | re.S):
         given = {}
@@ -28,6 +30,13 @@ def mistakes():
             else:
                 wrong.append((lesson, words, changed(given[name], code) if name else code))
     return wrong, right
+
+
+def plain_ones():
+    """The answers that slips are made of, for every lesson that asks for them."""
+    asked = {lesson.name: set(asked_for(lesson)) & set(vars(plainly)) for lesson in GUIDED}
+    names = {lesson: ", ".join(sorted(those)) for lesson, those in asked.items() if those}
+    return [(lesson, f"from lessons.referee.plainly import {those}") for lesson, those in names.items()]
 
 
 def changed(code, lines):
@@ -44,7 +53,7 @@ def heard(tmp_path_factory):
     """What the checks say of every answer: by its name, the results of the checks that were run on it."""
     folder = tmp_path_factory.mktemp("answers")
     wrong, right = mistakes()
-    right += list(RIGHT.items())
+    right += list(RIGHT.items()) + plain_ones()
     answers = {f"wrong_{number:03}": (lesson, code) for number, (lesson, _, code) in enumerate(wrong)}
     answers |= {f"right_{number:03}": answer for number, answer in enumerate(right)}
     for name, (lesson, code) in answers.items():
@@ -54,7 +63,8 @@ def heard(tmp_path_factory):
         text = "\n".join([(own / "solution.py").read_text("utf-8"), *imports, code])
         (folder / lesson / f"{name}.py").write_text(text, encoding="utf-8")
     lessons = sorted(path.name for path in folder.iterdir())
-    runs = [run(folder, lessons[half::2], folder / f"{half}.json") for half in range(2)]
+    halves = lessons[:7], lessons[7:]  # which take about the same time
+    runs = [run(folder, half, folder / f"{half[0]}.json") for half in halves]
     results = {name: [] for name in answers}
     for process, report in runs:
         printed = process.communicate()[0]
@@ -65,7 +75,7 @@ def heard(tmp_path_factory):
 
 
 def run(folder, lessons, report):
-    """Start the checks of some lessons on the answers in a folder; the process, and where its report will be."""
+    """Start the checks of some lessons on the answers in a folder: the process, and where it reports to."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=no", "--known"]
     command += ["--impl", "mutants", "--answers", str(folder), "--lesson-report", str(report)]
     command += [f"lessons/{lesson}" for lesson in lessons]
@@ -91,8 +101,6 @@ def test_the_first_sentence_names_the_mistake(heard):
 
 def test_nothing_right_is_refused(heard):
     right = [result for name in heard if name.startswith("right") for result in heard[name]]
-    refused = [
-        (result["impl"], result["check"], result["message"]) for result in right if result["state"] != "done"
-    ]
+    refused = [(each["impl"], each["check"], each["message"]) for each in right if each["state"] != "done"]
     assert refused == []
     assert len({result["impl"] for result in right}) == sum(name.startswith("right") for name in heard)

@@ -12,6 +12,7 @@ from lessons.referee import (
     assert_trust,
     assert_untouched,
     calls,
+    unwritten,
 )
 from tinyvit.checking import OPERATION_CHECKS, TOLERANCE, check_gradients
 from tinyvit.ops import linear, linear_backward
@@ -316,6 +317,21 @@ def test_a_result_that_is_an_argument_changed_in_place():
     said = str(fault(assert_same, watched.shift(x), ARRAY, "y"))
     assert said.startswith("y is x itself, which was changed in place")
     assert watched.used == {"shift"}
+
+
+def test_memory_that_was_never_written_is_seen():
+    with unwritten.shown():
+        y = np.empty((2, 3))
+        y[0] = ARRAY[0]
+        found = fault(assert_same, 2 * y, 2 * ARRAY, "y")
+        whole = np.empty_like(ARRAY, dtype=np.float32)
+        assert np.isnan(whole).all() and np.empty(2, int).min() > 2**60
+    assert str(found) == (
+        "a part of y was never written: what np.empty found in memory is still there at (1, 0)"
+    )
+    assert found.kind == "finite"
+    other = fault(assert_same, np.where(ARRAY > 0, np.nan, ARRAY), ARRAY, "y")
+    assert "never written" not in str(other)
 
 
 PAIR = {"x": RNG.normal(size=(2, 3)), "weight": RNG.normal(size=(3, 3)), "bias": RNG.normal(size=3)}

@@ -1,4 +1,4 @@
-"""The learner's own check tries a single image, which hides what happens to the others."""
+"""trust_class_token tries a single image, which hides what happens to the others."""
 
 from pathlib import Path
 

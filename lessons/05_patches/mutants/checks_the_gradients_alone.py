@@ -1,4 +1,4 @@
-"""The learner's own check never looks at the values."""
+"""trust_class_token never looks at the values."""
 
 from pathlib import Path
 

@@ -215,7 +215,9 @@ def draw_wall():
     bottom = top + 48 * len(REACHED) - 8
     sheet.line([(guess, 12), (guess, bottom)], ORANGE, 1.5)
     sheet.text(guess, bottom + 10, "guessing", 12, ORANGE)
-    note = "New pictures that are right, after ten epochs on 2,000 pictures; except for linear, means of three trainings."
+    note = (
+        "New pictures that are right, after ten epochs on 2,000. Except for linear: means of three trainings."
+    )
     sheet.text(380, 240, note, 13, QUIET)
     sheet.save(HERE / "wall.png")
 

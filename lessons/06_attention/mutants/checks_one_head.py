@@ -1,4 +1,4 @@
-"""The learner's own check tries a single head, in which nothing is cut or joined."""
+"""trust_multi_head tries a single head, in which nothing is cut or joined."""
 
 from pathlib import Path
 

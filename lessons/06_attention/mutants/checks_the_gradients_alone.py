@@ -1,4 +1,4 @@
-"""The learner's own check never looks at the values."""
+"""trust_multi_head never looks at the values."""
 
 from pathlib import Path
 

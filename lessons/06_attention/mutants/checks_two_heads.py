@@ -1,4 +1,4 @@
-"""The learner's own check tries two heads only."""
+"""trust_multi_head tries two heads only."""
 
 from pathlib import Path
 

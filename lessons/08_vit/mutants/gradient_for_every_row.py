@@ -4,12 +4,9 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-globals().update(
-    changed(
-        Path(__file__).parents[1] / "solution.py",
-        (
-            '    dx[:, 0], grads["head.weight"], grads["head.bias"] = ops.linear_backward(dlogits, head)\n',
-            '    first, grads["head.weight"], grads["head.bias"] = ops.linear_backward(dlogits, head)\n    dx[...] = first[:, None]\n',
-        ),
-    )
-)
+RIGHT = """dx[:, 0], grads["head.weight"], grads["head.bias"] = ops.linear_backward(dlogits, head)
+"""
+WRONG = """first, grads["head.weight"], grads["head.bias"] = ops.linear_backward(dlogits, head)
+    dx[...] = first[:, None]
+"""
+globals().update(changed(Path(__file__).parents[1] / "solution.py", (RIGHT, WRONG)))

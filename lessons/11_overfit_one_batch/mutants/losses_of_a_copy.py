@@ -4,12 +4,7 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-globals().update(
-    changed(
-        Path(__file__).parents[1] / "solution.py",
-        (
-            "    grads, optimizer, losses = params.zeros_like(), AdamW(params), []\n    for step",
-            "    grads, optimizer, losses = params.zeros_like(), AdamW(params), []\n    params = params.astype(params.flat.dtype)\n    for step",
-        ),
-    )
-)
+RIGHT = """    grads, optimizer, losses = params.zeros_like(), AdamW(params), []
+"""
+WRONG = f"{RIGHT}    params = params.astype(params.flat.dtype)\n"
+globals().update(changed(Path(__file__).parents[1] / "solution.py", (RIGHT, WRONG)))

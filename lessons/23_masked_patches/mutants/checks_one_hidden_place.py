@@ -1,4 +1,4 @@
-"""The learner's own check looks at the first picture alone."""
+"""trust_put_back looks at the first picture alone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""In the learner's own check the places in sight stand in order."""
+"""trust_put_back tries places in sight that stand in order."""
 
 from pathlib import Path
 

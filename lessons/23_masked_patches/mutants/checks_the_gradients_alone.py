@@ -1,4 +1,4 @@
-"""The learner's own check never looks at the values."""
+"""trust_put_back never looks at the values."""
 
 from pathlib import Path
 
