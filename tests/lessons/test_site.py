@@ -183,9 +183,9 @@ def test_what_can_be_copied_is_the_code_without_what_it_prints(pages):
             assert code in page.text["code"]
             assert printed in page.text["output"]
     assert 'data-copy="python -m venv .venv' in pages["00_pixels/index.html"].path.read_text("utf-8")
-    assert "(python3, where there is" in pages["00_pixels/index.html"].text["code"]
+    assert "# or python3" in pages["00_pixels/index.html"].text["code"]
     copied = re.findall(r'data-copy="(.*?)"', pages["00_pixels/index.html"].path.read_text("utf-8"), re.S)
-    assert "(python3, where there is" not in "".join(copied)
+    assert "# or python3" not in "".join(copied)
 
 
 def test_it_shows_how_far_you_are(pages):
