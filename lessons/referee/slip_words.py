@@ -1,0 +1,95 @@
+"""Pieces of a syntax tree in words, as one would say them in a sentence about a slip."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+SHORT = 24  # characters of an expression that is told as it stands
+MODULES = "np", "xp", "math", "ops"
+REDUCTIONS = "sum", "mean", "max", "min", "var", "std"
+
+
+def smoothed(says: str) -> str:
+    """A sentence whose pieces fit each other."""
+    says = re.sub(
+        r"the (term|factor) (?=the )", r"the \1 with ", says.replace("the term what is", "the term")
+    )
+    return re.sub(r"the term (\w+) is left out of \1$", r"\1 is replaced by what should be added to it", says)
+
+
+def words(node: ast.AST) -> str:
+    """An expression as one would say it, short enough for a sentence."""
+    if isinstance(node, ast.Starred | ast.keyword):
+        return words(node.value)
+    if is_turned(node):
+        return words(inside(node))
+    text = re.sub(rf"\b(?:{'|'.join(MODULES)})\.", "", ast.unparse(node))
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) or is_turned(each)]
+    if isinstance(node, ast.Name | ast.Constant) or (len(text) <= SHORT and not calls):
+        return text
+    if isinstance(node, ast.Call):
+        if method_of(node):
+            of = words(node.func.value)
+            return f"the {word_of(node)} of {of}" if word_of(node) in REDUCTIONS else of
+        if word_of(node) == "sqrt":
+            return f"the square root of {words(node.args[0])}"
+        return text if len(text) <= SHORT else f"what {word_of(node)} makes"
+    if isinstance(node, ast.Subscript):
+        return words(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Name):
+        return f"{node.left.id} times {words(node.right)}"
+    names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id not in MODULES]
+    *others, last = dict.fromkeys(names) or [text[:SHORT]]
+    return f"what is made of {', '.join(others)}{' and ' if others else ''}{last}"
+
+
+def target_of(node: ast.stmt) -> str:
+    """What a statement gives a value to, in words."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return root_of(target.elts[0] if isinstance(target, ast.Tuple) else target)
+    is_test = isinstance(node, ast.If | ast.While)
+    return "the result" if isinstance(node, ast.Return) else "the condition" if is_test else "the loop"
+
+
+def root_of(node: ast.AST) -> str:
+    """The array that is written to, in words: dx of dx[:, 0]."""
+    return root_of(node.value) if isinstance(node, ast.Subscript) else words(node)
+
+
+def result_of(place: int, node: ast.AST) -> str:
+    """What is returned at this place, in words."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return "the cache" if place and isinstance(node, ast.Tuple) else f"number {place + 1} of the results"
+
+
+def word_of(node: ast.Call) -> str:
+    """The name of the function or method that is called."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def method_of(node: ast.Call) -> str:
+    """The name of the method that is called; "" for a function, np.sqrt among them."""
+    owner = getattr(node.func, "value", None)
+    is_module = isinstance(owner, ast.Name) and owner.id in MODULES
+    return node.func.attr if isinstance(node.func, ast.Attribute) and not is_module else ""
+
+
+def is_turned(node: ast.AST) -> bool:
+    """Whether an expression is a transpose."""
+    is_call = isinstance(node, ast.Call) and method_of(node) in ("transpose", "swapaxes")
+    return is_call or (isinstance(node, ast.Attribute) and node.attr == "T")
+
+
+def inside(node):
+    """What is transposed."""
+    return node.value if isinstance(node, ast.Attribute) else node.func.value
+
+
+def number_of(node):
+    """The number that an expression is, or None."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        return -node.operand.value if isinstance(node.op, ast.USub) else None
+    return node.value if isinstance(node, ast.Constant) else None
