@@ -1,4 +1,4 @@
-"""`python -m lessons.27_fast_cpu.tricks`: every trick is there, and has the result of the plain way."""
+"""`python -m lessons.26_fast_cpu.tricks`: every trick is there, and has the result of the plain way."""
 
 import importlib
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_runs import enter
 from tinyvit.benchmark.case import Case
 
-tricks = importlib.import_module("lessons.27_fast_cpu.tricks")
+tricks = importlib.import_module("lessons.26_fast_cpu.tricks")
 PARTS = ("GELU", "LayerNorm", "attention between", "last block", "dW +=", "x +=", "bias", "block")
 
 
