@@ -226,7 +226,7 @@ def test_attention_block_by_block_is_that_of_the_whole_pass(config):
 class Halving:
     """Blocks as an engine can provide them: these halve every token, and keep what they were given."""
 
-    def forward(self, x, noise):
+    def forward(self, x, noise, frozen):
         self.noise = noise
         return self.infer(x), "kept for backward"
 

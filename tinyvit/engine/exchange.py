@@ -19,6 +19,7 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params
 from tinyvit.model.params import places
 from tinyvit.optim import clip_norm
+from tinyvit.optim.partial import Partial
 from tinyvit.optim.sharded import Sharded
 from tinyvit.optim.spread import ParallelMap, one_after_another
 
@@ -60,7 +61,8 @@ class Exchange:
             ranks.reduce_scatter(self._grads.flat)
             return clip_norm(optimizer.piece(self._grads), clip, ranks.sum, self._spread)
         self.ready(-1)
-        return clip_norm(self._grads, clip, spread=self._spread)
+        learning = optimizer.learning(self._grads) if isinstance(optimizer, Partial) else self._grads
+        return clip_norm(learning, clip, spread=self._spread)
 
 
 def _pieces(grads: Params) -> list[tuple[int, slice]]:

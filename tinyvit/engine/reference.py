@@ -56,6 +56,11 @@ class ReferenceEngine:
         return self.training.ranks if self.trains else ALONE
 
     @property
+    def frozen(self) -> int | None:
+        """How many blocks do not learn, if the stem does not either: see model.forward."""
+        return self.training.frozen if self.trains else None
+
+    @property
     def grads(self) -> Params:
         """The gradients, allocated on first use, since inference does not need them."""
         if self._grads is None:
@@ -105,8 +110,9 @@ class ReferenceEngine:
         more will be added to the gradients of block i. This one does not.
         """
         if fresh:
-            self.grads.flat.fill(0)
-        return self.objective(self.config, self.params, images, targets, self.grads, noise=noise, share=share)
+            self.grads.clear(self.frozen)
+        more = {"noise": noise, "share": share, "frozen": self.frozen}
+        return self.objective(self.config, self.params, images, targets, self.grads, **more)
 
     def logits(self, images: Array) -> Array:
         """Logits (B, C) for images (B, H, W, 3), without dropout."""

@@ -16,7 +16,8 @@ class Training:
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
     a batch is split into, computed one after another to save memory. average, if given, is updated too.
     operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
-    that share the images of each batch.
+    that share the images of each batch. frozen is how many blocks do not learn, if the stem does not either:
+    see model.forward.
     """
 
     images: Array
@@ -27,3 +28,4 @@ class Training:
     average: Average | None = None
     operations: bool = False
     ranks: Ranks = ALONE
+    frozen: int | None = None

@@ -10,10 +10,11 @@ from tinyvit.ops import Noise
 class EngineBlocks(Protocol):
     """All blocks in training: see engine.cpu.blocks.
 
-    Tokens x (B, N, D) may be overwritten, and so may their gradients.
+    Tokens x (B, N, D) may be overwritten, and so may their gradients. The first `frozen` blocks have no
+    backward pass.
     """
 
-    def forward(self, x: Array, noise: Noise | None) -> tuple[Array, Any]: ...
+    def forward(self, x: Array, noise: Noise | None, frozen: int = 0) -> tuple[Array, Any]: ...
 
     def backward(self, dx: Array, cache: Any, grads: Params) -> Array: ...
 

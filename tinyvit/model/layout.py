@@ -12,6 +12,7 @@ tinyvit.ops.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +45,17 @@ def layout(config: ViTConfig) -> tuple[Row, ...]:
     """All parameters of a model, in the order of its forward pass."""
     blocks = [row for i in range(config.layers) for row in _block(config, i)]
     return (*_stem(config), *blocks, *_readout(config))
+
+
+_READOUT = ("norm", "pool", "pre_logits", "head", "head2")
+
+
+def depth(name: str) -> float:
+    """Where in the model a parameter is: 0 for the stem, i + 1 for block i, infinity for the readout."""
+    first, *rest = name.split(".")
+    if first == "blocks":
+        return int(rest[0]) + 1
+    return math.inf if first in _READOUT else 0
 
 
 def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.layout import Row, Shape
+from tinyvit.model.layout import Row, Shape, depth
 
 
 def places(rows: tuple[Row, ...]) -> dict[str, int]:
@@ -76,7 +76,7 @@ class Params(Mapping):
 
     def zeros_like(self) -> Params:
         """A new buffer of zeros with the same table, for gradients or an optimiser's state."""
-        return Params(array_module(self.flat).zeros_like(self.flat), self.rows)
+        return Params.zeros(self.rows, self.flat.dtype, array_module(self.flat))
 
     def astype(self, dtype: DTypeLike) -> Params:
         """A copy in another dtype."""
@@ -95,6 +95,18 @@ class Params(Mapping):
             if not name.startswith(without):
                 result[name] = self[name]
         return result
+
+    def clear(self, frozen: int | None = None) -> None:
+        """Set all numbers to 0; those of the stem and of the first `frozen` blocks, if given, stay untouched.
+
+        Memory that is never touched is never taken.
+        """
+        if frozen is None:
+            self.flat.fill(0)
+            return
+        for name, view in self._views.items():
+            if depth(name) > frozen:
+                view.fill(0)
 
     def group(self, name: str) -> tuple[Array, ...]:
         """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias)."""

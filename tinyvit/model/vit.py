@@ -17,10 +17,11 @@ class Cache(NamedTuple):
     """What the backward pass of a model needs, one entry per part.
 
     blocks are the caches of the blocks or, if an engine has computed them, what its engine_blocks returned.
+    What is frozen has none.
     """
 
     config: ViTConfig
-    stem: StemCache
+    stem: StemCache | None
     blocks: Any
     readout: ReadoutCache
     engine_blocks: EngineBlocks | None = None
@@ -34,6 +35,7 @@ def forward(
     whole: bool = False,
     corruption: ops.Corruption | None = None,
     blocks: EngineBlocks | None = None,
+    frozen: int | None = None,
 ) -> tuple[Array, Cache]:
     """Logits (B, C) for a batch of images, and the cache for backward.
 
@@ -46,31 +48,40 @@ def forward(
     (B, n, C) for these alone, in the order of corruption.chosen.
 
     An engine can pass `blocks` to compute them in its own way; `whole` then has no effect.
+
+    frozen is how many blocks, from the first, do not learn, and neither does the stem: no caches of them are
+    kept, and the backward pass ends above them. If it is None, everything learns.
     """
+    stem_cache: StemCache | None
     x, stem_cache = stem(config, params, images, noise, corruption)  # (B, N, D)             ViT eq. 1
+    if frozen is not None:
+        stem_cache = None
     if blocks:
-        x, caches = blocks.forward(x, noise)
+        x, caches = blocks.forward(x, noise, frozen or 0)
     else:
         caches = []
         for i in range(config.layers):
             rows = None if whole else config.rows_after(i)
             x, cache = block(config, params, i, x, noise, rows)  #                           ViT eq. 2, 3
-            caches.append(cache)
+            caches.append(cache if i >= (frozen or 0) else None)
     chosen = corruption.chosen if corruption else None
     logits, readout_cache = readout(config, params, x, chosen)  # (B, C)        ViT eq. 4, then the head
     return logits, Cache(config, stem_cache, caches, readout_cache, blocks)
 
 
 def backward(dlogits: Array, cache: Cache, grads: Params) -> None:
-    """Add every parameter's gradient to grads, given dlogits, shaped as the logits, and the cache."""
+    """Add the gradient of every parameter that learns to grads, given dlogits, shaped as the logits."""
     config = cache.config
     dx = readout_backward(config, dlogits, cache.readout, grads)
     if cache.engine_blocks:
         dx = cache.engine_blocks.backward(dx, cache.blocks, grads)
     else:
         for i in reversed(range(config.layers)):
+            if cache.blocks[i] is None:  # the first of those that are frozen, which only frozen ones precede
+                break
             dx = block_backward(i, dx, cache.blocks[i], grads)  # (B, N, D)
-    stem_backward(config, dx, cache.stem, grads)
+    if cache.stem is not None:
+        stem_backward(config, dx, cache.stem, grads)
 
 
 def infer(

@@ -28,13 +28,14 @@ def loss_and_grads(
     noise: ops.Noise,
     share: float = 1.0,
     blocks: EngineBlocks | None = None,
+    frozen: int | None = None,
 ) -> Array:
     """Mean loss over the corrupted patches of a batch, with its gradient added to grads, both times share.
 
     images (B, H, W, 3) are normalised, and labels are not used. The share `corrupt` of the patches is chosen
     by the noise, which also drives dropout. Returns the loss, an array without axes.
     """
-    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise, blocks)
+    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise, blocks, frozen)
     if target == "pixels":
         dlogits = ops.squared_error_backward(loss_cache)  # (B, n, C)
     else:
@@ -52,10 +53,13 @@ def forward_loss(
     corrupt: float,
     noise: ops.Noise,
     blocks: EngineBlocks | None = None,
+    frozen: int | None = None,
 ) -> tuple[Array, tuple]:
     """The loss of loss_and_grads, and the caches of the loss and of the model."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))
-    logits, cache = model.forward(config, params, images, noise, corruption=corruption, blocks=blocks)
+    logits, cache = model.forward(
+        config, params, images, noise, corruption=corruption, blocks=blocks, frozen=frozen
+    )
     truth = true_patches(config, images, corruption.chosen, target)
     if target == "pixels":
         loss, loss_cache = ops.squared_error(logits, truth)

@@ -4,12 +4,15 @@ from tinyvit.model.params import Params
 from tinyvit.optim.adam import Adam, AdamW
 from tinyvit.optim.average import Average, averaged
 from tinyvit.optim.clip import clip_norm
+from tinyvit.optim.lora import LoRA
 from tinyvit.optim.muon import Muon
+from tinyvit.optim.partial import Partial
+from tinyvit.optim.rates import frozen_blocks, rates
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
 from tinyvit.optim.sharded import Sharded
 
-Optimizer = SGD | Adam | Muon | Sharded  # anything with step(grads, lr, step) and state
+Optimizer = SGD | Adam | Muon | Sharded | Partial  # anything with step(grads, lr, step) and state
 OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
 _DECOUPLED = ("adamw", "muon")  # from the gradient, so that the decay acts on all weights alike
 
@@ -41,12 +44,16 @@ __all__ = [
     "Adam",
     "AdamW",
     "Average",
+    "LoRA",
     "Muon",
     "Optimizer",
+    "Partial",
     "averaged",
     "clip_norm",
+    "frozen_blocks",
     "learning_rate",
     "make_optimizer",
+    "rates",
     "usual_learning_rate",
     "usual_weight_decay",
 ]

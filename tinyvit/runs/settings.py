@@ -49,6 +49,10 @@ class Settings:
     in pixels, if it differs from that of the weights, and position_resize is how the position embedding is
     then resized.
 
+    freeze names the parts of the model that do not learn, and layer_decay is the factor between the learning
+    rates of one block and the one above it (see optim.rates). lora is the rank of LoRA, or None without, and
+    lora_alpha the scale of what it learns, times the rank (see optim.lora); None is the rank.
+
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
 
@@ -104,6 +108,10 @@ class Settings:
     weights: str | None = None
     resolution: int | None = None
     position_resize: str | None = None
+    freeze: str | None = None
+    layer_decay: float = 1.0
+    lora: int | None = None
+    lora_alpha: float | None = None
     target: str | None = None
     corrupt: float = 0.5
     recipe: str | None = None
@@ -212,9 +220,11 @@ _COUNT: _Rule = (lambda value: 1 <= value <= LARGEST, "a whole number, 1 or more
 _NATURAL: _Rule = (lambda value: 0 <= value <= LARGEST, "a whole number, 0 or more, and below 2^31")
 _PIXELS: _Rule = (lambda value: 1 <= value <= MOST_PIXELS, f"a whole number from 1 to {MOST_PIXELS:,}")
 _AMOUNT: _Rule = (lambda value: 0 <= value <= sys.float_info.max, "a number, 0 or more")
+_POSITIVE: _Rule = (lambda value: 0 < value <= sys.float_info.max, "a number above 0")
+_SHARE: _Rule = (lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks")
+_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
@@ -227,8 +237,8 @@ _RULES: dict[str, _Rule] = {
     "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
     "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-    "fraction": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
-    "lr": (lambda value: 0 < value <= sys.float_info.max, "a number above 0"),
+    **dict.fromkeys(("fraction", "layer_decay"), _SHARE),
+    **dict.fromkeys(("lr", "lora_alpha"), _POSITIVE),
     "dataset": _one_of(DATASETS),
     "augment": _one_of(POLICIES),
     "augment_ops": (

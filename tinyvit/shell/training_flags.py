@@ -169,6 +169,33 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         f"(default: {Settings.weight_decay:g}; for finetune, and with adam, 0)",
     )
     fit.add_argument(
+        "--freeze",
+        metavar="PARTS",
+        help="what does not learn, separated by commas: stem, blocks.0-9, blocks.3, backbone (all but the "
+        "head), matrices (all but norms, biases and the head), or the beginning of a parameter's name "
+        "(default: nothing)",
+    )
+    fit.add_argument(
+        "--layer-decay",
+        type=fraction,
+        metavar="R",
+        help="multiply the learning rate by R from each block to the one below it; 0.65 to 0.9 is usual in "
+        f"fine-tuning (default: {Settings.layer_decay:g})",
+    )
+    fit.add_argument(
+        "--lora",
+        type=positive_int,
+        metavar="RANK",
+        help="learn changes of this rank for the matrices of attention, and the head, and nothing else "
+        "unless --freeze says so (default: all of the model learns)",
+    )
+    fit.add_argument(
+        "--lora-alpha",
+        type=positive_float,
+        metavar="X",
+        help="multiply these changes by X / RANK (default: RANK)",
+    )
+    fit.add_argument(
         "--clip",
         type=natural_float,
         metavar="X",

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,14 @@ from tinyvit.data import Dataset
 from tinyvit.distributed import current
 from tinyvit.engine import Training, make_engine
 from tinyvit.model import Model, usual_name
-from tinyvit.optim import Average, make_optimizer
-from tinyvit.optim.sharded import Sharded
+from tinyvit.optim import Average
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
 from tinyvit.training.evaluation import task_of
+from tinyvit.training.learning import make_learning
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.starting_point import check_start, starting_model
@@ -123,16 +122,28 @@ def _trainer(
     check_fit(settings, dataset)
     params = model.params.to(device.xp)
     start_alike(dataset, model.config, params)
-    make = partial(make_optimizer, settings.optimizer, weight_decay=settings.weight_decay)
+    optimizer, frozen = make_learning(
+        model.config,
+        params,
+        settings.optimizer,
+        settings.weight_decay,
+        freeze=settings.freeze,
+        layer_decay=settings.layer_decay,
+        lora=settings.lora,
+        lora_alpha=settings.lora_alpha,
+        seed=settings.seed,
+        shard=settings.shard_optimizer,
+    )
     training = Training(
         device.xp.asarray(dataset.train.images),
         device.xp.asarray(dataset.train.labels),
-        Sharded.of(make, params) if settings.shard_optimizer else make(params),
+        optimizer,
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
         operations=settings.augment != "none",
         ranks=current(),
+        frozen=frozen,
     )
     task = task_of(settings, model.config)
     engine = make_engine(model.config, params, task.objective, training, settings.threads, settings.precision)

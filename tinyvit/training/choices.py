@@ -19,6 +19,7 @@ from tinyvit.training.recipes import (
     FINE_TUNING,
     FINE_TUNING_WITH,
     FROM_SCRATCH_WITH,
+    LORA,
     PRE_TRAINING,
     RESNET,
     fitted_fine_tuning,
@@ -54,6 +55,8 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         usual = settings_of(named)
     else:
         usual = {} if "recipe" in chosen else recipe(dataset, device.is_gpu)
+    if fine_tuning and "lora" in chosen and "optimizer" not in chosen:
+        usual = usual | LORA
     if is_resnet(chosen.get("model", "")):
         usual = usual | RESNET
     if "target" in chosen:

@@ -22,13 +22,13 @@ from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import (
     Average,
     learning_rate,
-    make_optimizer,
     usual_learning_rate,
     usual_weight_decay,
 )
 from tinyvit.runs.settings import setting_error
 from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
+from tinyvit.training.learning import make_learning
 
 
 def fit(
@@ -55,6 +55,10 @@ def fit(
     cutmix: float = 0.0,
     erase: float = 0.0,
     repeats: int = 1,
+    freeze: str | None = None,
+    layer_decay: float = 1.0,
+    lora: int | None = None,
+    lora_alpha: float | None = None,
     seed: int = 0,
     threads: int | None = None,
     precision: str = "auto",
@@ -99,6 +103,10 @@ def fit(
         cutmix=cutmix,
         erase=erase,
         repeats=repeats,
+        freeze=freeze,
+        layer_decay=layer_decay,
+        lora=lora,
+        lora_alpha=lora_alpha,
         seed=seed,
         threads=threads,
         precision=precision,
@@ -111,13 +119,25 @@ def fit(
     _check_data(data, config.classes, crop_padding)
     check_writable(params)
     count, xp = len(data), array_module(params.flat)
+    stepper, frozen = make_learning(
+        config,
+        params,
+        optimizer,
+        weight_decay,
+        freeze=freeze,
+        layer_decay=layer_decay,
+        lora=lora,
+        lora_alpha=lora_alpha,
+        seed=seed,
+    )
     training = Training(
         xp.asarray(data.images),
         xp.asarray(data.labels),
-        make_optimizer(optimizer, params, weight_decay),
+        stepper,
         clip or math.inf,
         average=Average(params, ema) if ema else None,
         operations=augment != "none",
+        frozen=frozen,
     )
     policy = make_policy(augment, augment_ops, augment_magnitude)
     changes: dict[str, Any] = {"padding": crop_padding, "flip": flip, "policy": policy}

@@ -46,6 +46,9 @@ FROM_SCRATCH_WITH: dict[str, dict[str, Any]] = {
 FINE_TUNING_WITH: dict[str, dict[str, Any]] = {name: {"lr": 1e-3} for name in ("adam", "adamw", "muon")}
 FINE_TUNING_WITH["adam"] |= FROM_SCRATCH_WITH["adam"]
 
+# One factor of LoRA begins at 0, where the gradient of the other is 0 too: SGD would take long to leave.
+LORA: dict[str, Any] = {"optimizer": "adamw", "lr": 1e-3}
+
 # Paper, Table 4: SGD with momentum 0.9, no weight decay, gradients clipped at 1, cosine; see also below.
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "sgd",

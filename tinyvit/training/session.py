@@ -9,6 +9,7 @@ from typing import Any
 from tinyvit.backend import Device, select_device
 from tinyvit.distributed import by_first, current, for_all_ranks
 from tinyvit.errors import UserError
+from tinyvit.optim import Partial
 from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
@@ -133,7 +134,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         )
         if engine.note:
             progress.note(engine.note)
-        if isinstance(engine.training.optimizer, Sharded):
+        if isinstance(engine.training.optimizer, (Sharded, Partial)):
             progress.note(engine.training.optimizer.summary())
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")

@@ -12,7 +12,7 @@ from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
-from tinyvit.optim import make_optimizer
+from tinyvit.training.learning import make_learning
 
 SIDE, BATCH = 8, 5
 NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
@@ -69,17 +69,21 @@ def trained(
     steps=4,
     size=None,
     augment="none",
+    learning=None,
     **mixes,
 ):
     """Losses and norms of some steps, the parameters, and the optimiser's state.
 
-    size is that of the data set's images, if it is not the model's.
+    size is that of the data set's images, if it is not the model's; learning are the options of
+    make_learning.
     """
     rng = np.random.default_rng(3)
     images = xp.asarray(rng.integers(0, 256, (20, *(size or config.image_size), 3), dtype=np.uint8))
     labels = xp.asarray(rng.integers(0, config.classes, 20))
-    stepper = make_optimizer(optimizer, params, weight_decay=0.1)
-    training = Training(images, labels, stepper, clip, accumulate, operations=augment != "none")
+    stepper, frozen = make_learning(config, params, optimizer, 0.1, **(learning or {}))
+    training = Training(
+        images, labels, stepper, clip, accumulate, operations=augment != "none", frozen=frozen
+    )
     engine, policy = make(config, params, training=training), make_policy(augment)
     found = []
     for step in range(1, steps + 1):

@@ -55,6 +55,18 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
         assert distance(our_state[name], state[name]) < 1e-4
 
 
+@pytest.mark.parametrize("learning", [{"freeze": "stem,blocks.0"}, {"layer_decay": 0.5}, {"lora": 2}])
+def test_a_part_of_the_model_learns_as_in_the_reference(any_cuda, learning):
+    config = CASES["everything"]
+    params = draw(config)[0]
+    settings = {"optimizer": "sgd", "clip": 0.5, "learning": learning}
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    assert distance(ours - params.flat, weights - params.flat) < 1e-3
+    np.testing.assert_array_equal(ours == params.flat, weights == params.flat)
+
+
 @pytest.mark.parametrize(("clip", "accumulate"), [(0.5, 1), (math.inf, 3)])
 def test_steps_with_muon_give_the_losses_norms_and_weights_of_the_reference(any_cuda, clip, accumulate):
     config = CASES["everything"]

@@ -71,12 +71,18 @@ class Blocks:
         asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
         return asked | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
 
-    def forward(self, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, list[BlockCache]]:
-        """Tokens (B, N, D) to those that leave the last block (B, R, D), and the caches. x is overwritten."""
+    def forward(
+        self, x: np.ndarray, noise: ops.Noise | None, frozen: int = 0
+    ) -> tuple[np.ndarray, list[BlockCache]]:
+        """Tokens (B, N, D) to those that leave the last block (B, R, D), and the caches. x is overwritten.
+
+        There are no caches of the first `frozen` blocks, and no backward pass through them.
+        """
         caches = []
         for i in range(len(self.folded)):
             x, cache = self._block(i, x, noise)
-            caches.append(cache)
+            if i >= frozen:
+                caches.append(cache)
         return x, caches
 
     def backward(self, dy: np.ndarray, caches: list[BlockCache], grads: Params) -> np.ndarray:
@@ -84,7 +90,7 @@ class Blocks:
 
         dy is contiguous, and is overwritten.
         """
-        for i in reversed(range(len(self.folded))):
+        for i in reversed(range(len(self.folded) - len(caches), len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
             if self.finished:
                 self.finished(i)

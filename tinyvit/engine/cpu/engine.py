@@ -22,17 +22,18 @@ from tinyvit import model
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
-from tinyvit.engine.cpu.folding import fold, fold_to_infer, unfold_gradients
+from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
+from tinyvit.model.layout import depth
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import Adam, Muon
+from tinyvit.optim import Adam, Muon, Partial
 from tinyvit.optim.sharded import Sharded
 
 # Micro-batches are sized so that the largest array has about this many bytes.
@@ -81,9 +82,10 @@ class CpuEngine(ReferenceEngine):
         small = self.workers * params.flat.nbytes < self.least_bytes_to_spread
         self._spread = on_this_thread if small else self._threads.do
         self._other_grads: list[Params] = []
+        self._frozen_blocks: dict[int, Folded] = {}
         optimizer = training.optimizer if training else None
         own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
-        if isinstance(own, (Adam, Muon)):
+        if isinstance(own, (Adam, Muon, Partial)):
             own.spread_with(self._threads.do)
         keep_freed_memory()
 
@@ -108,12 +110,16 @@ class CpuEngine(ReferenceEngine):
         grads = self.grads
         if not self._other_grads:
             self._other_grads = [grads.zeros_like() for _ in range(self.workers - 1)]
+        frozen = self.frozen
         earlier = None if fresh or not grads.flat.any() else grads.astype(grads.flat.dtype)
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
         workers = min(self.workers, len(pieces))
         finished_blocks: SimpleQueue[int | None] = SimpleQueue()
         more = self._own_blocks(len(images), finished_blocks.put)
-        unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in grads)  # blocks.0, norm.weight
+        learning = [name for name in grads if frozen is None or depth(name) > frozen]
+        unfinished = dict.fromkeys(
+            ".".join(name.split(".")[:2]) for name in learning
+        )  # blocks.0, norm.weight
 
         def finish(part: str) -> None:
             self._sum_and_unfold(part, self._other_grads[: workers - 1], "blocks" in more, earlier)
@@ -127,7 +133,7 @@ class CpuEngine(ReferenceEngine):
 
         def learn(worker: int) -> np.ndarray:
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
-            own.flat.fill(0)
+            own.clear(frozen)
             loss = np.zeros((), dtype=grads.flat.dtype)
             for piece in pieces[worker::workers]:
                 part = share * len(images[piece]) / len(images)
@@ -140,6 +146,7 @@ class CpuEngine(ReferenceEngine):
                     own,
                     noise=own_noise,
                     share=part,
+                    frozen=frozen,
                     **more,
                 )
             return loss
@@ -149,7 +156,8 @@ class CpuEngine(ReferenceEngine):
             self._threads.at_work(work, range(workers)) as working,
         ):
             if ready and more:
-                for i in _finished_by_all(finished_blocks, len(pieces), self.config.layers):
+                blocks = range(frozen or 0, self.config.layers)
+                for i in _finished_by_all(finished_blocks, len(pieces), blocks):
                     finish(f"blocks.{i}")
                     del unfinished[f"blocks.{i}"]
                     ready(i)
@@ -172,7 +180,12 @@ class CpuEngine(ReferenceEngine):
         """
         if images * self.config.tokens < self.least_tokens_to_fold or Blocks.unknown(self.config):
             return {}
-        folded = self._spread(lambda i: fold(self.config, self.params, i), range(self.config.layers))
+        learning = range(self.frozen or 0, self.config.layers)
+        for i in range(learning.start):
+            if i not in self._frozen_blocks:
+                self._frozen_blocks[i] = fold(self.config, self.params, i)
+        folded = list(self._frozen_blocks.values())
+        folded += self._spread(lambda i: fold(self.config, self.params, i), learning)
         return {"blocks": Blocks(self.config, self.params, folded, finished_blocks)}
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
@@ -221,11 +234,11 @@ class CpuEngine(ReferenceEngine):
         return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def _finished_by_all(finished_blocks: SimpleQueue[int | None], pieces: int, layers: int) -> Iterator[int]:
+def _finished_by_all(finished_blocks: SimpleQueue[int | None], pieces: int, blocks: range) -> Iterator[int]:
     """The number of each block, from the last to the first, once the backward passes of all pieces have left
     it behind; no more of them when a worker has failed, which says None."""
-    left = [pieces] * layers
-    for i in reversed(range(layers)):
+    left = dict.fromkeys(blocks, pieces)
+    for i in reversed(blocks):
         while left[i]:
             block = finished_blocks.get()
             if block is None:

@@ -31,7 +31,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Noise
-from tinyvit.optim import SGD, Muon
+from tinyvit.optim import SGD, Muon, Partial
 from tinyvit.optim.adam import AdamW, corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
@@ -43,7 +43,8 @@ class CudaEngine(ReferenceEngine):
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
     gradients are those before clipping. The updates of several ranks, whose gradients are summed first, are
-    not part of the plan; nor are Muon's of models whose parts lie at odd places (see plan.update).
+    not part of the plan; nor are those of a part of the model (the other gradients are computed for nothing),
+    nor Muon's of models whose parts lie at odd places (see plan.update).
     """
 
     def __init__(
@@ -173,7 +174,8 @@ class CudaEngine(ReferenceEngine):
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
         is_muon = isinstance(optimizer, Muon)
-        if training.ranks.size > 1 or (is_muon and not muon_fits(self.config)):
+        in_part = isinstance(optimizer, Partial)
+        if training.ranks.size > 1 or in_part or (is_muon and not muon_fits(self.config)):
             return
         for name, array in optimizer.state.items():
             keep(name, array)

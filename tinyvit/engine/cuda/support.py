@@ -11,7 +11,7 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import parameter_count
 from tinyvit.objectives import Objective, loss_and_grads
-from tinyvit.optim import SGD, Adam, Muon
+from tinyvit.optim import SGD, Adam, LoRA, Muon, Partial
 from tinyvit.optim.adam import AdamW
 
 MOST_PARAMETERS = 2**31 - 2**20  # an int can count a little further, as kernels do that take large strides
@@ -80,7 +80,8 @@ def _learning(objective: Objective, training: Training | None) -> str:
     if function is not loss_and_grads or settings.keys() - {"smoothing"}:
         return "its kernels know no loss but cross-entropy"
     among_ranks = training and training.ranks.size > 1  # then the update is not the kernels'
-    if training and not among_ranks and type(training.optimizer) not in (SGD, Adam, AdamW, Muon):
+    known = SGD, Adam, AdamW, Muon, Partial, LoRA
+    if training and not among_ranks and type(training.optimizer) not in known:
         return f"its kernels do not include {type(training.optimizer).__name__}"
     return ""
 
