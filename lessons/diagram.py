@@ -53,7 +53,7 @@ LESSONS: dict[int, tuple[str, ...]] = {
     24: ("linear.head", "softmax.last", "cross_entropy"),
     25: ("gelu", "layer_norm", "adamw"),
     26: ("gradients", "backward", "layer_norm.1", "layer_norm.2", "linear.qkv", "linear.mlp1", "gelu"),
-    28: ("layer_norm", "vit", "backward", "clip", "adamw", "rate", "loss"),
+    28: ("layer_norm", "vit", "clip", "loss"),
     29: ("gelu", "layer_norm", "cross_entropy", "gradients"),
     30: ("single_head", "softmax.attention"),
     31: ("gradients", "backward", "adamw"),

@@ -1,23 +1,8 @@
-"""The library's own functions are the model answers; the rest is written out here."""
+"""The library's own functions are the model answers; the puzzle is written out here."""
 
-import numpy as np
-
-from tinyvit.checking import check_gradients
-from tinyvit.model.resnet import unit_backward
 from tinyvit.ops import group_norm_backward, weight_standardisation, weight_standardisation_backward
 
-__all__ = ["group_norm_backward", "pixels_seen", "trust_group_norm", "unit_backward"]
-__all__ += ["weight_standardisation", "weight_standardisation_backward"]
-
-
-def trust_group_norm(forward, backward):
-    """Three images that are not square, two groups of three channels, odd gains and a large eps."""
-    rng = np.random.default_rng(0)
-    x, weight, bias = rng.normal(3, 2, (3, 2, 4, 6)), rng.normal(1, 0.5, 6), rng.normal(size=6)
-    errors = check_gradients(
-        lambda *inputs: forward(*inputs, groups=2, eps=0.5), backward, (x, weight, bias), rng
-    )
-    return max(errors) < 1e-6
+__all__ = ["group_norm_backward", "pixels_seen", "weight_standardisation", "weight_standardisation_backward"]
 
 
 def pixels_seen(resnet):

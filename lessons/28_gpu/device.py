@@ -1,8 +1,8 @@
 """A pretend GPU: its arrays live elsewhere, it works later than it is asked to, and it counts.
 
 What it has in common with a real one: an operation on its arrays is only put into a queue, and is carried out
-when the host waits for a number. Until then the number is not there. Operations can be captured as a graph
-and replayed. What it has not: speed. The work is done by NumPy, in float64.
+when the host waits for a number. Until then the number is not there. What it lacks is speed: the work is done
+by NumPy, in float64.
 """
 
 from __future__ import annotations
@@ -16,66 +16,28 @@ Work = Callable[[], None]
 
 
 class Device:
-    """Counts launches, the times the host waited for unfinished work, and bytes copied either way."""
+    """Counts launches, and the times the host waited for unfinished work."""
 
     def __init__(self) -> None:
-        self.launches = self.waits = self.copied = 0
+        self.launches = self.waits = 0
         self._queue: list[Work] = []
-        self._tape: list[Work] | None = None  # what is being captured
 
     def array(self, values: Any) -> DeviceArray:
         """A copy of the host's numbers, on the device."""
-        self._forbid_in_capture("copying from the host")
-        memory = np.array(values, dtype=np.float64)
-        self.copied += memory.nbytes
-        return DeviceArray(self, memory)
+        return DeviceArray(self, np.array(values, dtype=np.float64))
 
     def launch(self, work: Work) -> None:
-        """Put work into the queue; nothing is done yet. While a graph is captured, it goes there instead."""
-        if self._tape is not None:
-            self._tape.append(work)
-        else:
-            self.launches += 1
-            self._queue.append(work)
+        """Put work into the queue; nothing is done yet."""
+        self.launches += 1
+        self._queue.append(work)
 
     def wait(self) -> None:
         """Let the host wait until the queue is empty."""
-        self._forbid_in_capture("waiting")
         self.waits += bool(self._queue)
         for work in self._queue:
             with np.errstate(all="ignore"):  # a GPU does not warn
                 work()
         self._queue.clear()
-
-    def capture(self, function: Callable[[], Any]) -> Graph:
-        """Call the function once, and note what it launches without doing any of it."""
-        self._forbid_in_capture("another capture")
-        self._tape = []
-        try:
-            function()
-            return Graph(self, self._tape)
-        finally:
-            self._tape = None
-
-    def _forbid_in_capture(self, what: str) -> None:
-        if self._tape is not None:
-            raise RuntimeError(f"{what} is not permitted while a graph is captured")
-
-
-class Graph:
-    """Work that was captured; launch() does all of it again, on the same memory, with one launch."""
-
-    def __init__(self, device: Device, tape: list[Work]) -> None:
-        self.device, self._tape = device, tape
-
-    def launch(self) -> None:
-        """Put all of it into the queue, at the cost of one launch."""
-
-        def work() -> None:
-            for each in self._tape:
-                each()
-
-        self.device.launch(work)
 
 
 class DeviceArray:
@@ -99,19 +61,7 @@ class DeviceArray:
     def get(self) -> np.ndarray:
         """A copy on the host. Waits."""
         self.device.wait()
-        self.device.copied += self._memory.nbytes
         return self._memory.copy()
-
-    def set(self, values: Any) -> None:
-        """Overwrite the numbers with the host's."""
-        self.device._forbid_in_capture("copying from the host")
-        values = np.array(values, dtype=np.float64)
-        self.device.copied += values.nbytes
-        self.device._queue.append(lambda: np.copyto(self._memory, values))  # in its turn: no launch, no wait
-
-    def copy(self) -> DeviceArray:
-        """A copy on the device."""
-        return self * 1
 
     def sum(self) -> DeviceArray:
         """The sum of all numbers, on the device, of shape ()."""
@@ -120,10 +70,6 @@ class DeviceArray:
     def mean(self) -> DeviceArray:
         """The mean of all numbers, on the device, of shape ()."""
         return _new(np.mean, self)
-
-    def fill(self, value: float | DeviceArray) -> None:
-        """Overwrite all numbers with one."""
-        self._write(lambda memory, value: value, value)
 
     def __float__(self) -> float:
         return float(self.get())

@@ -4,9 +4,7 @@ import importlib
 
 import numpy as np  # noqa: F401 - you will want it
 
-toy = importlib.import_module("lessons.28_gpu.device")  # toy.minimum, toy.sqrt, toy.Device
-Plain = importlib.import_module("lessons.28_gpu.plain").Plain  # for trust_graph
-loss_and_gradient = importlib.import_module("lessons.28_gpu.plain").loss_and_gradient
+toy = importlib.import_module("lessons.28_gpu.device")  # toy.minimum, toy.sqrt
 
 
 def traffic(kernels, nbytes, kept):
@@ -30,34 +28,24 @@ def timeline(operations, card):
     raise NotImplementedError("write timeline: when can an operation begin, and how long does it take?")
 
 
-def round_significand(x, bits):
-    """float32 x (any shape) rounded to `bits` bits after the leading one: float32, of the same shape.
-
-    To the nearest such number; halfway between two, to the one whose last bit is 0. bits is 1 to 23, 7 for
-    bf16, 10 for TF32; with 23 nothing changes. What is too large becomes infinity;
-    infinities and NaN stay what they are.
-    """
-    raise NotImplementedError("write round_significand: on the bits, x.view(np.uint32)")
-
-
-def train_without_waiting(w, batches, rate, largest, every=20):
+def train_without_waiting(loss_and_gradient, w, batches, rate, largest, every=20):
     """Train w (D,) on the device, in place, and return the mean loss of every `every` steps as a list.
 
-    batches: pairs x (B, D), t (B,) on the device, which can be gone through once. Each step clips the
-    gradient to the norm `largest`. The last mean may be one of fewer steps. If a mean is not finite, training
-    ends with it. The host waits only once for each mean.
+    loss_and_gradient(w, x, t) returns the loss () and the gradient (D,), both on the device. batches: pairs
+    x, t on the device, a multiple of `every` of them, which can be gone through once. Each step clips the
+    gradient to the norm `largest`. If a mean is not finite, training ends with it. The host waits only once
+    for each mean.
     """
     raise NotImplementedError("write train_without_waiting: no `if` on a number of the device, few reads")
 
 
-def trust_graph(capture_step):
-    """Whether capture_step(device, w, x, t, rate) prepares a right training step: True or False.
+def round_significand(x, bits):
+    """float32 x (any shape) rounded to `bits` bits after the leading one: float32, of the same shape.
 
-    w (D,), x (B, D), t (B,) and rate () are arrays on the device. It returns step, loss. From then on,
-    whoever has written a batch and a rate into x, t and rate with .set() can call step(), as often as they
-    like. It does the step of plain.py, and loss () then has its loss. capture_step itself does no step.
+    To the nearest such number; halfway between two, to the one whose last bit is 0. bits is 1 to 22: 7 for
+    bf16, 10 for TF32. What is too large becomes infinity; infinities and NaN stay what they are.
     """
-    raise NotImplementedError("write trust_graph: several steps beside Plain, and change what may change")
+    raise NotImplementedError("write round_significand: on the bits, x.view(np.uint32)")
 
 
 # The puzzle: masters in float32 and a copy in bf16 take six bytes for each parameter. Four are enough.

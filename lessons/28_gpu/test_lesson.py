@@ -5,13 +5,11 @@ import importlib
 import numpy as np
 import pytest
 
-from lessons.referee import Fault, assert_same, assert_trust, assert_untouched
+from lessons.referee import Fault, assert_same, assert_untouched
 from lessons.referee.gradients import several
 from lessons.referee.values import assert_form
 
 CARDS = importlib.import_module("lessons.28_gpu.cards")
-PLAIN = importlib.import_module("lessons.28_gpu.plain")
-SUSPECTS = importlib.import_module("lessons.28_gpu.suspects")
 TOY = importlib.import_module("lessons.28_gpu.device")
 
 
@@ -147,6 +145,110 @@ def test_timeline_of_many(impl):
     assert_same(waiting, np.stack([ends - durations, ends], axis=1), "the timeline with 30 waits", 1e-12)
 
 
+class Batches:
+    """Pairs on the device that can be gone through once; `taken` counts them."""
+
+    def __init__(self, device, pairs):
+        self.device, self.pairs, self.taken = device, pairs, 0
+
+    def __iter__(self):
+        for pair in self.pairs:
+            self.taken += 1
+            yield tuple(map(self.device.array, pair))
+
+
+def pairs_of(steps, seed=0, size=1.0):
+    rng = np.random.default_rng(seed)
+    return [(size * rng.normal(size=(4, 3)), rng.normal(size=4)) for _ in range(steps)]
+
+
+def loss_and_gradient(w, x, t):
+    """Of a linear model with half the mean squared error, on the device."""
+    error = x @ w - t
+    return (error * error).mean() / 2, x.T @ error / t.shape[0]
+
+
+def train_plainly(w, pairs, rate, largest):
+    """The losses of all steps, and the weights after them."""
+    losses, w = [], w.copy()
+    for x, t in pairs:
+        error = x @ w - t
+        losses.append(np.mean(error**2) / 2)
+        g = x.T @ error / len(t)
+        norm = np.sqrt(np.sum(g * g))
+        w -= rate * (g * largest / norm if norm > largest else g)
+    return losses, w
+
+
+def run(impl, pairs, rate=0.1, largest=0.5, every=None):
+    """The means, the weights as they are then, and the device and the batches it ran on."""
+    device = TOY.Device()
+    start = np.array([0.5, -1.0, 2.0])
+    w, batches = device.array(start), Batches(device, pairs)
+    more = {} if every is None else {"every": every}
+    with np.errstate(all="ignore"):
+        means = impl.train_without_waiting(loss_and_gradient, w, batches, rate, largest, **more)
+    waits = device.waits
+    assert isinstance(means, list), f"the means are a {type(means).__name__}, expected a list"
+    assert all(isinstance(mean, float | np.floating) for mean in means), "a mean is not a number of the host"
+    return means, w.get(), waits, batches.taken, start
+
+
+@pytest.mark.hint(
+    "the loss is that before the step; clip with minimum(1, largest / norm), which is 1 for a short "
+    "gradient; w is overwritten in place: w -= ..., not w = w - ...",
+)
+@pytest.mark.parametrize(("steps", "every"), [(60, None), (6, 3), (4, 1), (0, 2)])
+def test_training_is_the_same(impl, steps, every):
+    pairs = pairs_of(steps)
+    means, w, _, _, start = run(impl, pairs, every=every)
+    losses, expected = train_plainly(start, pairs, 0.1, 0.5)
+    size = every or 20
+    right = [np.mean(losses[i : i + size]) for i in range(0, steps, size)]
+    assert_same(np.array(means), np.array(right), f"the mean losses of {steps} steps", 1e-9)
+    assert_same(w, expected, f"w after {steps} steps", 1e-9)
+
+
+@pytest.mark.hint("largest / 0 is inf on the device, and the smaller of 1 and inf is 1")
+def test_training_with_gradients_of_every_length(impl):
+    for pairs, what in (
+        ([(np.zeros((2, 3)), np.zeros(2))] * 4, "of length zero"),
+        (pairs_of(4, 1, 0.1), "that are short"),
+        (pairs_of(4, 2, 10.0), "that are long"),
+    ):
+        _, w, _, _, start = run(impl, pairs, every=2)
+        assert_same(w, train_plainly(start, pairs, 0.1, 0.5)[1], f"w after gradients {what}", 1e-9)
+
+
+@pytest.mark.hint(
+    "float(), if, max(), min(), print() and .get() each wait. Keep losses on the device, and read them when "
+    "`every` of them are there"
+)
+@pytest.mark.parametrize(("steps", "every"), [(60, 20), (12, 4)])
+def test_the_host_hardly_waits(impl, steps, every):
+    means, _, waits, _, _ = run(impl, pairs_of(steps), every=every)
+    assert waits <= len(means), (
+        f"the host waited {waits} times in {steps} steps, expected {len(means)}: once for every {every} steps"
+    )
+
+
+@pytest.mark.hint(
+    "look at each mean when it is read: NaN and inf are not finite (math.isfinite), and end the loop"
+)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_training_ends_with_a_mean_that_is_not_finite(impl, bad):
+    pairs = pairs_of(12)
+    pairs[5][1][0] = bad
+    means, _, _, taken, _ = run(impl, pairs, every=3)
+    assert len(means) == 2 and not np.isfinite(means[1]), (
+        f"the loss of step 6 is {bad}, and the means of every 3 steps are {means}: expected two, and the "
+        "second not finite"
+    )
+    assert taken in (6, 7), (
+        f"{taken} batches were taken, expected 6: step 6 went wrong, and its mean was read at once"
+    )
+
+
 def rounded(x, bits):
     """By arithmetic: float64 has room for every scaled number, and rint rounds ties to even."""
     wide = np.asarray(x, np.float64)
@@ -173,12 +275,12 @@ def test_round_by_hand(impl):
     "cut off, or just half: look at the last bit that is kept",
     inplace="work on a copy: x.view(np.uint32) is the memory of x",
 )
-@pytest.mark.parametrize("bits", [1, 7, 10, 15, 22, 23])
+@pytest.mark.parametrize("bits", [1, 7, 10, 15, 22])
 def test_round_any(impl, bits):
     rng = np.random.default_rng(bits)
     numbers = rng.normal(size=(4, 50)) * 10.0 ** rng.integers(-40, 38, (4, 50))
     x = numbers.astype(np.float32)
-    x[0] = rounded(x[0], min(bits + 1, 23))  # half of these are ties
+    x[0] = rounded(x[0], bits + 1)  # half of these are ties
     before = x.copy()
     got = impl.round_significand(x, bits)
     assert_untouched([before], [x], ["x"])
@@ -193,148 +295,18 @@ def test_round_any(impl, bits):
     "a NaN has all eight bits of its exponent set; adding to its bits can make something else of it"
 )
 def test_round_infinities_and_nan(impl):
-    for bits in (7, 10, 23):
+    for bits in (7, 10):
         x = np.array([0x7F800000, 0xFF800000, 0x7F7FFFFF, 0x80000000], np.uint32).view(np.float32)
         with np.errstate(all="ignore"):
             got = np.asarray(impl.round_significand(x, bits))
-        largest = np.float32(np.inf) if bits < 23 else x[2]
         shown = [str(v) for v in got]
-        assert shown == [str(v) for v in (x[0], x[1], largest, x[3])], (
+        assert shown == ["inf", "-inf", "inf", "-0.0"], (
             f"inf, -inf, the largest float32 and -0.0 become {', '.join(shown)} with {bits} bits"
         )
         nans = np.array([0x7FC00000, 0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF], np.uint32).view(np.float32)
         with np.errstate(all="ignore"):
             got = np.asarray(impl.round_significand(nans, bits))
         assert np.isnan(got).all(), f"a NaN becomes {got[~np.isnan(got)][0]} with {bits} bits"
-
-
-class Batches:
-    """Pairs on the device that can be gone through once; `taken` counts them."""
-
-    def __init__(self, device, pairs):
-        self.device, self.pairs, self.taken = device, pairs, 0
-
-    def __iter__(self):
-        for pair in self.pairs:
-            self.taken += 1
-            yield tuple(map(self.device.array, pair))
-
-
-def pairs_of(steps, seed=0, size=1.0):
-    rng = np.random.default_rng(seed)
-    return [(size * rng.normal(size=(4, 3)), rng.normal(size=4)) for _ in range(steps)]
-
-
-def train_plainly(w, pairs, rate, largest):
-    """The losses of all steps, and the weights after them."""
-    losses, w = [], w.copy()
-    for x, t in pairs:
-        error = x @ w - t
-        losses.append(np.mean(error**2) / 2)
-        g = x.T @ error / len(t)
-        norm = np.sqrt(np.sum(g * g))
-        w -= rate * (g * largest / norm if norm > largest else g)
-    return losses, w
-
-
-def run(impl, pairs, rate=0.1, largest=0.5, every=None):
-    """The means, the weights as they are then, and the device and the batches it ran on."""
-    device = TOY.Device()
-    start = np.array([0.5, -1.0, 2.0])
-    w, batches = device.array(start), Batches(device, pairs)
-    more = {} if every is None else {"every": every}
-    with np.errstate(all="ignore"):
-        means = impl.train_without_waiting(w, batches, rate, largest, **more)
-    waits = device.waits
-    assert isinstance(means, list), f"the means are a {type(means).__name__}, expected a list"
-    assert all(isinstance(mean, float | np.floating) for mean in means), "a mean is not a number of the host"
-    return means, w.get(), waits, batches.taken, start
-
-
-@pytest.mark.hint(
-    "the loss is that before the step; clip with minimum(1, largest / norm), which is 1 for a short "
-    "gradient; w is overwritten in place: w -= ..., not w = w - ...; the last mean may be of fewer steps",
-)
-@pytest.mark.parametrize(("steps", "every"), [(60, None), (7, 3), (6, 3), (4, 1), (5, 9), (0, 2)])
-def test_training_is_the_same(impl, steps, every):
-    pairs = pairs_of(steps)
-    means, w, _, _, start = run(impl, pairs, every=every)
-    losses, expected = train_plainly(start, pairs, 0.1, 0.5)
-    size = every or 20
-    right = [np.mean(losses[i : i + size]) for i in range(0, steps, size)]
-    assert_same(np.array(means), np.array(right), f"the mean losses of {steps} steps", 1e-9)
-    assert_same(w, expected, f"w after {steps} steps", 1e-9)
-
-
-@pytest.mark.hint("largest / 0 is inf on the device, and the smaller of 1 and inf is 1")
-def test_training_with_gradients_of_every_length(impl):
-    for pairs, what in (
-        ([(np.zeros((2, 3)), np.zeros(2))] * 4, "of length zero"),
-        (pairs_of(4, 1, 0.1), "that are short"),
-        (pairs_of(4, 2, 10.0), "that are long"),
-    ):
-        _, w, _, _, start = run(impl, pairs, every=2)
-        assert_same(w, train_plainly(start, pairs, 0.1, 0.5)[1], f"w after gradients {what}", 1e-9)
-
-
-@pytest.mark.hint(
-    "float(), if, max(), min(), print() and .get() each wait. Keep losses on the device, and read them when "
-    "`every` of them are there"
-)
-@pytest.mark.parametrize(("steps", "every"), [(60, 20), (45, 20), (12, 4)])
-def test_the_host_hardly_waits(impl, steps, every):
-    means, _, waits, _, _ = run(impl, pairs_of(steps), every=every)
-    assert waits <= len(means), (
-        f"the host waited {waits} times in {steps} steps, expected {len(means)}: once for every {every} steps"
-    )
-
-
-@pytest.mark.hint(
-    "look at each mean when it is read: NaN and inf are not finite (math.isfinite), and end the loop"
-)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_training_ends_with_a_mean_that_is_not_finite(impl, bad):
-    pairs = pairs_of(12)
-    pairs[5][1][0] = bad
-    means, _, _, taken, _ = run(impl, pairs, every=3)
-    assert len(means) == 2 and not np.isfinite(means[1]), (
-        f"the loss of step 6 is {bad}, and the means of every 3 steps are {means}: expected two, and the "
-        "second not finite"
-    )
-    assert taken in (6, 7), (
-        f"{taken} batches were taken, expected 6: step 6 went wrong, and its mean was read at once"
-    )
-
-
-@pytest.mark.hint(
-    "what may change from step to step: the batch, the rate, the length of the gradient, the step's number",
-    right="compare with a tolerance; and the step number starts at 1 with the first call of step()",
-    rate_frozen="write another rate before some step",
-    batch_frozen="write another batch before each step, the first too",
-    correction_frozen="do several steps: 1 - 0.9^n matters in the first dozens",
-    clipping_frozen="choose x so that some gradients are longer than 1 and others shorter",
-    gradient_kept="do several steps on different batches, and compare w",
-    momentum_cleared="do several steps on different batches, and compare w",
-    weights_elsewhere="look at the w that you gave it",
-    loss_of_the_capture="look at the loss after each step",
-    warmed_up="compare w after the first step already",
-    first_step_twice="compare w after the first step already",
-)
-def test_trust_graph(impl):
-    assert_trust(impl.trust_graph, SUSPECTS.RIGHT, SUSPECTS.WRONG, "captured step")
-
-
-class RateRounded(SUSPECTS.Step):
-    """The rate is one part in a thousand too large, as in a format with few digits."""
-
-    def update(self):
-        self.w -= 1.001 * self.rate * self.m / (1 - self.power)
-
-
-@pytest.mark.hint("in float64 a right step differs by rounding only: np.allclose as it is, and no atol=0.1")
-def test_trust_graph_ends_at_a_thousandth(impl):
-    wrong = {"the rate is a thousandth too large": (SUSPECTS.captured(RateRounded),)}
-    assert_trust(impl.trust_graph, SUSPECTS.RIGHT, wrong, "captured step")
 
 
 def masters():

@@ -4,15 +4,12 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-answer = changed(
-    Path(__file__).parents[1] / "solution.py",
-    (
-        "last = (pattern >> dropped) & np.uint32(1)",
-        "last = (pattern >> (dropped - np.uint32(1))) & np.uint32(1)",
-    ),
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        (
+            "last = (pattern >> dropped) & np.uint32(1)",
+            "last = (pattern >> (dropped - np.uint32(1))) & np.uint32(1)",
+        ),
+    )
 )
-traffic, timeline, round_significand, train_without_waiting, trust_graph = (
-    answer[name]
-    for name in ("traffic", "timeline", "round_significand", "train_without_waiting", "trust_graph")
-)
-split_master, join_master = answer["split_master"], answer["join_master"]

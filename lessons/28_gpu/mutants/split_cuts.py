@@ -4,12 +4,9 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-answer = changed(
-    Path(__file__).parents[1] / "solution.py",
-    ("(pattern + np.uint32(0x8000)) >> np.uint32(16)", "pattern >> np.uint32(16)"),
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ("(pattern + np.uint32(0x8000)) >> np.uint32(16)", "pattern >> np.uint32(16)"),
+    )
 )
-traffic, timeline, round_significand, train_without_waiting, trust_graph = (
-    answer[name]
-    for name in ("traffic", "timeline", "round_significand", "train_without_waiting", "trust_graph")
-)
-split_master, join_master = answer["split_master"], answer["join_master"]

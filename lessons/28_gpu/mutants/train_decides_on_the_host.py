@@ -4,15 +4,12 @@ from pathlib import Path
 
 from lessons.mutation import changed
 
-answer = changed(
-    Path(__file__).parents[1] / "solution.py",
-    (
-        "g *= toy.minimum(1.0, largest / toy.sqrt((g * g).sum()))",
-        "norm = toy.sqrt((g * g).sum())\n        if norm > largest:\n            g *= largest / norm",
-    ),
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        (
+            "g *= toy.minimum(1.0, largest / toy.sqrt((g * g).sum()))",
+            "norm = toy.sqrt((g * g).sum())\n        if norm > largest:\n            g *= largest / norm",
+        ),
+    )
 )
-traffic, timeline, round_significand, train_without_waiting, trust_graph = (
-    answer[name]
-    for name in ("traffic", "timeline", "round_significand", "train_without_waiting", "trust_graph")
-)
-split_master, join_master = answer["split_master"], answer["join_master"]
