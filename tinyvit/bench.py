@@ -8,7 +8,7 @@ from tinyvit.benchmark import on_cpu, on_gpu
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.flags import add_flags, check_flags
 from tinyvit.benchmark.gpu_table import gpu_table, roofline_table
-from tinyvit.engine.cores import available_cores
+from tinyvit.cores import available_cores
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 

@@ -76,8 +76,8 @@ def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> 
     C, train, test = len(dataset.classes), dataset.train, dataset.test
     choices = [[choose_shots(train.labels, dataset.classes, n, seed) for seed in range(seeds)] for n in shots]
     used = np.unique(np.concatenate([indices for row in choices for indices in row]))
-    known = model.features(train.images[used])  # (images used, D)
-    asked = model.features(test.images)  # (test images, D)
+    known = model.features(np.asarray(train.images[used]))  # (images used, D)
+    asked = model.features(np.asarray(test.images))  # (test images, D)
     found = np.empty((len(shots), seeds))
     for i, row in enumerate(choices):
         for seed, indices in enumerate(row):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError
 
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
@@ -17,11 +18,11 @@ Note = Callable[[str], None]  # a line to show to the user
 class ImageSet:
     """Images and their labels.
 
-    images: uint8 (n, H, W, 3), channels last, C-contiguous; labels: int64 (n,). names: those of their files,
-    if they have any. Anything else raises a ValueError.
+    images: uint8 (n, H, W, 3), channels last, C-contiguous, or Rows of such an array on the disk; labels:
+    int64 (n,). names: those of their files, if they have any. Anything else raises a ValueError.
     """
 
-    images: np.ndarray
+    images: np.ndarray | Rows
     labels: np.ndarray
     names: tuple[str, ...] = ()
 
@@ -29,7 +30,7 @@ class ImageSet:
         images, labels = self.images, self.labels
         if images.dtype != np.uint8 or images.ndim != 4 or images.shape[-1] != 3:
             raise ValueError(f"images are {images.dtype} {images.shape}, expected uint8 (n, H, W, 3)")
-        if not images.flags.c_contiguous:
+        if isinstance(images, np.ndarray) and not images.flags.c_contiguous:
             raise ValueError("images are not C-contiguous")
         if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
             raise ValueError(f"labels are {labels.dtype} {labels.shape}, expected int64 {images.shape[:1]}")
@@ -38,7 +39,7 @@ class ImageSet:
         return len(self.labels)
 
     def take(self, indices: np.ndarray) -> ImageSet:
-        """A copy of the images at these indices, in their order."""
+        """The images at these indices, in their order: a copy, unless they are on the disk."""
         names = tuple(self.names[i] for i in indices) if self.names else ()
         return ImageSet(self.images[indices], self.labels[indices], names)
 

@@ -1,18 +1,24 @@
 """Images of any size and any format that Pillow reads, in one folder for each class."""
 
+import math
 import time
+from collections.abc import Iterator
 from contextlib import closing
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
+from tinyvit.cores import available_memory
 from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
 from tinyvit.data.folder_files import Found, find_images
 from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos
+from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError
 
 MOST_BAD = 0.2  # of the files, that cannot be read and are left out
+_MOST_IN_MEMORY = 0.25  # of all memory, that decoded photos may take up
 LONG = 5.0  # seconds of decoding, after which the photos are kept for the next run
 _SHOWN = 20  # files that cannot be read, with their reasons
 
@@ -63,16 +69,26 @@ def load_folder(
     )
 
 
-def _decoded(found: Found, size: int, decoding: Counter, note: Note) -> tuple[np.ndarray, dict[Path, str]]:
-    """The images of the files that can be read, in order, and why the others cannot."""
+def _decoded(
+    found: Found, size: int, decoding: Counter, note: Note
+) -> tuple[np.ndarray | Rows, dict[Path, str]]:
+    """The images of the files that can be read, in order, and why the others cannot.
+
+    If they would take up too much of the memory, they stay on the disk.
+    """
     files, start = found.files, time.monotonic()
     cache = PhotoCache(found.path, files, size)
-    if kept := cache.read():
+    is_large = prod(cache.shape) > _MOST_IN_MEMORY * (available_memory() or math.inf)
+    kept = cache.read()
+    if kept:
+        note(f"the decoded photos are those of an earlier run, in {cache.path}")
+    elif is_large:
+        kept = _decoded_onto_disk(cache, size, decoding, note)
+    if kept:
         images, errors = kept
         place = {file: i for i, file in enumerate(cache.files)}
-        note(f"the decoded photos are those of an earlier run, in {cache.path}")
-        rows = [place[file] for file in files if file not in errors]
-        return np.asarray(images)[rows], errors
+        rows = Rows(images, [place[file] for file in files if file not in errors])
+        return rows if is_large else np.asarray(rows), errors
     images, errors = np.empty((len(files), size, size, 3), np.uint8), {}
     decoding(0, len(files))
     with closing(read_photos(files, size, with_whole=False)) as photos:
@@ -84,9 +100,33 @@ def _decoded(found: Found, size: int, decoding: Counter, note: Note) -> tuple[np
             decoding(done + 1, len(files))
     good = [file for file in files if file not in errors]
     images = images[: len(good)]
-    if time.monotonic() - start > LONG and cache.write(images, good, errors):
+    found_photos: dict[Path, np.ndarray | str] = dict(zip(good, images, strict=True)) | errors
+    if time.monotonic() - start > LONG and cache.write(found_photos[file] for file in cache.files):
         note(f"the decoded photos are kept for the next run: {images.nbytes / 1e6:,.0f} MB in {cache.path}")
     return images, errors
+
+
+def _decoded_onto_disk(
+    cache: PhotoCache, size: int, decoding: Counter, note: Note
+) -> tuple[np.ndarray, dict[Path, str]]:
+    """The photos of a cache, mapped from the disk, decoded one after another; and why some are missing."""
+    gigabytes = f"{prod(cache.shape) / 1e9:,.1f} GB"
+    note(f"the photos take {gigabytes}, too much for the memory: they stay on the disk, in {cache.path}")
+
+    def views() -> Iterator[np.ndarray | str]:
+        with closing(read_photos(cache.files, size, with_whole=False)) as photos:
+            for done, photo in enumerate(photos):
+                decoding(done, len(cache.files))
+                yield str(photo) if isinstance(photo, UserError) else photo.view
+        decoding(len(cache.files), len(cache.files))
+
+    kept = cache.read() if cache.write(views()) else None
+    if kept is None:
+        raise UserError(
+            f"{gigabytes} of decoded photos cannot be written to {cache.path}: make room there, point the "
+            "environment variable TINYVIT_CACHE at another folder, or give a smaller --image-size."
+        )
+    return kept
 
 
 def _judge(found: Found, errors: dict[Path, str], note: Note, strict: bool) -> None:

@@ -8,7 +8,8 @@ FOLDER-STAMP.json   which of them could not be read, and why; written last
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import prod
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,17 +51,21 @@ class PhotoCache:
             pass  # it is not there, or is damaged: the photos are decoded again
         return None
 
-    def write(self, images: np.ndarray, order: Sequence[Path], errors: dict[Path, str]) -> bool:
-        """Keep the images of the files in that order, and why others have none; returns whether it could."""
-        row = {file: i for i, file in enumerate(order)}
+    def write(self, photos: Iterable[np.ndarray | str]) -> bool:
+        """Keep the photos of the files, in their order, or why a file has none; returns whether it could.
+
+        They are written as they come, so that they need not all be in memory.
+        """
         header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
+        reasons: dict[int, str] = {}
 
         def write(file: BinaryIO) -> None:
             np.lib.format.write_array_header_1_0(file, header)
-            for name in self.files:
-                file.write(images[row[name]] if name in row else bytes(images[0].size))
+            for i, photo in enumerate(photos):
+                if isinstance(photo, str):
+                    reasons[i] = photo
+                file.write(bytes(prod(self.shape[1:])) if isinstance(photo, str) else photo.data)
 
-        reasons = {i: errors[file] for i, file in enumerate(self.files) if file in errors}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             for old in self.path.parent.glob(f"{self._folder}-*"):

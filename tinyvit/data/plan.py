@@ -17,6 +17,7 @@ from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
 from tinyvit.data.augmentation import Policy, apply_operations, unchanged
 from tinyvit.data.erasing import Erasing, draw_erasing, erase
 from tinyvit.data.mixing import Mixing, draw_mixing, mix_images, mix_labels
+from tinyvit.data.rows import Rows
 from tinyvit.ops import Noise
 from tinyvit.ops.resize import resize_images
 
@@ -159,6 +160,8 @@ def make_batch(
 
 def _pixels(images: Array, plan: BatchPlan, dtype: np.dtype) -> Array:
     """The images that a plan describes, normalised and erased, not yet mixed."""
+    if isinstance(images, Rows):
+        images, plan = np.asarray(images[plan.indices]), replace(plan, indices=np.arange(len(plan)))
     asarray = array_module(images).asarray
     chosen = (plan.indices, plan.down, plan.right, plan.flip)
     pixels = apply_operations(crop_and_flip(images, *map(asarray, chosen)), plan.operations)

@@ -1,8 +1,8 @@
 """How a training step is carried out: engines that share ReferenceEngine's interface and its results."""
 
+from tinyvit.cores import available_cores
 from tinyvit.engine.batches import in_batches
 from tinyvit.engine.choose import PRECISIONS, make_engine
-from tinyvit.engine.cores import available_cores
 from tinyvit.engine.cpu import CpuEngine
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training

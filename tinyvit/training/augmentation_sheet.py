@@ -23,7 +23,7 @@ def draw_augmentation_of(settings: Settings, dataset: Dataset, path: Path) -> No
     data, classes = dataset.train, len(dataset.classes)
     size, dtype = data.images.shape[1:3], np.dtype("float32")
     chosen = one_of_each(data.labels, SHOWN)
-    columns, done = [data.images[chosen]], []
+    columns, done = [np.asarray(data.images[chosen])], []
     for step in range(1, VERSIONS + 1):
         plan = plan_batch(settings.seed, step, chosen, **settings.augmentation())
         x, _ = make_batch(data.images, data.labels, plan, dtype, size, classes)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tinyvit.backend import Device, training_note
 from tinyvit.data import Dataset
 from tinyvit.distributed import current
@@ -135,7 +137,7 @@ def _trainer(
         shard=settings.shard_optimizer,
     )
     training = Training(
-        device.xp.asarray(dataset.train.images),
+        dataset.train.images if device.xp is np else device.xp.asarray(dataset.train.images),
         device.xp.asarray(dataset.train.labels),
         optimizer,
         settings.clip or math.inf,

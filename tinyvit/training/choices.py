@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
+from tinyvit.cores import cores_of_one
 from tinyvit.distributed import by_first, current
-from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
 from tinyvit.recipes.named import named_recipe

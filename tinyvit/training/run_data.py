@@ -5,7 +5,10 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
+from tinyvit.data.rows import Rows
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
@@ -14,6 +17,8 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
+
+_AT_A_TIME = 500  # images, of which the checksum is made
 
 
 @by_first
@@ -164,9 +169,15 @@ def start_alike(dataset: Dataset, config: ViTConfig, params: Params) -> None:
 def _checksums(dataset: Dataset) -> tuple:
     """For each part of the data: the shape of its images, and checksums of the pixels and of the labels."""
     parts = [part for part in (dataset.train, dataset.validation, dataset.test) if part is not None]
-    return tuple(
-        (part.images.shape, zlib.crc32(part.images.data), zlib.crc32(part.labels.data)) for part in parts
-    )
+    return tuple((part.images.shape, _checksum(part.images), zlib.crc32(part.labels.data)) for part in parts)
+
+
+def _checksum(images: np.ndarray | Rows) -> int:
+    """A checksum of all pixels, read a few images at a time."""
+    found = 0
+    for start in range(0, len(images), _AT_A_TIME):
+        found = zlib.crc32(np.asarray(images[start : start + _AT_A_TIME]).data, found)
+    return found
 
 
 def check_fit(settings: Settings, dataset: Dataset) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tinyvit.data import image_side, to_input
+from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError
 from tinyvit.model import Model, Params, ViTConfig, initialise, is_resnet, preset
 from tinyvit.model.mimetic import check_mimetic
@@ -52,7 +53,9 @@ def check_start(settings: Settings, weights: Model | None) -> None:
         check_whitening(config)
 
 
-def starting_model(settings: Settings, classes: int, weights: Model | None, images: np.ndarray) -> Model:
+def starting_model(
+    settings: Settings, classes: int, weights: Model | None, images: np.ndarray | Rows
+) -> Model:
     """A fresh model or, given the model of settings.weights, that model with a new head of zeros.
 
     A model that is to learn without labels predicts patches, however many classes there are. images are those
@@ -84,7 +87,7 @@ _SAMPLE = 5_000  # images: hundreds of thousands of patches, for a covariance of
 _AT_A_TIME = 100
 
 
-def whiten_for(config: ViTConfig, params: Params, images: np.ndarray, seed: int) -> None:
+def whiten_for(config: ViTConfig, params: Params, images: np.ndarray | Rows, seed: int) -> None:
     """Give the patch embedding whitened first values (see model.whitening), for images uint8 (n, H, W, 3).
 
     They are computed from 5,000 of the images, which the seed chooses, or from all if there are fewer.
@@ -92,6 +95,6 @@ def whiten_for(config: ViTConfig, params: Params, images: np.ndarray, seed: int)
     """
     rng = np.random.Generator(np.random.Philox(seed).jumped(2))
     chosen = np.sort(rng.permutation(len(images))[:_SAMPLE])
-    pieces = (images[chosen[i : i + _AT_A_TIME]] for i in range(0, len(chosen), _AT_A_TIME))
+    pieces = (np.asarray(images[chosen[i : i + _AT_A_TIME]]) for i in range(0, len(chosen), _AT_A_TIME))
     dtype = np.dtype(np.float64)
     whiten(config, params, (to_input(piece, dtype, config.image_size) for piece in pieces))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tinyvit.backend import Device
 from tinyvit.distributed import by_first
 from tinyvit.model import is_resnet, usual_name
@@ -105,7 +107,7 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
     yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     try:
-        shown = trainer.dataset.test.images[:SHOWN]
+        shown = np.asarray(trainer.dataset.test.images[:SHOWN])
         assert settings.target, "this run learns without labels"
         what = settings.target, settings.corrupt, settings.seed
         with averaged(engine.training.average):

@@ -19,8 +19,8 @@ from queue import SimpleQueue
 import numpy as np
 
 from tinyvit import model
+from tinyvit.cores import available_cores, available_memory
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
-from tinyvit.engine.cores import available_cores, available_memory
 from tinyvit.engine.cpu.blocks import Blocks
 from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks

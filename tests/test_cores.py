@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from tinyvit.engine import cores
-from tinyvit.engine.cores import available_cores, available_memory, cores_of_one
+from tinyvit import cores
+from tinyvit.cores import available_cores, available_memory, cores_of_one
 
 GIB = 1 << 30
 
@@ -149,7 +149,7 @@ def test_the_processes_of_a_machine_share_its_cores(tmp_path, processes, quota, 
 
 
 def test_without_sets_of_cores_all_are_shared(monkeypatch):
-    monkeypatch.setattr("tinyvit.engine.cores.available_cores", lambda root: 8)
+    monkeypatch.setattr("tinyvit.cores.available_cores", lambda root: 8)
     assert cores_of_one([None] * 2, 0) == 4
     assert cores_of_one([None] * 9, 0) == 1
     assert cores_of_one([], 0) == 8  # a process on its own
