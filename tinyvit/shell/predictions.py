@@ -1,8 +1,10 @@
-"""Printing predictions: a few lines or one line of JSON per image, all else to standard error."""
+"""Printing predictions: a few lines, or a line of JSON or CSV, per image, all else to standard error."""
 
+import csv
+import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -40,7 +42,7 @@ class Predictions:
         """
         if not len(probabilities):
             return ""
-        best = probabilities.argsort()[::-1][: self._top]
+        best = likeliest(probabilities, self._top)
         if self._as_json:
             self._print_json(path, classes=[self._as_record(c, probabilities[c]) for c in best])
         else:
@@ -69,3 +71,27 @@ class Predictions:
         if self._progress:
             self._progress.clear()
         print(text, file=stream, flush=True)
+
+
+def csv_line(values: Iterable[str]) -> str:
+    """The values as a line of CSV, without its end: commas, quotes and ends of lines in them are quoted."""
+    line = io.StringIO()
+    csv.writer(line).writerow(values)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def csv_columns(first: str, count: int) -> list[str]:
+    """The names of the columns of csv_cells: first, probability, first_2, probability_2 and so on."""
+    numbers = ["", *(f"_{number}" for number in range(2, count + 1))]
+    return [f"{name}{number}" for number in numbers for name in (first, "probability")]
+
+
+def csv_cells(classes: Sequence[str], probabilities: np.ndarray, count: int) -> list[str]:
+    """The count likeliest classes, each with its probability, for the probability of each class (C,)."""
+    best = likeliest(probabilities, count)
+    return [cell for c in best for cell in (classes[c], f"{probabilities[c]:.6f}")]
+
+
+def likeliest(probabilities: np.ndarray, count: int) -> np.ndarray:
+    """The indices of the count likeliest classes (C,), the likeliest first, and of equals the first."""
+    return (-probabilities).argsort(kind="stable")[:count]
