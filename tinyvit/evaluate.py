@@ -19,18 +19,8 @@ from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.reading import open_regular
+from tinyvit.insight import judging
 from tinyvit.insight.draw_reliability import draw_reliability
-from tinyvit.insight.judging import (
-    BINS,
-    Reliability,
-    by_class,
-    calibration_error,
-    macro_mean,
-    reliability,
-    top_k_accuracy,
-    wilson_interval,
-    with_interval,
-)
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.recipes.measured import followed
@@ -84,14 +74,14 @@ class Judged(NamedTuple):
     recipe: str  # of its run; empty if it followed none
 
     @property
-    def reliability(self) -> Reliability:
-        return reliability(self.found.probabilities, self.images.labels)
+    def reliability(self) -> judging.Reliability:
+        return judging.reliability(self.found.probabilities, self.images.labels)
 
     @property
     def top_5(self) -> float | None:
         """The share of images whose class is among the five likeliest; None if there are no more classes."""
         answers = self.found.probabilities
-        return top_k_accuracy(answers, self.images.labels, TOP) if len(self.classes) > TOP else None
+        return judging.top_k_accuracy(answers, self.images.labels, TOP) if len(self.classes) > TOP else None
 
 
 def main(args: argparse.Namespace) -> None:
@@ -184,7 +174,7 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     """Print precision, recall and F1 of each class, then the accuracy on all images."""
     counts, found = judged.found.counts, judged.found
     names = (*judged.classes, "macro mean")
-    rows = [*zip(*by_class(counts), strict=True), macro_mean(counts).values()]
+    rows = [*zip(*judging.by_class(counts), strict=True), judging.macro_mean(counts).values()]
     width = max(map(len, names))
     print(f"{'':{width}}  precision  recall     F1")
     for name, row in zip(names, rows, strict=True):
@@ -195,14 +185,16 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     images = counted(len(judged.images), f"{judged.split}image")
     top_5 = "" if judged.top_5 is None else f"top-{TOP} {100 * judged.top_5:.2f}%, "
     print(f"\n{what} on {images}{both}: ", end="")
-    print(f"accuracy {with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
-    print(f"loss {found.loss:.4f}, calibration error {100 * calibration_error(judged.reliability):.2f}%")
+    print(f"accuracy {judging.with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
+    print(
+        f"loss {found.loss:.4f}, calibration error {100 * judging.calibration_error(judged.reliability):.2f}%"
+    )
 
 
 def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     """The result as an object for JSON; confusion has a row per true class, a column per predicted class."""
     counts, found, table = judged.found.counts, judged.found, judged.reliability
-    by_name = zip(judged.classes, counts.sum(axis=1).tolist(), *by_class(counts), strict=True)
+    by_name = zip(judged.classes, counts.sum(axis=1).tolist(), *judging.by_class(counts), strict=True)
     return {
         "run": str(args.run) if args.run else None,
         "weights": args.weights,
@@ -213,10 +205,10 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         "images": len(judged.images),
         "loss": _finite(found.loss),
         "accuracy": found.accuracy,
-        "accuracy_interval": wilson_interval(found.accuracy, len(judged.images)),
+        "accuracy_interval": judging.wilson_interval(found.accuracy, len(judged.images)),
         "top_5_accuracy": judged.top_5,
-        "calibration_error": _finite(calibration_error(table)),
-        "macro_mean": macro_mean(counts),
+        "calibration_error": _finite(judging.calibration_error(table)),
+        "macro_mean": judging.macro_mean(counts),
         "classes": [
             {"name": name, "images": total, "accuracy": _finite(recall)}
             | {"precision": _finite(precision), "recall": _finite(recall), "f1": _finite(f1)}
@@ -224,7 +216,7 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         ],
         "confusion": counts.tolist(),
         "reliability": [
-            {"from": i / BINS, "to": (i + 1) / BINS, "images": int(images)}
+            {"from": i / judging.BINS, "to": (i + 1) / judging.BINS, "images": int(images)}
             | {"accuracy": _finite(accuracy), "confidence": _finite(confidence)}
             for i, (images, accuracy, confidence) in enumerate(zip(*table, strict=True))
         ],
