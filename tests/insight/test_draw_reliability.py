@@ -40,6 +40,7 @@ def test_a_bin_is_at_its_confidence_and_accuracy_and_orange_where_the_model_is_t
     assert place_of(tmp_path / "r.png", ORANGE) == pytest.approx((0.9, 0.6), abs=0.005)
     assert place_of(tmp_path / "r.png", BLUE) == pytest.approx((0.55, 0.8), abs=0.005)
     assert drawn.words().count("10") == 2
+    assert drawn.words().count("0") == 2  # of the axes: bins without images have no number
     assert any(word.endswith("calibration error 27.5%") for word in drawn.words())
 
 
