@@ -73,7 +73,7 @@ PICTURES = [
 def test_these_flags_draw():
     assert {picture.id.removeprefix("tinyvit.") for picture in PICTURES} == {
         *(f"{command} --show-augmentation" for command in ("train", "finetune", "pretrain")),
-        *("evaluate --confusion", "evaluate --mistakes", "predict --attention"),
+        *("evaluate --confusion", "evaluate --mistakes", "evaluate --reliability", "predict --attention"),
         *("visualize --out", "compare --out"),
     }
 

@@ -1,5 +1,6 @@
 """Evaluating a run, class by class, as text, as JSON and as pictures."""
 
+import csv
 import json
 import re
 import shutil
@@ -10,18 +11,21 @@ from PIL import Image
 
 from tests.tiny_runs import assert_one_line, metrics, tiny
 from tinyvit import evaluate, load, train
+from tinyvit.api import Model
 from tinyvit.data import Dataset, ImageSet
 from tinyvit.errors import UserError
-from tinyvit.model import preset
+from tinyvit.model import initialise, preset
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.predictions import csv_line
 from tinyvit.training.run_data import check_classes
 
 
 def said(out):
-    """Accuracy in percent, number of images, and the accuracies by class."""
+    """Accuracy in percent, number of images, and the recall, the second of three figures, by class."""
     accuracy, count = re.search(r"accuracy ([\d.]+)%", out)[1], re.search(r"on (\d+) \w+ images", out)[1]
-    return float(accuracy), int(count), dict(re.findall(r"^(\w+) +([\d.]+)%$", out, re.MULTILINE))
+    by_class = re.findall(r"^(\w+) +[\d.]+% +([\d.]+)% +[\d.]+%$", out, re.MULTILINE)
+    return float(accuracy), int(count), dict(by_class)
 
 
 def test_evaluate_agrees_with_the_metrics(go, trained):
@@ -104,7 +108,7 @@ def test_evaluate_prints_json_that_agrees_with_the_text(go, trained):
     for i, a_class in enumerate(result["classes"]):
         assert 100 * a_class["accuracy"] == pytest.approx(float(by_class[a_class["name"]]), abs=0.1)
         assert a_class["images"] == sum(result["confusion"][i])
-        assert a_class["accuracy"] == result["confusion"][i][i] / a_class["images"]
+        assert a_class["accuracy"] == result["confusion"][i][i] / a_class["images"] == a_class["recall"]
     assert f"loss {result['loss']:.4f}" in go(evaluate, trained)[1]
 
 
@@ -119,15 +123,104 @@ def test_confusion_rows_are_what_an_image_is(go, photos, trained, tmp_path):
     assert result["confusion"][red][red] < result["confusion"][red][1 - red]
 
 
+def test_precision_f1_interval_and_calibration_are_those_of_the_answers(go, trained):
+    out = go(evaluate, trained)[1]
+    result = json.loads(go(evaluate, trained, "--json")[1])
+    confusion = np.array(result["confusion"])
+    heading, *rows = out.partition("\n\n")[0].splitlines()
+    assert heading.split() == ["precision", "recall", "F1"]
+    table = {row.rsplit(maxsplit=3)[0]: [float(cell.strip("%")) for cell in row.split()[-3:]] for row in rows}
+    for c, a_class in enumerate(result["classes"]):
+        precision = confusion[c, c] / confusion[:, c].sum()
+        f1 = 2 / (1 / precision + 1 / a_class["recall"])
+        assert (a_class["precision"], a_class["f1"]) == pytest.approx((precision, f1))
+        shown = [100 * share for share in (precision, a_class["recall"], f1)]
+        assert table[a_class["name"]] == pytest.approx(shown, abs=0.051)
+    means = [
+        np.mean([a_class[key] for a_class in result["classes"]]) for key in ("precision", "recall", "f1")
+    ]
+    assert [*result["macro_mean"].values()] == pytest.approx(means)
+    assert table["macro mean"] == pytest.approx([100 * mean for mean in means], abs=0.051)
+    low, high = result["accuracy_interval"]
+    assert f"% (95% interval {100 * low:.2f} to {100 * high:.2f}), loss" in out  # of 8 images
+    assert result["top_5_accuracy"] is None and "top-5" not in out  # of two classes
+    used = [each for each in result["reliability"] if each["images"]]
+    assert sum(each["images"] for each in used) == result["images"]
+    assert all(each["from"] < each["confidence"] <= each["to"] for each in used)
+    gaps = [each["images"] / 8 * abs(each["accuracy"] - each["confidence"]) for each in used]
+    assert result["calibration_error"] == pytest.approx(sum(gaps))
+    assert out.endswith(f", calibration error {100 * sum(gaps):.2f}%\n")
+
+
+def test_many_classes_have_a_top_5_and_one_without_images_has_no_recall(go, photos, tmp_path):
+    config = preset("nano/4", 8, 7)
+    params = initialise(config)
+    params["head.bias"][...] = np.arange(7)  # the last is always the answer, the first two never in the top 5
+    names = ["red", "blue", "a", "b", "c", "d", "e"]
+    Model(config, params, names).save(tmp_path / "model.npz")
+    flags = "--weights", tmp_path / "model.npz", "--data-dir", tmp_path / "photos"
+    for name in ("red", "a", "e"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        shutil.copy(photos / "red" / "0.png", tmp_path / "photos" / name / f"{name}.png")
+    status, out, _ = go(evaluate, *flags)
+    assert status == 0 and "accuracy 33.33% (95% interval 6.15 to 79.23), top-5 66.67%, loss" in out
+    result = json.loads(go(evaluate, *flags, "--json")[1])
+    assert result["top_5_accuracy"] == 2 / 3
+    assert [a_class["recall"] for a_class in result["classes"]] == [0, None, 0, None, None, None, 1]
+    assert [a_class["precision"] for a_class in result["classes"]] == [None] * 6 + [1 / 3]
+    assert re.search(r"^blue +- +- +-$", out, re.MULTILINE) and re.search(r"^red +- +0.0% +0.0%$", out, re.M)
+
+
+def test_csv_has_a_row_for_each_image_which_can_be_filtered(go, photos, trained, tmp_path):
+    table = tmp_path / "answers.csv"
+    status, out, _ = go(evaluate, trained, "--split", "train", "--csv", table)
+    assert status == 0 and out.startswith(f"wrote {table}\n")
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    files = json.loads(go(evaluate, trained, "--split", "train", "--json")[1])["files"]
+    assert [row["image"] for row in rows] == [each["file"] for each in files]
+    for row, each in zip(rows, files, strict=True):
+        assert (row["class"], row["predicted"]) == (each["class"], each["predicted"])
+        assert float(row["probability"]) == pytest.approx(each["probability"], abs=1e-6)
+        assert float(row["probability"]) + float(row["probability_2"]) == pytest.approx(1, abs=2e-6)
+        assert {row["predicted"], row["predicted_2"]} == {"red", "blue"}
+        assert row["answer"] == ("right" if row["class"] == row["predicted"] else "wrong")
+    assert len(table.read_text("utf-8").splitlines()) == 25
+    assert go(evaluate, trained, "--csv", table)[0] == 0  # its own table is replaced
+    assert len(table.read_text("utf-8").splitlines()) == 9
+
+
+def test_csv_names_images_without_files_by_number_and_quotes_commas(go, tmp_path):
+    flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
+    assert go(train, *flags, "--out", tmp_path / "run")[0] == 0
+    assert go(evaluate, tmp_path / "run", "--csv", tmp_path / "a.csv")[0] == 0
+    with open(tmp_path / "a.csv", encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["image"] for row in rows] == [str(i) for i in range(2000)]
+    top = [[row["predicted"], *(row[f"predicted_{i}"] for i in range(2, 6))] for row in rows]
+    assert {len(set(names)) for names in top} == {5}
+    assert csv_line(["a,b", 'c"', "d\ne", "f\rg"]) == '"a,b","c""","d\ne","f\rg"'
+
+
+def test_csv_never_replaces_the_users_own(go, trained, tmp_path):
+    for content in ("", "image,class\n", "my,own,table\n"):
+        (tmp_path / "a.csv").write_text(content)
+        assert_one_line(go(evaluate, trained, "--csv", tmp_path / "a.csv"), "a.csv' exists", "another name")
+        assert (tmp_path / "a.csv").read_text() == content
+    assert_one_line(go(evaluate, trained, "--csv", tmp_path / "a.txt"), "end in .csv")
+    assert_one_line(go(evaluate, trained, "--csv", tmp_path / "none" / "a.csv"), "there is no folder")
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_evaluate_draws_the_confusion_and_the_mistakes(as_json, go, trained, tmp_path):
     flags = ["--confusion", tmp_path / "c.png", "--mistakes", tmp_path / "m.png"]
+    flags += ["--reliability", tmp_path / "r.png"]
     status, out, err = go(evaluate, trained, *flags, *(["--json"] if as_json else []))
     assert status == 0
-    for name in ("c.png", "m.png"):
+    for name in ("c.png", "m.png", "r.png"):
         with Image.open(tmp_path / name) as picture:
             assert picture.format == "PNG"
-    wrote = f"wrote {tmp_path / 'c.png'}\nwrote {tmp_path / 'm.png'}\n"
+    wrote = "".join(f"wrote {tmp_path / name}\n" for name in ("c.png", "m.png", "r.png"))
     if as_json:
         assert json.loads(out)["images"] == 8
         assert err == wrote

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import math
+import os
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,10 @@ from tinyvit.data.image_files import files_below
 from tinyvit.data.labelled import read_labelled
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
+from tinyvit.files.reading import open_regular
+from tinyvit.insight import judging
+from tinyvit.insight.draw_reliability import draw_reliability
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
 from tinyvit.pictures.mistakes import Mistake, draw_mistakes
 from tinyvit.recipes.measured import followed
@@ -31,18 +36,28 @@ from tinyvit.shell.flags import (
     add_weights_flags,
     chosen_device,
 )
+from tinyvit.shell.predictions import csv_cells, csv_columns, csv_line
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluate
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.weights.resolve import why_no_classes
 
 MISTAKES = 24  # shown by --mistakes
+TOP = 5  # classes of an image in --csv, and of the accuracy that forgives a mistake
+_CSV_START = "image,class,predicted,probability,answer"
 
 _EPILOG = """\
+Precision: of the images that the model puts into a class, the share that belongs there. Recall: of the images
+of a class, the share that it puts there. F1: the harmonic mean of both. The macro mean is over the classes
+that have images. The interval is Wilson's, and says how much the choice of the images may have changed the
+accuracy. The calibration error is the mean distance between how sure the model is and how often it is right.
+
 examples:
   python -m tinyvit.evaluate runs/shapes-1
   python -m tinyvit.evaluate runs/cifar10-1 --flip
   python -m tinyvit.evaluate runs/shapes-1 --confusion confusion.png --mistakes mistakes.png
+  python -m tinyvit.evaluate runs/shapes-1 --reliability reliability.png
+  python -m tinyvit.evaluate runs/shapes-1 --csv answers.csv; grep ,wrong answers.csv
   python -m tinyvit.evaluate runs/shapes-1 --json > result.json
   python -m tinyvit.evaluate --weights Ti_16-384 --data-dir photos --mistakes mistakes.png
 """
@@ -57,6 +72,16 @@ class Judged(NamedTuple):
     found: Evaluation
     source: str
     recipe: str  # of its run; empty if it followed none
+
+    @property
+    def reliability(self) -> judging.Reliability:
+        return judging.reliability(self.found.probabilities, self.images.labels)
+
+    @property
+    def top_5(self) -> float | None:
+        """The share of images whose class is among the five likeliest; None if there are no more classes."""
+        answers = self.found.probabilities
+        return judging.top_k_accuracy(answers, self.images.labels, TOP) if len(self.classes) > TOP else None
 
 
 def main(args: argparse.Namespace) -> None:
@@ -146,21 +171,30 @@ def _is_labelled(folder: Path, settings: Settings) -> bool:
 
 
 def print_report(judged: Judged, args: argparse.Namespace) -> None:
-    """Print the accuracy for each class, then for all images."""
-    width = max(map(len, judged.classes))
-    for name, accuracy in zip(judged.classes, judged.found.by_class, strict=True):
-        print(f"{name:{width}}  {percent(accuracy)}")
+    """Print precision, recall and F1 of each class, then the accuracy on all images."""
+    counts, found = judged.found.counts, judged.found
+    names = (*judged.classes, "macro mean")
+    rows = [*zip(*judging.by_class(counts), strict=True), judging.macro_mean(counts).values()]
+    width = max(map(len, names))
+    print(f"{'':{width}}  precision  recall     F1")
+    for name, row in zip(names, rows, strict=True):
+        precision, recall, f1 = map(percent, map(_finite, row))
+        print(f"{name:{width}}  {precision:>9}  {recall:>6}  {f1:>5}")
     what = args.weights or f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
     both = ", each averaged with its mirror image" if args.flip else ""
     images = counted(len(judged.images), f"{judged.split}image")
+    top_5 = "" if judged.top_5 is None else f"top-{TOP} {100 * judged.top_5:.2f}%, "
     print(f"\n{what} on {images}{both}: ", end="")
-    print(f"accuracy {100 * judged.found.accuracy:.2f}%, loss {judged.found.loss:.4f}")
+    print(f"accuracy {judging.with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
+    print(
+        f"loss {found.loss:.4f}, calibration error {100 * judging.calibration_error(judged.reliability):.2f}%"
+    )
 
 
 def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
     """The result as an object for JSON; confusion has a row per true class, a column per predicted class."""
-    totals = judged.found.counts.sum(axis=1).tolist()
-    answers = judged.found.probabilities
+    counts, found, table = judged.found.counts, judged.found, judged.reliability
+    by_name = zip(judged.classes, counts.sum(axis=1).tolist(), *judging.by_class(counts), strict=True)
     return {
         "run": str(args.run) if args.run else None,
         "weights": args.weights,
@@ -169,23 +203,53 @@ def as_json(judged: Judged, args: argparse.Namespace) -> dict[str, Any]:
         "split": judged.split.strip() or "all",
         "flip": args.flip,
         "images": len(judged.images),
-        "loss": judged.found.loss if math.isfinite(judged.found.loss) else None,
-        "accuracy": judged.found.accuracy,
+        "loss": _finite(found.loss),
+        "accuracy": found.accuracy,
+        "accuracy_interval": judging.wilson_interval(found.accuracy, len(judged.images)),
+        "top_5_accuracy": judged.top_5,
+        "calibration_error": _finite(judging.calibration_error(table)),
+        "macro_mean": judging.macro_mean(counts),
         "classes": [
-            {"name": name, "images": total, "accuracy": accuracy}
-            for name, total, accuracy in zip(judged.classes, totals, judged.found.by_class, strict=True)
+            {"name": name, "images": total, "accuracy": _finite(recall)}
+            | {"precision": _finite(precision), "recall": _finite(recall), "f1": _finite(f1)}
+            for name, total, precision, recall, f1 in by_name
         ],
-        "confusion": judged.found.counts.tolist(),
+        "confusion": counts.tolist(),
+        "reliability": [
+            {"from": i / judging.BINS, "to": (i + 1) / judging.BINS, "images": int(images)}
+            | {"accuracy": _finite(accuracy), "confidence": _finite(confidence)}
+            for i, (images, accuracy, confidence) in enumerate(zip(*table, strict=True))
+        ],
         "files": [
             {"file": name, "class": judged.classes[label], "predicted": judged.classes[row.argmax()]}
             | {"probability": float(row.max())}
-            for name, label, row in zip(judged.images.names, judged.images.labels, answers, strict=False)
+            for name, label, row in zip(
+                judged.images.names, judged.images.labels, found.probabilities, strict=False
+            )
         ],
     }
 
 
+def _finite(figure: float) -> float | None:
+    """The figure, or None for what JSON cannot represent."""
+    return float(figure) if math.isfinite(figure) else None
+
+
+def as_csv(judged: Judged) -> str:
+    """A line for each image: its file or number, its class, and the likeliest classes."""
+    images, count = judged.images, min(TOP, len(judged.classes))
+    first, second, *others = csv_columns("predicted", count)
+    lines = [csv_line(["image", "class", first, second, "answer", *others])]
+    names = images.names or map(str, range(len(images)))
+    for name, label, row in zip(names, images.labels, judged.found.probabilities, strict=True):
+        first, second, *others = csv_cells(judged.classes, row, count)
+        answer = "right" if row.argmax() == label else "wrong"
+        lines.append(csv_line([name, judged.classes[label], first, second, answer, *others]))
+    return "".join(f"{line}\n" for line in lines)
+
+
 def draw(judged: Judged, args: argparse.Namespace) -> None:
-    """Draw the requested pictures."""
+    """Draw the requested pictures, and write the table of images."""
     images = counted(len(judged.images), f"{judged.split}image")
     checkpoint = f"  ·  {args.checkpoint}.npz" if args.run else ""
     both = " and their mirror images" if args.flip else ""
@@ -203,6 +267,29 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
             mistakes.append(Mistake(judged.images.images[i], said, float(row.max()), truth, name))
         draw_mistakes(mistakes, args.mistakes, f"{title}  ·  worst mistakes")
         print(f"wrote {args.mistakes}")
+    if args.reliability:
+        draw_reliability(judged.reliability, args.reliability, title)
+        print(f"wrote {args.reliability}")
+    if args.csv:
+        table = as_csv(judged).encode("utf-8", "replace")  # a file's name need not be text
+        write_atomically(args.csv, lambda file: file.write(table))
+        print(f"wrote {args.csv}")
+
+
+def csv_path(text: str) -> Path:
+    """A path that ends in .csv, where there is nothing yet or a table that --csv has written."""
+    path = Path(text)
+    if path.suffix.lower() != ".csv":
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .csv")
+    with contextlib.suppress(OSError):
+        if not os.path.lexists(path):
+            return path
+        with open_regular(path) as file:
+            if file.read(len(_CSV_START)) == _CSV_START.encode():
+                return path
+    raise argparse.ArgumentTypeError(
+        f"{text!r} exists, and it is not a table of this command: choose another name, or move it away"
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -241,6 +328,19 @@ def parser() -> argparse.ArgumentParser:
         type=png_path,
         metavar="PNG",
         help=f"draw the {MISTAKES} mistakes with the highest confidence",
+    )
+    p.add_argument(
+        "--reliability",
+        type=png_path,
+        metavar="PNG",
+        help="draw how often the model is right, by how sure it is",
+    )
+    p.add_argument(
+        "--csv",
+        type=csv_path,
+        metavar="FILE",
+        help=f"write a row for each image: its file or number, its class, the {TOP} likeliest classes with "
+        "their probabilities, and whether the answer is right or wrong",
     )
     add_json_flag(p, "the result as JSON, with the counts of the confusion matrix")
     add_compute_flags(p)

@@ -8,8 +8,11 @@ import numpy as np
 from tinyvit.api import Model, load
 from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
 from tinyvit.insight.few_shot import choose_shots, fit_probe
+from tinyvit.insight.judging import with_interval
+from tinyvit.insight.probe_head import with_probe
 from tinyvit.runs.folder import RunFolder
-from tinyvit.shell.command import make_parser, positive_int, run_command
+from tinyvit.shell.command import make_parser, positive_int, run_command, some_path
+from tinyvit.shell.figures import counted
 from tinyvit.shell.flags import (
     add_compute_flags,
     add_only_flag,
@@ -19,6 +22,7 @@ from tinyvit.shell.flags import (
     chosen_device,
 )
 from tinyvit.shell.progress import Progress
+from tinyvit.weights.save import check_free
 
 USUAL_SHOTS = (1, 5, 10, 25)
 
@@ -26,14 +30,23 @@ _EPILOG = """\
 The model itself is not changed. Only a linear map from its features to the classes is learned. It has a
 closed form (see tinyvit/insight/few_shot.py) and takes seconds once the features are computed.
 
+With --save, the map becomes the head of a model that every command reads. Its scores are not probabilities:
+they are multiplied by one number, chosen so that the model is as sure as it is right, on images that are
+held out from learning in turn (see tinyvit/insight/probe_head.py). One image of each class is too few for
+that: the model is then unsure of every answer.
+
 examples:
   python -m tinyvit.fewshot runs/shapes-1
+  python -m tinyvit.fewshot Ti_16-384 --dataset folder --data-dir photos --shots 9 --save probe.npz
+  python -m tinyvit.predict --weights probe.npz new-photos/
   python -m tinyvit.fewshot Ti_16-384 --dataset folder --data-dir photos --resolution 224 --shots 5
 """
 
 
 def main(args: argparse.Namespace) -> None:
     """Load the model and images, and print the accuracy of probes for each number of images per class."""
+    if args.save:
+        check_free(args.save)
     progress, device = Progress(), chosen_device(args)
     report = progress.download(args.weights)
     model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
@@ -65,10 +78,17 @@ def main(args: argparse.Namespace) -> None:
     table = accuracies(model, dataset, shots, args.seeds)
     print("shots  images  accuracy")
     for count, found in zip(shots, table, strict=True):
-        spread = f" ± {100 * np.std(found, ddof=1):.1f}" if args.seeds > 1 else ""
+        interval = with_interval(found[0], len(dataset.test)).partition("%")[2]
+        spread = f" ± {100 * np.std(found, ddof=1):.1f}" if args.seeds > 1 else interval
         print(f"{count:>5}  {count * C:>6}  {100 * np.mean(found):5.1f}%{spread}")
     if args.seeds > 1:
         print(f"mean and standard deviation over {args.seeds} choices of the training images")
+    if args.save:
+        chosen = choose_shots(dataset.train.labels, dataset.classes, shots[-1], seed=0)
+        features, labels = model.features(dataset.train.images[chosen]), dataset.train.labels[chosen]
+        with_probe(model, features, labels, dataset.classes).save(args.save)
+        images, tested = counted(shots[-1], "image"), with_interval(table[-1, 0], len(dataset.test))
+        print(f"wrote {args.save}, learned from {images} of each class: test accuracy {tested}")
 
 
 def accuracies(model: Model, dataset: Dataset, shots: list[int], seeds: int) -> np.ndarray:
@@ -107,6 +127,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="how many images of each class to learn from "
         f"(default: those of {' '.join(map(str, USUAL_SHOTS))} that the data allow)",
+    )
+    p.add_argument(
+        "--save",
+        type=some_path,
+        metavar="FILE",
+        help="write the model with the probe as its head, learned from the largest number of --shots of the "
+        "first choice of images: an .npz file, or another that tinyvit.export writes",
     )
     p.add_argument(
         "--seeds",

@@ -54,6 +54,7 @@ examples:
   python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
   python -m tinyvit.predict clip-vit-base-patch32/ cat.jpg --classes "cat, dog, diagram"
   python -m tinyvit.predict --weights Ti_16-384 holiday/ --json > holiday.jsonl
+  python -m tinyvit.predict runs/folder-1 new-photos/ --csv --top 1 > answers.csv
   curl -L https://example.org/cat.jpg | python -m tinyvit.predict runs/shapes-1 -
 """
 
@@ -82,10 +83,11 @@ def main(args: argparse.Namespace) -> int:
         raise UserError(
             f"cannot write {args.attention}: there is no folder {args.attention.parent}. Create it first."
         )
-    aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
+    form = "json" if args.json else "csv" if args.csv else "text"
+    aside = sys.stdout if form == "text" else sys.stderr  # for everything that is not a prediction
     model = _load(source, args, aside)
     names, classify = _classes(model, args)
-    output = Predictions("tinyvit.predict", names, args.top, args.json)
+    output = Predictions("tinyvit.predict", names, args.top, form)
     sources = _find_images(words, output)
     before = output.errors
     read, seen = _predict(model, classify, sources, args, output)
@@ -136,8 +138,9 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
         )
     if args.attention:
         check_has_attention(model.config)
-    if not (model.has_head or args.classes) and args.json:
-        raise UserError(f"{source} {why_no_classes(model)} to print: omit --json.")
+    if not (model.has_head or args.classes) and (args.json or args.csv):
+        flag = "--json" if args.json else "--csv"
+        raise UserError(f"{source} {why_no_classes(model)} to print: omit {flag}.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
 
 
@@ -301,7 +304,14 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
-    add_json_flag(p, "one JSON object for each image, on one line")
+    forms = p.add_mutually_exclusive_group()
+    add_json_flag(forms, "one JSON object for each image, on one line")
+    forms.add_argument(
+        "--csv",
+        action="store_true",
+        help="print a table: a row for each image that can be read, with its file, its likeliest class and "
+        "the probability of that, then the further ones of --top",
+    )
     p.add_argument(
         "--attention",
         type=png_path,

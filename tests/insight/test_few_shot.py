@@ -158,8 +158,9 @@ def folder(photos, *more):
 
 
 def rows(out):
-    """shots -> (images, accuracy, spread or None)."""
-    found = re.findall(r"^ +(\d+) +(\d+) +([\d.]+)%(?: ± ([\d.]+))?$", out, re.MULTILINE)
+    """shots -> (images, accuracy, spread or ''); without a spread there is an interval."""
+    after = r"(?: ± ([\d.]+)| \(95% interval [\d.]+ to [\d.]+\))"
+    found = re.findall(rf"^ +(\d+) +(\d+) +([\d.]+)%{after}$", out, re.MULTILINE)
     return {int(n): (int(images), float(acc), spread and float(spread)) for n, images, acc, spread in found}
 
 

@@ -1,5 +1,6 @@
 """Predicting folders and many images: in batches, with bad files among them, as JSON, on a terminal."""
 
+import csv
 import io
 import json
 import re
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from tests.predict.pictures import make_folder, picture
+from tests.tiny_runs import assert_one_line
 from tinyvit import predict, visualize
 
 # Many images.
@@ -145,6 +147,49 @@ def test_standard_output_is_for_json_alone(go, trained, tmp_path, monkeypatch):
     assert [set(json.loads(line)) for line in out.splitlines()] == [{"file", "classes"}] * 4
     assert "CuPy" in err
     assert f"wrote {tmp_path / 'look.png'}\n" in err
+
+
+# CSV.
+
+
+def read_csv(text):
+    return [*csv.DictReader(io.StringIO(text, newline=""))]
+
+
+def test_csv_has_a_heading_and_a_row_for_each_image_that_can_be_read(go, trained, tmp_path):
+    make_folder(tmp_path)
+    (tmp_path / "c.png").write_text("not an image")
+    names = [str(tmp_path / name) for name in ("a.png", "c.png", "b/1.png")]
+    status, out, err = go(predict, trained, *names, "--csv")
+    assert status == 1
+    assert out.partition("\n")[0] == "file,class,probability,class_2,probability_2"  # of two classes
+    assert err.count(": error: ") == 1 and "c.png cannot be read as an image" in err
+    rows = read_csv(out)
+    assert [row["file"] for row in rows] == [names[0], names[2]]
+    for row, line in zip(rows, go(predict, trained, *names, "--json")[1].splitlines()[::2], strict=True):
+        for entry, number in zip(json.loads(line)["classes"], ("", "_2"), strict=True):
+            assert row[f"class{number}"] == entry["class"]
+            assert float(row[f"probability{number}"]) == pytest.approx(entry["probability"], abs=1e-6)
+    assert go(predict, trained, names[0], "--csv", "--top", "1")[1].startswith("file,class,probability\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+@pytest.mark.parametrize("name", ["a, b.png", 'say "a".png', "two\nlines.png", "two\rlines.png", "ä\r\n.png"])
+def test_csv_quotes_what_is_not_plain_in_a_name(go, trained, tmp_path, name):
+    picture("RGB").save(tmp_path / name)
+    (row,) = read_csv(go(predict, trained, tmp_path / name, "--csv")[1])
+    assert row["file"] == str(tmp_path / name)
+    assert {row["class"], row["class_2"]} == {"red", "blue"}
+
+
+def test_standard_output_is_for_csv_alone(go, trained, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)  # import cupy fails: a note says so
+    make_folder(tmp_path / "p")
+    words = tmp_path / "p", "--csv", "--device", "gpu", "--attention", tmp_path / "look.png"
+    status, out, err = go(predict, trained, *words)
+    assert status == 0 and len(out.splitlines()) == len(read_csv(out)) + 1 == 5
+    assert "CuPy" in err and f"wrote {tmp_path / 'look.png'}\n" in err
+    assert_one_line(go(predict, trained, tmp_path / "p", "--csv", "--json"), "--json", "not allowed with")
 
 
 # On a terminal.

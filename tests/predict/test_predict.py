@@ -149,7 +149,8 @@ def test_a_model_without_a_head_names_no_classes(go, headless, tmp_path):
     picture("RGB").save(tmp_path / "a.png")
     words = "--weights", headless, tmp_path / "a.png"
     assert_one_line(go(predict, *words), "w.npz has no head", "--attention")
-    assert_one_line(go(predict, *words, "--json", "--attention", tmp_path / "b.png"), "omit --json")
+    for flag in ("--json", "--csv"):
+        assert_one_line(go(predict, *words, flag, "--attention", tmp_path / "b.png"), f"omit {flag}")
     assert_one_line(go(export, headless, tmp_path / "out"), "w.npz has no head")
 
 

@@ -311,7 +311,8 @@ def test_what_best_says_is_what_best_npz_holds_when_an_epoch_is_completed_later(
     assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
     best = (run / "best.npz").read_bytes()
     status, out, _ = command("--resume", run, "--steps", "8")
-    assert status == 0 and "% after the last epoch; the best epoch by test accuracy was 2, with 90.0%" in out
+    assert status == 0 and "test accuracy 60.0% (95% interval 28.7 to 84.8) after the last epoch; " in out
+    assert "the best epoch by test accuracy was 2, with 90.0%. Next:" in out
     assert (run / "best.npz").read_bytes() == best
     progress = json.loads(str(arrays(run / "last.npz")["progress"]))
     assert (progress["best"], progress["best_epoch"]) == (0.9, 2)

@@ -70,7 +70,7 @@ def add_data_of_run_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json_flag(parser: argparse.ArgumentParser, what: str) -> None:
+def add_json_flag(parser: argparse._ActionsContainer, what: str) -> None:
     """--json, with which a command prints `what` and nothing else to standard output."""
     parser.add_argument("--json", action="store_true", help=f"print {what}")
 

@@ -1,8 +1,10 @@
-"""Printing predictions: a few lines or one line of JSON per image, all else to standard error."""
+"""Printing predictions: a few lines, or a line of JSON or CSV, per image, all else to standard error."""
 
+import csv
+import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,17 +18,25 @@ class Predictions:
     """Prints predictions to standard output; errors, notes and, on a terminal, progress to standard error.
 
     program is the command's name, with which errors and notes start; classes are the names of all classes, of
-    which the top ones are printed for each image. As JSON, an image is one line, the likeliest class first:
+    which the top ones are printed for each image. form is 'text', 'json' or 'csv'. As JSON, an image is one
+    line, the likeliest class first:
 
         {"file": "a.png", "classes": [{"class": "cat", "index": 3, "probability": 0.931204}, ...]}
         {"file": "b.png", "error": "b.png does not exist, expected an image file."}
+
+    As CSV, an image is a row below a heading, and one that cannot be read has none:
+
+        file,class,probability,class_2,probability_2
+        a.png,cat,0.931204,dog,0.061377
     """
 
-    def __init__(self, program: str, classes: Sequence[str], top: int, as_json: bool):
+    def __init__(self, program: str, classes: Sequence[str], top: int, form: str = "text"):
         self.errors = 0  # printed so far
-        self._program, self._classes, self._top, self._as_json = program, classes, top, as_json
+        self._program, self._classes, self._top, self._form = program, classes, top, form
         self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
         self._report = self._progress.count("predicting") if self._progress else None
+        if form == "csv":
+            self._print(csv_line(["file", *csv_columns("class", min(top, len(classes)))]))
 
     def show_progress(self, done: int, total: int) -> None:
         """Show how many of all images are done, on a terminal."""
@@ -40,9 +50,11 @@ class Predictions:
         """
         if not len(probabilities):
             return ""
-        best = probabilities.argsort()[::-1][: self._top]
-        if self._as_json:
+        best = likeliest(probabilities, self._top)
+        if self._form == "json":
             self._print_json(path, classes=[self._as_record(c, probabilities[c]) for c in best])
+        elif self._form == "csv":
+            self._print(csv_line([str(path), *csv_cells(self._classes, probabilities, self._top)]))
         else:
             lines = [f"  {100 * probabilities[c]:5.1f}%  {self._classes[c]}" for c in best]
             self._print("\n".join([printable(str(path)), *lines]))
@@ -50,7 +62,7 @@ class Predictions:
 
     def error(self, path: Path, error: UserError) -> None:
         """Print what is wrong with an image, or with a folder of images."""
-        if self._as_json:
+        if self._form == "json":
             self._print_json(path, error=str(error))
         self.note(f"error: {error}")
         self.errors += 1
@@ -69,3 +81,27 @@ class Predictions:
         if self._progress:
             self._progress.clear()
         print(text, file=stream, flush=True)
+
+
+def csv_line(values: Iterable[str]) -> str:
+    """The values as a line of CSV, without its end: commas, quotes and ends of lines in them are quoted."""
+    line = io.StringIO()
+    csv.writer(line).writerow(values)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def csv_columns(first: str, count: int) -> list[str]:
+    """The names of the columns of csv_cells: first, probability, first_2, probability_2 and so on."""
+    numbers = ["", *(f"_{number}" for number in range(2, count + 1))]
+    return [f"{name}{number}" for number in numbers for name in (first, "probability")]
+
+
+def csv_cells(classes: Sequence[str], probabilities: np.ndarray, count: int) -> list[str]:
+    """The count likeliest classes, each with its probability, for the probability of each class (C,)."""
+    best = likeliest(probabilities, count)
+    return [cell for c in best for cell in (classes[c], f"{probabilities[c]:.6f}")]
+
+
+def likeliest(probabilities: np.ndarray, count: int) -> np.ndarray:
+    """The indices of the count likeliest classes (C,), the likeliest first, and of equals the first."""
+    return (-probabilities).argsort(kind="stable")[:count]

@@ -35,15 +35,6 @@ class Evaluation:
         """The share of images that were classified correctly."""
         return float(self.counts.trace() / self.counts.sum())
 
-    @property
-    def by_class(self) -> list[float | None]:
-        """The accuracy for each class; None for a class without images."""
-        totals = self.counts.sum(axis=1)
-        return [
-            float(hits / total) if total else None
-            for hits, total in zip(self.counts.diagonal(), totals, strict=True)
-        ]
-
 
 def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:
     """The results of an engine's model on a set of images, computed in batches, shared by the ranks.

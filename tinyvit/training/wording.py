@@ -6,6 +6,7 @@ import numpy as np
 
 from tinyvit.backend import Device
 from tinyvit.distributed import by_first
+from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
 from tinyvit.recipes.measured import at_this_speed, expected
@@ -72,9 +73,10 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     chosen_by = "validation" if trainer.dataset.validation else "test"
     accuracy, best = state.records[-1]["test_accuracy"], state.best
     assert best is not None, "whoever learns labels has an accuracy"
+    tested = with_interval(accuracy, len(trainer.dataset.test))  # the best has none: it was chosen
     yield (
-        f"done in {duration(state.seconds)}: test accuracy {100 * accuracy:.1f}% after the last epoch; the "
-        f"best epoch by {chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
+        f"done in {duration(state.seconds)}: test accuracy {tested} after the last epoch; the best epoch by "
+        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
     )
     yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
