@@ -29,7 +29,7 @@ def drop_path_backward(dy, cache):
 def guilty_drop_path():
     """(name, x): the one suspect in suspects.py whose backward is wrong, and an x (B, N, D) that shows it.
 
-    x is float64 and has at most 2,000 numbers.
+    name is its key in SUSPECTS. x is float64 and has at most 2,000 numbers.
     """
     raise NotImplementedError("write guilty_drop_path: check all three on inputs of several sizes")
 

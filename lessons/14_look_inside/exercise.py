@@ -19,7 +19,7 @@ def position_similarity(config, params):
 
     params["position"] is (N, D), the class token first if config.has_token; (gh, gw) is config.grid.
     """
-    raise NotImplementedError("write position_similarity: equation position similarity 1")
+    raise NotImplementedError("write position_similarity: equation positions 1")
 
 
 def class_token_attention(config, params, images):

@@ -7,7 +7,7 @@ import numpy as np  # noqa: F401 - and this
 
 from tinyvit.ops import cross_entropy, cross_entropy_backward  # noqa: F401 - of lesson 1, for soft targets too
 
-LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS  # of Student's t: 1 to 30, and 30 beyond
+LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS  # Student's t for 1 to 30 degrees of freedom
 
 
 def orthogonalise(g, steps=5):

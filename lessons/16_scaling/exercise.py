@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np  # noqa: F401 - and this
 
-LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS  # of Student's t: 1 to 30, and 30 beyond
+LIMITS = import_module("lessons.13_train_cifar10.limits").LIMITS  # Student's t for 1 to 30 degrees of freedom
 
 
 def multiply_adds_of_vit(image_side, patch_size, width, mlp_width, layers, classes):

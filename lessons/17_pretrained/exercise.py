@@ -28,7 +28,8 @@ def trust_resize(forward, backward):
     """Whether backward(dy, cache) returns the gradient of the images: True or False, from gradient checks.
 
     forward(images, size, method) is right and resizes images (B, H, W, C) to size (height, width) by the
-    method 'corners' or 'bilinear'. It returns (y, cache), y (B, height, width, C).
+    method 'corners' or 'bilinear'. It returns (y, cache), y (B, height, width, C). check_gradients calls
+    forward with the images alone, and returns a list with the error of their gradient.
     """
     raise NotImplementedError("write trust_resize: check_gradients for sizes that hide nothing")
 

@@ -28,5 +28,5 @@ def trust_ridge(solve):
 def leave_one_out(X, Y, ridge):
     """The share of image i, divided by the i-th diagonal entry of the inverse, is by how much i is missed."""
     inverse = np.linalg.inv(X @ X.T + ridge * np.eye(len(X), dtype=X.dtype))  # (n, n)
-    shares = inverse @ Y  # (n, C): A of equation 6
+    shares = inverse @ Y  # (n, C): A of equation c
     return Y - shares / np.diag(inverse)[:, None]
