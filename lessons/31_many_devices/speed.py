@@ -18,8 +18,8 @@ import numpy as np
 
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.numpy_side import make_step
-from tinyvit.distributed import ALONE, Ranks, start
 from tinyvit.cores import cores_of_one
+from tinyvit.distributed import ALONE, Ranks, start
 from tinyvit.model.cost import parameter_count
 from tinyvit.shell.command import natural_float, positive_float, positive_int, run_command
 
