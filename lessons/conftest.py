@@ -270,6 +270,10 @@ def name_of(error):
 def crash_in_answer(item, call):
     """For an answer that raised an exception: what tells this crash from others, and what to say of it."""
     error = call.excinfo.value
+    if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
+        path, line = Path(error.filename), error.lineno
+        text = f"{path.name}, line {line}, cannot be read as Python: {error.msg}\n    {(error.text or '').strip()}"
+        return (path, line, type(error)), text
     for entry in reversed(call.excinfo.traceback):
         if is_answer(item, entry.path):
             path, line = Path(entry.path), entry.lineno + 1

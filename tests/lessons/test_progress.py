@@ -162,6 +162,14 @@ def test_a_crash_is_shown_once(checked):
     assert [result["state"] for result in report[:2]] == ["wrong", "wrong"]
 
 
+def test_a_file_that_is_not_python_is_said_to_be_so_once_with_its_line(checked):
+    printed, _ = checked("2 x, 3 * x")
+    assert printed.count("cannot be read as Python: invalid syntax") == 1
+    assert "\n    return 2 x, 3 * x\n" in printed
+    assert "Traceback" not in printed
+    assert len(printed.splitlines()) < 20
+
+
 def test_a_known_mistake_is_named(checked):
     printed, report = checked("x / 3, 3 * x")
     assert "\nThe first is divided by three.\n    This gives exactly what you have: dq is 6 times" in printed
