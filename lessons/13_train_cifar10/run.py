@@ -20,7 +20,7 @@ from tinyvit.model import initialise, preset
 
 HERE = Path(__file__).parent
 LESSON = f"lessons.{HERE.name}"
-TO_BEAT = {"cifar10": 0.0, "shapes": 0.0}  # what the solution reaches on the test images
+TO_BEAT = {"cifar10": 0.591, "shapes": 0.0}  # what the solution reached on the test images
 EPOCHS, BATCH, HELD_OUT = 5, 50, 0.1
 
 
@@ -61,7 +61,7 @@ def main() -> None:
     best, _ = loop.fit(model, data, args.epochs, BATCH, args.peak, 1, 0.05, args.seed, report)
     model.params.flat[:] = best.flat
     _, accuracy = loop.evaluate(model, data.test.images, data.test.labels, BATCH)
-    print(f"best epoch, on {len(data.test):,} test images: {accuracy:.1%} (to beat: {TO_BEAT[name]:.0%})")
+    print(f"best epoch, on {len(data.test):,} test images: {accuracy:.1%} (to beat: {TO_BEAT[name]:.1%})")
 
 
 if __name__ == "__main__":
