@@ -20,7 +20,7 @@ from tinyvit.model import initialise, preset
 
 HERE = Path(__file__).parent
 LESSON = f"lessons.{HERE.name}"
-TO_BEAT = {"cifar10": 0.591, "shapes": 0.0}  # what the solution reached on the test images
+TO_BEAT = {"cifar10": 0.591, "shapes": 0.963}  # what the solution reached on the test images
 EPOCHS, BATCH, HELD_OUT = 5, 50, 0.1
 
 

@@ -150,6 +150,9 @@ def assert_mean(got, means, sizes, name):
     if not math.isclose(got, expected, rel_tol=1e-6) and math.isclose(got, of_means, rel_tol=1e-6):
         shown = f"{got:.6f}, expected {expected:.6f}"
         raise Fault(f"{name} is the mean of the batches' means, {shown}: the last batch is smaller", name)
+    as_if_full = np.dot(means, np.full(len(sizes), max(sizes))) / sum(sizes)
+    if not math.isclose(got, expected, rel_tol=1e-6) and math.isclose(got, as_if_full, rel_tol=1e-6):
+        raise Fault(f"{name} counts the smaller last batch as if it were full", name)
     assert_same(float(got), float(expected), name, 1e-6)
 
 
