@@ -16,6 +16,7 @@ from pathlib import Path
 from lessons.mine.answers import is_written
 from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine.blas import keep_freed_memory
+from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 
 HERE = Path(__file__).parent
@@ -41,9 +42,12 @@ def main() -> None:
     keep_freed_memory()
     parts, loop = (import_module(f"{LESSON}.{name}") for name in ("parts", args.file))
     name = "cifar10" if args.data_dir else "shapes"
-    whole = load_dataset(name, args.data_dir)
+    try:
+        whole = load_dataset(name, args.data_dir)
+        config = preset(args.model, image_size=32, classes=10)
+    except UserError as error:
+        parser.exit(2, f"{error}\n")
     data = hold_out(whole, round(HELD_OUT * len(whole.train)), args.seed)
-    config = preset(args.model, image_size=32, classes=10)
     model = parts.Model(config, initialise(config, args.seed))
     images = f"{len(data.train):,} images to train on, {len(data.validation):,} held out"
     print(f"{args.model} on {name}: {images}", flush=True)
