@@ -1,22 +1,33 @@
-"""Lesson 13: reading a run. Fill in the functions, then run: pytest lessons/13_train_cifar10"""
+"""Lesson 13: the whole loop. Fill in the functions, then run: pytest lessons/13_train_cifar10"""
 
 import math  # noqa: F401 - you will want it
+from importlib import import_module
+
+import numpy as np  # noqa: F401 - and it
+
+from tinyvit.data import normalise  # noqa: F401 - and these
+from tinyvit.ops import Noise, cross_entropy  # noqa: F401
+
+parts = import_module("lessons.13_train_cifar10.parts")  # augment, adamw_step, clip_norm, learning_rate
 
 
-def smooth(values, share):
-    """Running mean of a list of numbers: each keeps `share` of the one before; corrected at the start.
+def evaluate(model, images, labels, batch_size):
+    """(mean loss, accuracy) of a parts.Model: two floats, means over all images.
 
-    Returns a list of floats as long as values. With share 0 it is the values themselves.
+    images, bytes (n, H, W, 3), are shown as they are, at most batch_size at a time; labels (n,) integers.
     """
-    raise NotImplementedError("write smooth: a running mean that is not too low at its start")
+    raise NotImplementedError("write evaluate: batch by batch, the sum of the losses and the right answers")
 
 
-def best_epoch(records):
-    """The epoch with the highest val_accuracy, or test_accuracy where there is no val_accuracy.
+def fit(model, data, epochs, batch_size, peak, warmup_epochs, weight_decay, seed, report):
+    """Train a parts.Model, in place, by the rules in README.md; return (best, records).
 
-    records: dicts as in metrics.jsonl. Of several equal ones the first; values of None do not count.
+    data.train, data.validation and data.test have .images, bytes (n, H, W, 3), and .labels (n,).
+    peak is the highest learning rate, and warmup_epochs a whole number.
+    records: a dict for each epoch, {'epoch': from 1, 'train_loss', 'val_loss', 'val_accuracy'}, given to
+    report(record) as soon as the epoch is over. best: a copy of the parameters, Params, after the best epoch.
     """
-    raise NotImplementedError("write best_epoch: find the key to judge by, then the first highest value")
+    raise NotImplementedError("write fit: epochs, in them batches, and after each epoch a look at validation")
 
 
 def verdict(records, classes):

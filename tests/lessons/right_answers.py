@@ -425,21 +425,46 @@ def drop_path_backward(dy, cache):
     return dy if cache is None else np.where(cache[0], dy / (1 - cache[1]), 0).astype(dy.dtype)
 """,
     "13_train_cifar10": """
-def smooth(values, share):
-    result = []
-    for t in range(1, len(values) + 1):
-        weights = [share ** (t - 1 - i) for i in range(t)]
-        result.append(sum(w * v for w, v in zip(weights, values)) / sum(weights))
-    return result
+def evaluate(model, images, labels, batch_size):
+    losses, right = [], []
+    for rows in np.split(np.arange(len(labels)), range(batch_size, len(labels), batch_size)):
+        logits = model.logits((images[rows].astype(np.float32) - 127.5) / 127.5)
+        losses += [float(cross_entropy(row[None], labels[i : i + 1])[0]) for row, i in zip(logits, rows)]
+        right += (logits.argmax(axis=1) == labels[rows]).tolist()
+    return sum(losses) / len(losses), float(np.mean(right))
 
-def best_epoch(records):
-    key = "val_accuracy" if any("val_accuracy" in record for record in records) else "test_accuracy"
-    best, epoch = -math.inf, None
-    for record in records:
-        value = record.get(key)
-        if value is not None and value > best:
-            best, epoch = value, record["epoch"]
-    return epoch
+def fit(model, data, epochs, batch_size, peak, warmup_epochs, weight_decay, seed, report):
+    from tinyvit.optim import AdamW  # it knows which parameters are matrices
+    rng, optimizer, step, records = np.random.default_rng([seed, 1]), AdamW(model.params), 0, []
+    optimizer.weight_decay, highest, best = weight_decay, -1.0, None
+    n = len(data.train.labels)
+    total = epochs * -(-n // batch_size)
+    for epoch in range(epochs):
+        pictures = parts.augment(data.train.images, rng)  # all of them, once an epoch
+        left, losses = list(rng.permutation(n)), []
+        while left:
+            rows, left = left[:batch_size], left[batch_size:]
+            step += 1
+            grads = model.params.zeros_like()
+            batch = normalise(pictures[rows], np.float64)
+            loss = model.loss_and_grads(batch, data.train.labels[rows], grads, Noise(seed + 7, step))
+            grads.flat[:] = parts.clip_norm(grads.flat, 1.0)[0]
+            lr = parts.learning_rate(step, total, peak, warmup_epochs * total // epochs)
+            optimizer.step(grads, lr, step)
+            losses += [loss] * len(rows)
+        val_loss, val_accuracy = evaluate(model, data.validation.images, data.validation.labels, 3)
+        if val_accuracy > highest:
+            highest, best = val_accuracy, copy_of(model.params)
+        record = dict(epoch=epoch + 1, train_loss=float(np.mean(losses)))
+        record |= dict(val_loss=val_loss, val_accuracy=val_accuracy)
+        report(record)
+        records.append(record)
+    return best, records
+
+def copy_of(params):
+    copy = params.zeros_like()
+    copy.flat += params.flat
+    return copy
 """,
     "14_look_inside": """
 def attention_rollout(attention):

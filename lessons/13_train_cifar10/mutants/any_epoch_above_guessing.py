@@ -11,6 +11,6 @@ answer = changed(
         'or any(record["train_loss"] > 1.2 * guess for record in records)',
     ),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

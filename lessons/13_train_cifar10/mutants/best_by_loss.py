@@ -1,14 +1,12 @@
-"""The epoch with the lowest validation loss is taken."""
+"""The epoch with the lowest validation loss is kept."""
 
-import importlib
+from pathlib import Path
 
-solution = importlib.import_module("lessons.13_train_cifar10.solution")
-smooth = solution.smooth
-verdict = solution.verdict
-faults_found = solution.faults_found
+from lessons.mutation import changed
 
-
-def best_epoch(records):
-    if "val_loss" in records[-1]:
-        return min(records, key=lambda record: record["val_loss"])["epoch"]
-    return solution.best_epoch(records)
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ('val_accuracy > max(record["val_accuracy"]', 'val_loss < min(record["val_loss"]'),
+    )
+)

@@ -11,6 +11,6 @@ answer = changed(
         "any(losses[i] > 1.01 * min(losses[:i]) for i in range(1, len(losses)))",
     ),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

@@ -8,6 +8,6 @@ answer = changed(
     Path(__file__).parents[1] / "solution.py",
     ("after > 1.01 * before", "after > before"),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

@@ -8,6 +8,6 @@ answer = changed(
     Path(__file__).parents[1] / "solution.py",
     ('last["train_loss"] < lowest["train_loss"]', 'last["train_loss"] <= records[0]["train_loss"]'),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

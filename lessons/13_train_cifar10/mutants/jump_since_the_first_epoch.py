@@ -11,6 +11,6 @@ answer = changed(
         "any(loss > 1.01 * losses[0] for loss in losses)",
     ),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

@@ -8,6 +8,6 @@ answer = changed(
     Path(__file__).parents[1] / "solution.py",
     ("losses = [record[key] for record in records]", 'losses = [record["train_loss"] for record in records]'),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

@@ -1,12 +1,12 @@
-"""Of equal epochs the last is taken."""
+"""Of equally good epochs the last is kept."""
 
-import importlib
+from pathlib import Path
 
-solution = importlib.import_module("lessons.13_train_cifar10.solution")
-smooth = solution.smooth
-verdict = solution.verdict
-faults_found = solution.faults_found
+from lessons.mutation import changed
 
-
-def best_epoch(records):
-    return solution.best_epoch(records[::-1])
+globals().update(
+    changed(
+        Path(__file__).parents[1] / "solution.py",
+        ('val_accuracy > max(record["val_accuracy"]', 'val_accuracy >= max(record["val_accuracy"]'),
+    )
+)

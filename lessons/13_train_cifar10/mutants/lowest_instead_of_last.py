@@ -11,6 +11,6 @@ answer = changed(
         'if min(record["train_loss"] for record in records) > 0.95 * guess',
     ),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

@@ -11,6 +11,6 @@ answer = changed(
         "len(losses) > 1 and losses[-1] > 1.01 * losses[-2]",
     ),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )

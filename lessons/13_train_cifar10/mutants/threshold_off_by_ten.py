@@ -8,6 +8,6 @@ answer = changed(
     Path(__file__).parents[1] / "solution.py",
     ("1.1 * lowest", "1.01 * lowest"),
 )
-smooth, best_epoch, verdict, faults_found = (
-    answer[name] for name in ("smooth", "best_epoch", "verdict", "faults_found")
+evaluate, fit, verdict, faults_found = (
+    answer[name] for name in ("evaluate", "fit", "verdict", "faults_found")
 )
