@@ -6,7 +6,7 @@ import numpy as np  # noqa: F401 - you may want it
 def windows(x, size, stride=1, padding="SAME", fill=0.0):
     """Cut images x (B, H, W, C) into windows y (B, h, w, size, size, C); return y and a cache.
 
-    padding is "VALID" (equation 2) or "SAME" (equation 3), and pixels outside the image count as fill.
+    padding is "VALID" (windows 2) or "SAME" (windows 3), and pixels outside the image count as fill.
     Raise ValueError for any other padding, and if a VALID window does not fit into the image.
     """
     raise NotImplementedError("write windows: pad a new array, then copy pixel (p, q) of all windows at once")

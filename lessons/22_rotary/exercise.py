@@ -38,5 +38,5 @@ def learned_scores(q, k, frequencies, grid):
 
 
 def learned_scores_backward(dS, cache):
-    """Gradients of learned_scores: dq and dk (B, H, T, K), and dfrequencies (2, H, K/2)."""
+    """Gradients of learned_scores: dq and dk (B, H, T, K), and dfrequencies (2, H, K/2), typed as q."""
     raise NotImplementedError("write learned_scores_backward: how does a turned point move with its angle?")
