@@ -53,10 +53,10 @@ LESSONS: dict[int, tuple[str, ...]] = {
     24: ("linear.head", "softmax.last", "cross_entropy"),
     25: ("gelu", "layer_norm", "adamw"),
     26: ("gradients", "backward", "layer_norm.1", "layer_norm.2", "linear.qkv", "linear.mlp1", "gelu"),
-    28: ("layer_norm", "vit", "clip", "loss"),
-    29: ("gelu", "layer_norm", "cross_entropy", "gradients"),
-    30: ("single_head", "softmax.attention"),
-    31: ("gradients", "backward", "adamw"),
+    27: ("layer_norm", "vit", "clip", "loss"),
+    28: ("gelu", "layer_norm", "cross_entropy", "gradients"),
+    29: ("single_head", "softmax.attention"),
+    30: ("gradients", "backward", "adamw"),
 }
 
 

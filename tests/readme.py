@@ -38,7 +38,7 @@ NOT_HERE = {  # how a command begins, and why it is not run
     "python -m tinyvit.predict clip-vit": "it needs published weights",
     "python -m tinyvit.study": "it goes on for half an hour, and tests/studies carries studies out",
     "python -m tinyvit.bench --vs torch": "it needs PyTorch",
-    "python -m lessons.31_many_devices.speed": "it takes half a minute",
+    "python -m lessons.30_many_devices.speed": "it takes half a minute",
     "python -m lessons.26_fast_cpu.tricks": "it takes minutes",
     "mpiexec": "it needs MPI",
     "mypy": "it is not among the packages for the tests",

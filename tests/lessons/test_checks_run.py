@@ -37,7 +37,7 @@ def test_unsolved_exercises_are_to_do_and_not_a_failure(unsolved):
 def test_solutions_pass(solved):
     results, printed, status = solved
     found, whole = {result["lesson"] for result in results}, {name for name in NAMES if can_run(name)}
-    assert whole <= found <= whole | {"30_flash_attention"}  # half of which needs no compiler
+    assert whole <= found <= whole | {"29_flash_attention"}  # half of which needs no compiler
     assert [result for result in results if result["state"] != "done"] == []
     assert status == 0, printed
 

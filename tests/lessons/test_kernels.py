@@ -10,8 +10,8 @@ import pytest
 from lessons.referee import Fault, kernel_text
 from tests.lessons.course import LESSONS, can_run
 
-running = importlib.import_module("lessons.29_kernels.running")
-LESSON = next(lesson for lesson in LESSONS if lesson.name == "29_kernels")
+running = importlib.import_module("lessons.28_kernels.running")
+LESSON = next(lesson for lesson in LESSONS if lesson.name == "28_kernels")
 needs_compiler = pytest.mark.skipif(not can_run(LESSON.name), reason="there is no C++ compiler")
 
 FAULTY = r"""
@@ -96,8 +96,8 @@ def test_the_kernels_of_the_lessons_are_those_of_a_gpu_too():
     texts = [running.WARP_SUM, importlib.import_module(f"lessons.{LESSON.name}.suspects").CODE]
     texts += [getattr(solution, name)() for name in solution.__all__ if name != "guilty_kernel"]
     assert len(texts) == 7
-    plain = importlib.import_module("lessons.30_flash_attention.plain")
-    flash = importlib.import_module("lessons.30_flash_attention.solution").flash_attention_kernel()
+    plain = importlib.import_module("lessons.29_flash_attention.plain")
+    flash = importlib.import_module("lessons.29_flash_attention.solution").flash_attention_kernel()
     texts += [plain.sizes(16, 32), flash, plain.CODE]
     try:
         program = nvrtc.createProgram("\n".join(texts), "kernels.cu", [], [])

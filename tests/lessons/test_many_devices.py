@@ -1,12 +1,12 @@
-"""The ring of lesson 31: what its ranks are told when something goes wrong, and what its clocks say."""
+"""The ring of lesson 30: what its ranks are told when something goes wrong, and what its clocks say."""
 
 import importlib
 
 import numpy as np
 import pytest
 
-ring = importlib.import_module("lessons.31_many_devices.ring")
-solution = importlib.import_module("lessons.31_many_devices.solution")
+ring = importlib.import_module("lessons.30_many_devices.ring")
+solution = importlib.import_module("lessons.30_many_devices.solution")
 
 
 def test_ranks_that_wait_for_each_other_are_stopped():

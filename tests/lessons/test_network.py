@@ -9,8 +9,8 @@ from tests.distributed.fake_mpi import together
 from tests.tiny_runs import enter
 from tinyvit.benchmark.case import Case
 
-network = importlib.import_module("lessons.31_many_devices.network")
-speed = importlib.import_module("lessons.31_many_devices.speed")
+network = importlib.import_module("lessons.30_many_devices.network")
+speed = importlib.import_module("lessons.30_many_devices.speed")
 Network, sent_bytes, simulate = network.Network, network.sent_bytes, network.simulate
 without_stragglers = network.without_stragglers
 

@@ -1,4 +1,4 @@
-"""Draw this lesson's figures: python -m lessons.29_kernels.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.28_kernels.figures.draw"""
 
 from pathlib import Path
 

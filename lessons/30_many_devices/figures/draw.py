@@ -1,4 +1,4 @@
-"""Draw this lesson's figures: python -m lessons.31_many_devices.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.30_many_devices.figures.draw"""
 
 import math
 from importlib import import_module
@@ -13,8 +13,8 @@ from tinyvit.model.layout import layout
 from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
-rings = import_module("lessons.31_many_devices.network")
-solution = import_module("lessons.31_many_devices.solution")
+rings = import_module("lessons.30_many_devices.network")
+solution = import_module("lessons.30_many_devices.solution")
 
 
 def main():

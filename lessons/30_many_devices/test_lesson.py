@@ -1,4 +1,4 @@
-"""Checks of lesson 31."""
+"""Checks of lesson 30."""
 
 import importlib
 import math
@@ -9,10 +9,10 @@ import pytest
 from lessons.referee import Fault, assert_same, assert_trust
 from tinyvit.distributed.ranks import parts
 
-RING = importlib.import_module("lessons.31_many_devices.ring")
-SUSPECTS = importlib.import_module("lessons.31_many_devices.suspects")
+RING = importlib.import_module("lessons.30_many_devices.ring")
+SUSPECTS = importlib.import_module("lessons.30_many_devices.suspects")
 
-_network = importlib.import_module("lessons.31_many_devices.network")
+_network = importlib.import_module("lessons.30_many_devices.network")
 Network, without_stragglers = _network.Network, _network.without_stragglers
 LINE = Network(latency=3.0, bandwidth=16.0)  # seconds, and bytes a second: slow enough to count by hand
 

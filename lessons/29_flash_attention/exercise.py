@@ -1,4 +1,4 @@
-"""Lesson 30: flash attention. Fill in the functions, then run: pytest lessons/30_flash_attention"""
+"""Lesson 29: flash attention. Fill in the functions, then run: pytest lessons/29_flash_attention"""
 
 import math  # noqa: F401 - math.sqrt keeps float32 what it is
 

@@ -15,7 +15,7 @@ from importlib import import_module
 
 import numpy as np
 
-Network = import_module("lessons.31_many_devices.network").Network
+Network = import_module("lessons.30_many_devices.network").Network
 
 
 FREE = Network(latency=0.0, bandwidth=float("inf"))

@@ -1,4 +1,4 @@
-"""Lesson 31: many devices. Fill in the functions, then run: pytest lessons/31_many_devices"""
+"""Lesson 30: many devices. Fill in the functions, then run: pytest lessons/30_many_devices"""
 
 import math  # noqa: F401 - you will want it
 

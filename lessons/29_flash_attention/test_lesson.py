@@ -1,4 +1,4 @@
-"""Checks of lesson 30."""
+"""Checks of lesson 29."""
 
 import importlib
 import tracemalloc
@@ -9,9 +9,9 @@ import pytest
 from lessons.referee import Fault, assert_operation, assert_same, assert_untouched
 from lessons.referee.gradients import several
 
-running = importlib.import_module("lessons.29_kernels.running")
-slips = importlib.import_module("lessons.30_flash_attention.slips")
-plain = importlib.import_module("lessons.30_flash_attention.plain")
+running = importlib.import_module("lessons.28_kernels.running")
+slips = importlib.import_module("lessons.29_flash_attention.slips")
+plain = importlib.import_module("lessons.29_flash_attention.plain")
 FLOAT32 = 1e-6  # of the largest value, in sums of at most 100 numbers
 
 

@@ -1,10 +1,10 @@
-"""Lesson 28: the GPU. Fill in the functions, then run: pytest lessons/28_gpu"""
+"""Lesson 27: the GPU. Fill in the functions, then run: pytest lessons/27_gpu"""
 
 import importlib
 
 import numpy as np  # noqa: F401 - you will want it
 
-toy = importlib.import_module("lessons.28_gpu.device")  # toy.minimum, toy.sqrt
+toy = importlib.import_module("lessons.27_gpu.device")  # toy.minimum, toy.sqrt
 
 
 def traffic(kernels, nbytes, kept):

@@ -1,7 +1,7 @@
 """How fast several ranks train: predicted from one process and a network or, under mpiexec, measured.
 
-python -m lessons.31_many_devices.speed --model Ti/4 --batch-size 64
-mpiexec -n 2 python -m lessons.31_many_devices.speed --model Ti/4 --batch-size 64
+python -m lessons.30_many_devices.speed --model Ti/4 --batch-size 64
+mpiexec -n 2 python -m lessons.30_many_devices.speed --model Ti/4 --batch-size 64
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinyvit.distributed import ALONE, Ranks, start
 from tinyvit.model.cost import parameter_count
 from tinyvit.shell.command import natural_float, positive_float, positive_int, run_command
 
-model = importlib.import_module("lessons.31_many_devices.network")
+model = importlib.import_module("lessons.30_many_devices.network")
 Network, ETHERNET = model.Network, model.ETHERNET
 
 _MESSAGES = 50  # all-reduces of one number
@@ -144,7 +144,7 @@ def main(args: argparse.Namespace) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     p = argparse.ArgumentParser(
-        prog="lessons.31_many_devices.speed", description="How fast several ranks train, by a simulation."
+        prog="lessons.30_many_devices.speed", description="How fast several ranks train, by a simulation."
     )
     p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="default: Ti/4")
     p.add_argument("--image-size", type=positive_int, default=32, metavar="N", help="default: 32 pixels")

@@ -1,4 +1,4 @@
-"""Checks of lesson 29."""
+"""Checks of lesson 28."""
 
 import importlib
 
@@ -8,8 +8,8 @@ import pytest
 from lessons.referee import assert_exposed, assert_same
 from tinyvit import ops
 
-SUSPECTS = importlib.import_module("lessons.29_kernels.suspects")
-running = importlib.import_module("lessons.29_kernels.running")
+SUSPECTS = importlib.import_module("lessons.28_kernels.suspects")
+running = importlib.import_module("lessons.28_kernels.running")
 TOLERANCE = 2e-6  # of float32, in sums of a few hundred numbers
 
 

@@ -1,4 +1,4 @@
-"""Lesson 29: kernels. Write the CUDA C between the braces, then run: pytest lessons/29_kernels
+"""Lesson 28: kernels. Write the CUDA C between the braces, then run: pytest lessons/28_kernels
 
 Each function returns the text of one kernel. Remove the line with NotImplementedError when you begin. Arrays
 are stored row by row: the number in row i and column j of x (rows, D) is x[i * D + j].

@@ -1,4 +1,4 @@
-"""Checks of lesson 28."""
+"""Checks of lesson 27."""
 
 import importlib
 
@@ -9,8 +9,8 @@ from lessons.referee import Fault, assert_same, assert_untouched
 from lessons.referee.gradients import several
 from lessons.referee.values import assert_form
 
-CARDS = importlib.import_module("lessons.28_gpu.cards")
-TOY = importlib.import_module("lessons.28_gpu.device")
+CARDS = importlib.import_module("lessons.27_gpu.cards")
+TOY = importlib.import_module("lessons.27_gpu.device")
 
 
 def program(rng, kernels):

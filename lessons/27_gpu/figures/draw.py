@@ -1,4 +1,4 @@
-"""Draw this lesson's figures: python -m lessons.28_gpu.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.27_gpu.figures.draw"""
 
 from importlib import import_module
 from pathlib import Path
@@ -7,8 +7,8 @@ from lessons.drawing import AXIS, BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET,
 from tinyvit.pictures.colours import tint
 
 HERE = Path(__file__).parent
-CARDS = import_module("lessons.28_gpu.cards")
-SOLUTION = import_module("lessons.28_gpu.solution")
+CARDS = import_module("lessons.27_gpu.cards")
+SOLUTION = import_module("lessons.27_gpu.solution")
 
 # Each array operation of a LayerNorm: its name, and how many arrays of full size it reads and writes.
 LAYER_NORM = (

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-toy = importlib.import_module("lessons.28_gpu.device")
+toy = importlib.import_module("lessons.27_gpu.device")
 
 
 def traffic(kernels, nbytes, kept):

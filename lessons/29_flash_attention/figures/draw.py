@@ -1,4 +1,4 @@
-"""Draw this lesson's figures: python -m lessons.30_flash_attention.figures.draw"""
+"""Draw this lesson's figures: python -m lessons.29_flash_attention.figures.draw"""
 
 from pathlib import Path
 
