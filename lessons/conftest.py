@@ -272,8 +272,8 @@ def crash_in_answer(item, call):
     error = call.excinfo.value
     if isinstance(error, SyntaxError) and error.filename and is_answer(item, error.filename):
         path, line = Path(error.filename), error.lineno
-        text = f"{path.name}, line {line}, cannot be read as Python: {error.msg}\n    {(error.text or '').strip()}"
-        return (path, line, type(error)), text
+        text = f"{path.name}, line {line}, cannot be read as Python: {error.msg}"
+        return (path, line, type(error)), f"{text}\n    {(error.text or '').strip()}"
     for entry in reversed(call.excinfo.traceback):
         if is_answer(item, entry.path):
             path, line = Path(entry.path), entry.lineno + 1
