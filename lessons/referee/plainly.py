@@ -21,6 +21,14 @@ def softmax_backward(dy, cache):
     return dx
 
 
+def softmax_backward_by_jacobian(dy, cache):
+    y = cache
+    N = y.shape[-1]
+    J = np.eye(N, dtype=y.dtype) * y[..., None] - y[..., None] * y[..., None, :]
+    dx = (J @ dy[..., None])[..., 0]
+    return dx
+
+
 def cross_entropy(logits, targets, smoothing=0.0):
     C = logits.shape[1]
     t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)
@@ -30,6 +38,17 @@ def cross_entropy(logits, targets, smoothing=0.0):
     loss = (np.log(total[:, 0]) - (smooth * z).sum(axis=1)).mean()
     p = np.exp(z) / total
     return loss, (p, smooth)
+
+
+def cross_entropy_by_logarithms(logits, targets, smoothing=0.0):
+    C = logits.shape[1]
+    t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)
+    smooth = t * (1 - smoothing) + smoothing / C
+    z = logits - logits.max(axis=1, keepdims=True)
+    total = np.exp(z).sum(axis=1, keepdims=True)
+    logp = z - np.log(total)
+    loss = -(smooth * logp).sum(axis=1).mean()
+    return loss, (np.exp(logp), smooth)
 
 
 def cross_entropy_backward(cache):
