@@ -82,19 +82,18 @@ def called(
         if alike and (is_sure or alike[0].name == name):
             names[name] = alike[0].name or name
             places[name] = names[name], alike[0].line
-    stored = [
-        each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    ]
-    returned = {each.id for step in ast.walk(tree) if isinstance(step, ast.Return) for each in _names(step)}
+    stored = [each.id for each in _names(tree) if isinstance(each.ctx, ast.Store)]
+    own = mine | {each.id for step in ast.walk(tree) if isinstance(step, ast.Return) for each in _names(step)}
     steps = [pair for each in ast.walk(tree) if isinstance(each, ast.Assign) for pair in _pairs(each)]
     for target, value in reversed(steps):
         for name in {each.id for each in _names(target)} - {*places}:
-            users = [_names(other) for other, given in steps if name in {each.id for each in _names(given)}]
-            users = [places[each.id] for names_of in users for each in names_of if each.id in places]
-            is_known = name in returned | mine or not users
-            places[name] = (name if name in returned | mine else "the result", 0) if is_known else users[0]
-        if isinstance(target, ast.Name) and stored.count(target.id) == 1:
-            names |= {} if target.id in {*names, *mine} else {target.id: value}
+            users = [
+                each.id for other, of in steps if name in {n.id for n in _names(of)} for each in _names(other)
+            ]
+            users = [places[user] for user in users if user in places and name not in own]
+            places[name] = users[0] if users else (name if name in own else "the result", 0)
+        if isinstance(target, ast.Name) and stored.count(target.id) == 1 and target.id not in {*names, *mine}:
+            names[target.id] = value
     return names, places
 
 

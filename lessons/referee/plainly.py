@@ -21,14 +21,6 @@ def softmax_backward(dy, cache):
     return dx
 
 
-def softmax_backward_by_jacobian(dy, cache):
-    y = cache
-    N = y.shape[-1]
-    J = np.eye(N, dtype=y.dtype) * y[..., None] - y[..., None] * y[..., None, :]
-    dx = (J @ dy[..., None])[..., 0]
-    return dx
-
-
 def cross_entropy(logits, targets, smoothing=0.0):
     C = logits.shape[1]
     t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)

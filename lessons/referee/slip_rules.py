@@ -8,8 +8,8 @@ import functools
 
 from lessons.referee.slip_words import MODULES
 
-# An expression, what stands there then, and what is wrong with the target {t}, or with a part of it, {s}; letters
-# are anything. The first group is the likeliest: of several slips that give the same, only the likeliest is told.
+# An expression, what stands there then, and what is wrong with the target {t}, or a part of it {s}; single
+# letters are anything. The first group is the likeliest: of slips that give the same, only that is told.
 RULES = (
     """
     a + b | a | the term {b} is left out of {t}
@@ -89,7 +89,7 @@ RULES = (
     a / b | a * b | {s} is multiplied by {b}, and not divided by it
     a / b | a / b / b | {s} is divided by {b} twice
     a / b | a / b ** 0.5 | {s} is divided by the root of {b} in its place
-    a * b.sum(axis=-1, keepdims=True) / c | a * b.mean(axis=-1, keepdims=True) | {t} has a mean, not a sum / {c}
+    a * b.sum(axis=-1, keepdims=1) / c | a * b.mean(axis=-1, keepdims=1) | {t} has a mean, and not a sum / {c}
     a / b | b / a | {a} over {b} is upside down in {t}
     a + b | a + b / 2 | the term {b} is halved in {t}
     a + b | a + b + b | the term {b} comes twice in {t}
