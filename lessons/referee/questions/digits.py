@@ -32,25 +32,6 @@ def without_signs(case: Case) -> str:
     return f"is right but for the signs: {int(case.wrong().sum())} of {case.got.size} are wrong"
 
 
-def cut_off(case: Case) -> str:
-    """The right one with everything beyond some limit moved to the limit."""
-    if not telling(case.expected) or np.unique(case.got).size < 3:
-        return ""
-    low, high = case.got.min(), case.got.max()
-    if np.array_equal(case.got, np.clip(case.expected, low, high)):
-        ends = [
-            f"{word} {limit:.4g}"
-            for word, limit, beyond in (
-                ("below", low, np.unique(case.expected[case.expected < low]).size > 2),
-                ("above", high, np.unique(case.expected[case.expected > high]).size > 2),
-            )
-            if beyond
-        ]
-        if ends:
-            return f"is the right one, cut off {' and '.join(ends)}"
-    return ""
-
-
 def byte_wrapped(case: Case) -> str:
     """Off by multiples of a byte's range, when bytes went in."""
     if not any(array.dtype == np.uint8 for array in case.inputs.values()):
