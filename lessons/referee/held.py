@@ -75,14 +75,17 @@ def called(
     names: dict[str, str | ast.AST] = {}
     places: dict[str, tuple[str, int]] = {}
     mine = {each.name for each in yours}
+    stored = [each.id for each in _names(tree) if isinstance(each.ctx, ast.Store)]
+    stored += [each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)]
     for name, value in {each.name: each.value for each in other if each.name}.items():
         alike = [each for each in yours if each.name not in names.values() and _same(each.value, value)]
+        if name in mine and stored.count(name) > 1:  # of several values, the last is not all that it is
+            alike = [each for each in alike if each.name == name]
         alike.sort(key=lambda each: (each.name != name, not each.name))
         is_sure = getattr(value, "size", 1) > 1 or len({each.name for each in alike}) == 1
         if alike and (is_sure or alike[0].name == name):
             names[name] = alike[0].name or name
             places[name] = names[name], alike[0].line
-    stored = [each.id for each in _names(tree) if isinstance(each.ctx, ast.Store)]
     own = mine | {each.id for step in ast.walk(tree) if isinstance(step, ast.Return) for each in _names(step)}
     steps = [pair for each in ast.walk(tree) if isinstance(each, ast.Assign) for pair in _pairs(each)]
     for target, value in reversed(steps):
@@ -92,6 +95,8 @@ def called(
             ]
             users = [places[user] for user in users if user in places and name not in own]
             places[name] = users[0] if users else (name if name in own else "the result", 0)
+            if users and not users[0][0].startswith(("what", "the")):
+                places[name] = f"what goes into {users[0][0]}", users[0][1]
         if isinstance(target, ast.Name) and stored.count(target.id) == 1 and target.id not in {*names, *mine}:
             names[target.id] = value
     return names, places

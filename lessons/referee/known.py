@@ -209,7 +209,10 @@ def _results(function) -> dict[str, str]:
     """The names of what a function returns, by their number, as its docstring has them: dx (..., D), ..."""
     if not isinstance(function, FunctionType):
         return {}
-    names = re.findall(r"(\w+) \(", function.__doc__ or "")
+    text, pattern = function.__doc__ or "", r"(\w+) \("
+    if "backward" in function.__name__:  # dx (B, N, D), dweight and dbias, from dy
+        text, pattern = re.sub(r"\([^()]*\)", "", text), r"\b(d(?!ict\b)\w+)"
+    names = dict.fromkeys(re.findall(pattern, text))
     names = [name for name in names if name not in inspect.signature(function).parameters]
     return {str(number): name for number, name in enumerate(names, start=1)}
 

@@ -89,7 +89,10 @@ RULES = (
     a / b | a * b | {s} is multiplied by {b}, and not divided by it
     a / b | a / b / b | {s} is divided by {b} twice
     a / b | a / b ** 0.5 | {s} is divided by the root of {b} in its place
-    a * b.sum(axis=-1, keepdims=1) / c | a * b.mean(axis=-1, keepdims=1) | {t} has a mean, and not a sum / {c}
+    a * b.sum(axis=-1, keepdims=True) / c | a * b.mean(axis=-1, keepdims=True) | {t} has a mean, no sum / {c}
+    a * (b - c) | a * (b - a * c) | the factor {a} comes twice with {c} in {t}
+    a ** 2 | abs(a) | {a} has only its sign taken off in {t}, and is to be squared
+    max(a, b) | a + b | {b} is added in {t}, and is only the least that it may be
     a / b | b / a | {a} over {b} is upside down in {t}
     a + b | a + b / 2 | the term {b} is halved in {t}
     a + b | a + b + b | the term {b} comes twice in {t}

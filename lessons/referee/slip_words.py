@@ -37,7 +37,10 @@ def place(name: str) -> str:
 class _Renamed(ast.NodeTransformer):
     def visit_Name(self, node):
         new = _names.get(node.id, node.id)
-        return ast.Name(new) if isinstance(new, str) else self.visit(copy.deepcopy(new))
+        if isinstance(new, ast.AST):
+            new = self.visit(copy.deepcopy(new))
+            return node if _words(new).startswith("what ") else new  # its name says more
+        return ast.Name(new)
 
 
 def smoothed(says: str) -> str:

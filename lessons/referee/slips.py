@@ -47,7 +47,14 @@ from lessons.referee.slip_words import (
 )
 
 LAPS = 200_000  # of all loops of a slip together: some would never end
-PAIRS = ("sum", "mean"), ("max", "min"), ("cos", "sin"), ("zeros", "ones"), ("maximum", "minimum")
+PAIRS = (
+    ("sum", "mean"),
+    ("max", "min"),
+    ("cos", "sin"),
+    ("zeros", "ones"),
+    ("maximum", "minimum"),
+    ("log", "log2"),
+)
 ELSE = dict(PAIRS) | {b: a for a, b in PAIRS}
 AXES = {"-1": "the last axis", "0": "the first axis", "None": "everything"}
 MORE_AXES = {"1": "axis 1", "-2": "the last axis but one", "(0, 1)": "the first two axes"}
