@@ -36,6 +36,7 @@ RULES = (
     a @ b | (a @ b).swapaxes(-1, -2) | {t} is the transpose of what it should be
     a.T | a | the transpose of {a} is missing in {t}
     a.swapaxes(b, c) | a | the transpose of {a} is missing in {t}
+    a / np.sqrt(b) | a / b | {a} is divided by {b}, not by its root, or by the root twice, in {t}
     f(a + b) | f(a) + b | {b} stands outside {f} in {t}, and belongs inside
     f(a - b) | f(a) - b | {b} stands outside {f} in {t}, and belongs inside
     f(a * b) | f(a) * b | {b} stands outside {f} in {t}, and belongs inside

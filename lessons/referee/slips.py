@@ -187,17 +187,26 @@ def _all_over(function: ast.FunctionDef) -> Iterator[tuple[str, str, ast.Functio
 def _before_the_step(function: ast.FunctionDef) -> Iterator[tuple[str, str, ast.FunctionDef]]:
     """A variable taken as it was before it was given a new value."""
     statements = [each for each in ast.walk(function) if isinstance(each, ast.Assign | ast.Return)]
+    seen = {each.arg for each in function.args.args}
     for step in statements:
-        name = target_of(step)
-        if isinstance(step, ast.Return) or not any(_reads(name, each) for each in ast.walk(step)):
-            continue
-        keeping = [ast.parse(f"_old = {name}").body[0], step]
-        uses = [(each, use) for each in statements if each.lineno > step.lineno for use in ast.walk(each)]
-        for each, use in uses:
-            if _reads(name, use):
-                says = f"{{t}} is made with {words(use)}, and {words(step.value)} belongs there"
-                new = {id(step): keeping, id(use): ast.Name("_old", ast.Load())}
-                yield says, target_of(each), _everywhere(function, lambda node, new=new: id(node) in new, new)
+        names = [
+            each.id
+            for each in ast.walk(step)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        ]
+        for name in seen.intersection(names):
+            keeping = [ast.parse(f"_old = {name}").body[0], step]
+            uses = [(each, use) for each in statements if each.lineno > step.lineno for use in ast.walk(each)]
+            for each, use in uses:
+                if _reads(name, use):
+                    says = f"{{t}} takes an earlier value, where {words(step.value)} belongs"
+                    new = {id(step): keeping, id(use): ast.Name("_old", ast.Load())}
+                    yield (
+                        says,
+                        target_of(each),
+                        _everywhere(function, lambda node, new=new: id(node) in new, new),
+                    )
+        seen.update(names)
 
 
 def _reads(name: str, node: ast.AST) -> bool:
