@@ -35,7 +35,6 @@ FIRST = (
     borrowed.factor_of_input,
     digits.rounded,
     digits.byte_wrapped,
-    digits.without_signs,
     offset.constant_offset,
     arrangement.rearranged,
 )

@@ -21,17 +21,6 @@ def rounded(case: Case) -> str:
     return ""
 
 
-def without_signs(case: Case) -> str:
-    """The right sizes with wrong signs."""
-    if case.expected.size < 3 or not telling(case.expected):
-        return ""
-    if not case.same(np.abs(case.got), np.abs(case.expected)) or not case.wrong().any():
-        return ""
-    if (case.got >= 0).all():
-        return "is right but for the signs: none is negative"
-    return f"is right but for the signs: {int(case.wrong().sum())} of {case.got.size} are wrong"
-
-
 def byte_wrapped(case: Case) -> str:
     """Off by multiples of a byte's range, when bytes went in."""
     if not any(array.dtype == np.uint8 for array in case.inputs.values()):
