@@ -230,7 +230,7 @@ def headed(names, message):
     """The lines of a message, with what is wrong above it where that is known."""
     if not names:
         return [message]
-    sentences = [re.sub(r"^(the|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names]
+    sentences = [re.sub(r"^(the|what|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names]
     head = " Or: ".join(name if name.endswith(".") else f"{name}." for name in sentences)
     return [head, f"    This gives exactly what you have: {message}"]
 

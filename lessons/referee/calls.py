@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from lessons.referee.fault import Fault
+
 LARGEST = 20_000  # numbers of an argument that is copied before a call
 RECENT: dict[str, Call] = {}  # the latest call of every function, the latest last; emptied before each check
 
@@ -69,20 +71,33 @@ def _remembering(name: str, function: types.FunctionType):
     @functools.wraps(function)
     def remembered(*args, **kwargs):
         RECENT.pop(name, None)  # so that the latest is last
-        before = tuple(_kept(each) for each in args)
-        call = RECENT[name] = Call(function, before, {key: _kept(each) for key, each in kwargs.items()}, args)
+        before = tuple(kept(each) for each in args)
+        call = RECENT[name] = Call(function, before, {key: kept(each) for key, each in kwargs.items()}, args)
         call.result = function(*args, **kwargs)
-        return call.result
+        is_forward = re.search(r"\band a cache\b", function.__doc__ or "")
+        return outcome(call.result, function.__name__) if is_forward else call.result
 
     return remembered
 
 
-def _kept(value):
+def outcome(result, name: str = "the forward"):
+    """The pair (y, cache) that a forward returned."""
+    if result is None:
+        raise Fault(f"{name} returns None: does it end with return y, cache?", "y", "count")
+    if not isinstance(result, tuple | list):
+        one = "one array" if isinstance(result, np.ndarray) else "one thing"
+        raise Fault(f"{name} returns {one}, expected y and a cache: return y, cache", "y", "count")
+    if len(result) != 2:
+        raise Fault(f"{name} returns {len(result)} things, expected two: y and a cache", "y", "count")
+    return result
+
+
+def kept(value):
     """An argument as it is now, whatever becomes of it; large ones are trusted to stay."""
     if isinstance(value, np.ndarray) and value.size <= LARGEST:
         return value.copy()
     if isinstance(value, tuple):
-        return tuple(_kept(each) for each in value)
+        return tuple(kept(each) for each in value)
     return value
 
 

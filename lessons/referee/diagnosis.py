@@ -28,7 +28,6 @@ FIRST = (
     borrowed.an_input,
     ratio.constant_factor,
     borrowed.exchanged,
-    borrowed.returned_elsewhere,
     arrangement.transposed,
     arrangement.shifted,
     arrangement.slices_exchanged,
@@ -36,8 +35,6 @@ FIRST = (
     borrowed.factor_of_input,
     digits.rounded,
     digits.byte_wrapped,
-    digits.without_signs,
-    digits.cut_off,
     offset.constant_offset,
     arrangement.rearranged,
 )
@@ -49,7 +46,6 @@ THEN = (
     offset.once_an_input_is_off,
     invariants.sums,
     borrowed.multiple_in_each_row,
-    invariants.asymmetric,
     invariants.without_change,
     parts.a_few,
 )
@@ -92,12 +88,11 @@ def diagnose(
         calls.numbers() if unasked else {},
         calls.letters() if unasked else {},
         others or {},
-        returned or {},
     )
     with np.errstate(all="ignore"):
         if not case.wrong().any():
             return digits.few_digits(case)
-        for question in (*FIRST, parts.by_input, parts.one_part, *THEN):
+        for question in (*FIRST, parts.one_part, *THEN):
             if answer := question(case):
                 return answer
     return ""

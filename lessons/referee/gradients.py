@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lessons.referee import calls
+from lessons.referee.calls import outcome
 from lessons.referee.diagnosis import diagnose
 from lessons.referee.fault import Fault, distinguished, ordinal, said
 from lessons.referee.rerun import compared
@@ -129,17 +130,6 @@ def run_backward(forward, backward, inputs: dict[str, np.ndarray], seed: int = 0
                 "cache",
             )
     return first, numerical
-
-
-def outcome(result):
-    """The pair (y, cache) that a forward returned."""
-    if result is None:
-        raise Fault("the forward returns None: does it end with return y, cache?", "y", "count")
-    if not isinstance(result, tuple | list):
-        raise Fault("the forward returns one array, expected y and a cache: return y, cache", "y", "count")
-    if len(result) != 2:
-        raise Fault(f"the forward returns {len(result)} things, expected two: y and a cache", "y", "count")
-    return result
 
 
 def several(function: Callable, names: tuple[str, ...], *arguments, **more):

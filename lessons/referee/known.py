@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import linecache
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -22,12 +23,14 @@ import numpy as np
 
 from lessons.referee.calls import Watched
 from lessons.referee.fault import Fault
+from lessons.referee.held import held
 from lessons.referee.rerun import alike, rerun, same
-from lessons.referee.slips import slips
+from lessons.referee.slips import in_words_of, slips
 
 SECONDS = 3.0  # for all mistakes together, when a check has failed
 ALTOGETHER = 12.0  # for all checks of an answer
 MOST = 2  # names of one fault that are told
+LONGEST = 100  # characters of a line that is quoted
 PLANTED = 0  # the rank of a mistake of the lesson's own
 
 Check = Callable[[ModuleType], None]
@@ -81,7 +84,7 @@ class Search:
         self.left -= now() - start
         named = _likeliest(like)
         self.found += [mistake for mistake in named if mistake not in self.found]
-        return [sentence for _, sentence, _ in named]
+        return [self._in_your_words(self.checks[failed], *mistake[1:]) for mistake in named]
 
     def _planted(self) -> Iterator[Mistake]:
         for path in sorted(self.lesson.glob("mutants/*.py")):
@@ -91,11 +94,29 @@ class Search:
     def _slips(self, functions: list[str]) -> Iterator[Mistake]:
         solution = load(self.lesson / "solution.py")
         for function in functions:
-            names = _results(getattr(self.answer, function, None))
-            for rank, says, module in slips(solution, function):
-                for number, result in names.items():
-                    says = says.replace(f"number {number} of the results", result)
-                yield rank, says, module
+            yield from slips(solution, function)
+
+    def _in_your_words(self, check: Check, says: str, module: ModuleType) -> str:
+        """What is wrong, with the names of the learner's variables, and the line where that can be told."""
+        if not hasattr(module, "__slip__"):
+            return says
+        right, _, name = module.__slip__
+        pair = (
+            getattr(self.answer, name, None),
+            getattr(module, right.__name__, None) or getattr(module, name),
+        )
+        if not isinstance(pair[0], FunctionType):
+            return says
+        yours, other = (
+            held(lambda answer=answer: failure(check, Watched(answer)), function.__code__)
+            for answer, function in zip((self.answer, module), pair, strict=True)
+        )
+        says, line = in_words_of(module, yours, other)
+        for number, result in _results(pair[0]).items():
+            says = says.replace(f"number {number} of the results", result)
+        text = linecache.getline(pair[0].__code__.co_filename, line).strip() if line else ""
+        is_telling = text and not re.fullmatch(r"return [\w\s,()]*", text)
+        return f"{says}; see line {line}: {text[:LONGEST]}" if is_telling else says
 
     def _fails_like(self, failed: str, error: Exception, module: ModuleType) -> Exception | None:
         """What a wrong answer fails with in this check, if it is what the learner's did."""
@@ -188,7 +209,10 @@ def _results(function) -> dict[str, str]:
     """The names of what a function returns, by their number, as its docstring has them: dx (..., D), ..."""
     if not isinstance(function, FunctionType):
         return {}
-    names = re.findall(r"(\w+) \(", function.__doc__ or "")
+    text, pattern = function.__doc__ or "", r"(\w+) \("
+    if "backward" in function.__name__:  # dx (B, N, D), dweight and dbias, from dy
+        text, pattern = re.sub(r"\([^()]*\)", "", text), r"\b(d(?!ict\b)\w+)"
+    names = dict.fromkeys(re.findall(pattern, text))
     names = [name for name in names if name not in inspect.signature(function).parameters]
     return {str(number): name for number, name in enumerate(names, start=1)}
 

@@ -32,6 +32,17 @@ def cross_entropy(logits, targets, smoothing=0.0):
     return loss, (p, smooth)
 
 
+def cross_entropy_by_logarithms(logits, targets, smoothing=0.0):
+    C = logits.shape[1]
+    t = np.eye(C, dtype=logits.dtype)[targets] if targets.ndim == 1 else targets.astype(logits.dtype)
+    smooth = t * (1 - smoothing) + smoothing / C
+    z = logits - logits.max(axis=1, keepdims=True)
+    total = np.exp(z).sum(axis=1, keepdims=True)
+    logp = z - np.log(total)
+    loss = -(smooth * logp).sum(axis=1).mean()
+    return loss, (np.exp(logp), smooth)
+
+
 def cross_entropy_backward(cache):
     p, t = cache
     B = len(p)

@@ -71,10 +71,11 @@ def alike(yours: Exception | None, other: Exception | None) -> bool:
 
 def same(a: Fault, b: Fault, name: str) -> bool:
     """Whether two faults have the same numbers under a name."""
-    return name in a.got and name in b.got and _same(a.got[name], b.got[name])
+    return name in a.got and name in b.got and same_numbers(a.got[name], b.got[name])
 
 
-def _same(a, b) -> bool:
+def same_numbers(a, b) -> bool:
+    """Whether two arrays or numbers are the same but for rounding, in one shape and dtype."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype != b.dtype or a.dtype.kind not in "fiub":
         return False

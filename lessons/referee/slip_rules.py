@@ -8,8 +8,8 @@ import functools
 
 from lessons.referee.slip_words import MODULES
 
-# An expression, what stands there then, and what is wrong with the target {t}; a, b and c are anything. The
-# first group is the likeliest: of several slips that give the same, only the likeliest is told.
+# An expression, what stands there then, and what is wrong with the target {t}, or a part of it {s}; single
+# letters are anything. The first group is the likeliest: of slips that give the same, only that is told.
 RULES = (
     """
     a + b | a | the term {b} is left out of {t}
@@ -26,7 +26,7 @@ RULES = (
     a * b | b | the factor {a} is missing in {t}
     a * b / c | a | the factor {b} / {c} is missing in {t}
     1 / b | b | {t} is {b} itself, and not 1 over it
-    a / b | a | {t} is not divided by {b}
+    a / b | a | {s} is not divided by {b}
     a ** b | a | {a} is taken without its exponent in {t}
     -a | a | a minus sign is missing in {t}
     ~a | a | a not is missing in {t}
@@ -36,8 +36,20 @@ RULES = (
     a @ b | (a @ b).swapaxes(-1, -2) | {t} is the transpose of what it should be
     a.T | a | the transpose of {a} is missing in {t}
     a.swapaxes(b, c) | a | the transpose of {a} is missing in {t}
-    np.sqrt(a + b) | np.sqrt(a) + b | {b} stands outside the root in {t}, and belongs inside
-    np.sqrt(a) + b | np.sqrt(a + b) | {b} stands inside the root in {t}, and belongs outside
+    a / np.sqrt(b) | a / b | {a} is divided by {b}, not by its root, or by the root twice, in {t}
+    f(a + b) | f(a) + b | {b} stands outside {f} in {t}, and belongs inside
+    f(a - b) | f(a) - b | {b} stands outside {f} in {t}, and belongs inside
+    f(a * b) | f(a) * b | {b} stands outside {f} in {t}, and belongs inside
+    f(a / b) | f(a) / b | {b} stands outside {f} in {t}, and belongs inside
+    f(a) + b | f(a + b) | {b} stands inside {f} in {t}, and belongs outside
+    f(a) * b | f(a * b) | {b} stands inside {f} in {t}, and belongs outside
+    f(a) / b | f(a / b) | {b} stands inside {f} in {t}, and belongs outside
+    a * (b + c) | a * b + c | {a} multiplies only {b} in {t}, and not {c}: brackets are missing
+    a * (b - c) | a * b - c | {a} multiplies only {b} in {t}, and not {c}: brackets are missing
+    (a + b) / c | a + b / c | {c} divides only {b} in {t}, and not {a}: brackets are missing
+    (a - b) / c | a - b / c | {c} divides only {b} in {t}, and not {a}: brackets are missing
+    a / (b * c) | a / b * c | {c} is a factor in {t}, and has to divide: brackets are missing
+    a / (b + c) | a / b + c | {c} is added to the quotient in {t}, and belongs into the denominator
     """,
     """
     a @ b | b @ a | the two factors of a product are in the wrong order in {t}
@@ -74,11 +86,19 @@ RULES = (
     """
     a * b | a * b * b | the factor {b} comes twice in {t}
     a * b | a * a * b | the factor {a} comes twice in {t}
-    a * b | a / b | {t} is divided by {b}, and not multiplied by it
-    a / b | a * b | {t} is multiplied by {b}, and not divided by it
-    a / b | a / b / b | {t} is divided by {b} twice
-    a / b | a / b ** 0.5 | {t} is divided by the root of {b} in its place
+    a * b | a / b | {s} is divided by {b}, and not multiplied by it
+    a / b | a * b | {s} is multiplied by {b}, and not divided by it
+    a / b | a / b / b | {s} is divided by {b} twice
+    a / b | a / b ** 0.5 | {s} is divided by the root of {b} in its place
+    a * b.sum(axis=-1, keepdims=True) / c | a * b.mean(axis=-1, keepdims=True) | {t} has a mean, no sum / {c}
+    a * (b - c) | a * (b - a * c) | the factor {a} comes twice with {c} in {t}
+    a ** 2 | abs(a) | {a} has only its sign taken off in {t}, and is to be squared
+    max(a, b) | a + b | {b} is added in {t}, and is only the least that it may be
     a / b | b / a | {a} over {b} is upside down in {t}
+    a + b | a + b / 2 | the term {b} is halved in {t}
+    a + b | a + b + b | the term {b} comes twice in {t}
+    a - b | a - b / 2 | the term {b} is halved in {t}
+    a - b | a - b - b | the term {b} comes twice in {t}
     """,
 )
 LEFT_OUT, WRONG_WAY, WRONG_PLACE, RARE = range(len(RULES))

@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 SHORT = 24  # characters of an expression that is told as it stands
 MODULES = "np", "xp", "math", "ops"
 REDUCTIONS = "sum", "mean", "max", "min", "var", "std"
+
+Names = dict[str, "str | ast.AST"]
+_names: Names = {}
+_places: dict[str, str] = {}
+
+
+@contextmanager
+def in_terms_of(names: Names, places: dict[str, str]) -> Iterator[None]:
+    """While it lasts, variables have other names in words; as the place of a slip, those in places."""
+    global _names, _places
+    before = _names, _places
+    _names, _places = names, places
+    try:
+        yield
+    finally:
+        _names, _places = before
+
+
+def place(name: str) -> str:
+    """The variable that a slip is in."""
+    return _places.get(name, name)
+
+
+class _Renamed(ast.NodeTransformer):
+    def visit_Name(self, node):
+        new = _names.get(node.id, node.id)
+        if isinstance(new, ast.AST):
+            new = self.visit(copy.deepcopy(new))
+            return node if _words(new).startswith("what ") else new  # its name says more
+        return ast.Name(new)
 
 
 def smoothed(says: str) -> str:
@@ -15,32 +48,39 @@ def smoothed(says: str) -> str:
     says = re.sub(
         r"the (term|factor) (?=the )", r"the \1 with ", says.replace("the term what is", "the term")
     )
+    says = re.sub(r"(stands (?:in|out)side) sqrt\b", r"\1 the root", says)
     return re.sub(r"the term (\w+) is left out of \1$", r"\1 is replaced by what should be added to it", says)
 
 
 def words(node: ast.AST) -> str:
     """An expression as one would say it, short enough for a sentence."""
+    return _words(_Renamed().visit(copy.deepcopy(node)) if _names else node)
+
+
+def _words(node: ast.AST) -> str:
     if isinstance(node, ast.Starred | ast.keyword):
-        return words(node.value)
+        return _words(node.value)
     if is_turned(node):
-        return words(inside(node))
-    text = re.sub(rf"\b(?:{'|'.join(MODULES)})\.", "", ast.unparse(node))
+        return _words(inside(node))
+    text = re.sub(rf"\b(?:{'|'.join(MODULES)})\.(?:linalg\.)?", "", ast.unparse(node))
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) or is_turned(each)]
     if isinstance(node, ast.Name | ast.Constant) or (len(text) <= SHORT and not calls):
         return text
     if isinstance(node, ast.Call):
         if method_of(node):
-            of = words(node.func.value)
+            of = _words(node.func.value)
             return f"the {word_of(node)} of {of}" if word_of(node) in REDUCTIONS else of
         if word_of(node) == "sqrt":
-            return f"the square root of {words(node.args[0])}"
+            return f"the square root of {_words(node.args[0])}"
         return text if len(text) <= SHORT else f"what {word_of(node)} makes"
     if isinstance(node, ast.Subscript):
-        return words(node.value)
+        return _words(node.value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Name):
-        return f"{node.left.id} times {words(node.right)}"
+        return f"{node.left.id} times {_words(node.right)}"
     names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id not in MODULES]
     *others, last = dict.fromkeys(names) or [text[:SHORT]]
+    if len(others) > 2:
+        others, last = others[:2], "more"
     return f"what is made of {', '.join(others)}{' and ' if others else ''}{last}"
 
 
@@ -55,14 +95,14 @@ def target_of(node: ast.stmt) -> str:
 
 def root_of(node: ast.AST) -> str:
     """The array that is written to, in words: dx of dx[:, 0]."""
-    return root_of(node.value) if isinstance(node, ast.Subscript) else words(node)
+    return root_of(node.value) if isinstance(node, ast.Subscript) else _words(node)
 
 
-def result_of(place: int, node: ast.AST) -> str:
+def result_of(number: int, node: ast.AST) -> str:
     """What is returned at this place, in words."""
     if isinstance(node, ast.Name):
         return node.id
-    return "the cache" if place and isinstance(node, ast.Tuple) else f"number {place + 1} of the results"
+    return "the cache" if number and isinstance(node, ast.Tuple) else f"number {number + 1} of the results"
 
 
 def word_of(node: ast.Call) -> str:
@@ -73,6 +113,8 @@ def word_of(node: ast.Call) -> str:
 def method_of(node: ast.Call) -> str:
     """The name of the method that is called; "" for a function, np.sqrt among them."""
     owner = getattr(node.func, "value", None)
+    while isinstance(owner, ast.Attribute):  # np.linalg
+        owner = owner.value
     is_module = isinstance(owner, ast.Name) and owner.id in MODULES
     return node.func.attr if isinstance(node.func, ast.Attribute) and not is_module else ""
 

@@ -12,12 +12,13 @@ import functools
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from lessons.referee import plainly
+from lessons.referee.held import Held, called
 from lessons.referee.slip_rules import (
     LEFT_OUT,
     RARE,
@@ -31,10 +32,12 @@ from lessons.referee.slip_rules import (
 )
 from lessons.referee.slip_words import (
     REDUCTIONS,
+    in_terms_of,
     inside,
     is_turned,
     method_of,
     number_of,
+    place,
     result_of,
     root_of,
     smoothed,
@@ -44,7 +47,14 @@ from lessons.referee.slip_words import (
 )
 
 LAPS = 200_000  # of all loops of a slip together: some would never end
-PAIRS = ("sum", "mean"), ("max", "min"), ("cos", "sin"), ("zeros", "ones"), ("maximum", "minimum")
+PAIRS = (
+    ("sum", "mean"),
+    ("max", "min"),
+    ("cos", "sin"),
+    ("zeros", "ones"),
+    ("maximum", "minimum"),
+    ("log", "log2"),
+)
 ELSE = dict(PAIRS) | {b: a for a, b in PAIRS}
 AXES = {"-1": "the last axis", "0": "the first axis", "None": "everything"}
 MORE_AXES = {"1": "axis 1", "-2": "the last axis but one", "(0, 1)": "the first two axes"}
@@ -59,6 +69,7 @@ class Slip(NamedTuple):
 
     rank: float  # the smaller, the likelier; of one group, the outermost first
     says: str
+    target: str  # the variable that it is in
     holder: Any
     key: Any
     new: Any
@@ -79,9 +90,11 @@ def slips(solution: ModuleType, name: str) -> Iterator[tuple[float, str, ModuleT
     if not isinstance(right, FunctionType):
         return
     helpers = [each for each in right.__code__.co_names if each.startswith("_") and hasattr(solution, each)]
-    for each in (right, *(getattr(solution, helper) for helper in helpers)):
+    others = [each for other, each in vars(plainly).items() if other.startswith(f"{name}_by_")]
+    for each in (right, *(getattr(solution, helper) for helper in helpers), *others):
+        as_name = name if each in others else each.__name__
         function, every = _every_slip(each)
-        for slip in every:
+        for number, slip in enumerate(every):
             back = slip.exchange()
             try:
                 tree = ast.fix_missing_locations(ast.Module([function], []))
@@ -90,22 +103,38 @@ def slips(solution: ModuleType, name: str) -> Iterator[tuple[float, str, ModuleT
                 continue  # nobody could write that
             finally:
                 back.exchange()
-            yield slip.rank, smoothed(slip.says), _with(solution, each, code)
+            module = _with(solution, each, as_name, code)
+            module.__slip__ = each, number, name
+            yield slip.rank, slip.says, module
 
 
-def _with(solution: ModuleType, right: FunctionType, code) -> ModuleType:
+def in_words_of(module: ModuleType, yours: list[Held], other: list[Held]) -> tuple[str, int]:
+    """What the slip in a module is, said with the variables of a learner, and the line it is in, or 0.
+
+    yours is what they held in the learner's function, and other what they held in the module's.
+    """
+    right, number, _ = module.__slip__
+    names, places = called(yours, other, _every_slip(right)[0])
+    with in_terms_of(names, {name: text for name, (text, _) in places.items()}):
+        slip = _every_slip.__wrapped__(right)[1][number]
+    returned = next((each.line for each in yours if not each.name), 0)
+    _, line = places.get(slip.target, ("", returned if " result" in slip.target else 0))
+    return slip.says, line
+
+
+def _with(solution: ModuleType, right: FunctionType, name: str, code) -> ModuleType:
     """The solution, with plainly's functions for its own, and one that is spoiled."""
     module = ModuleType(solution.__name__)
     names = vars(module)
-    for name, value in vars(solution).items():
-        names[name] = value if name.startswith("__") else getattr(plainly, name, value)
-        if isinstance(value, FunctionType) and names[name] is value and value.__module__ == solution.__name__:
-            names[name] = FunctionType(value.__code__, names, name, value.__defaults__, value.__closure__)
+    for each, value in vars(solution).items():
+        names[each] = value if each.startswith("__") else getattr(plainly, each, value)
+        if isinstance(value, FunctionType) and names[each] is value and value.__module__ == solution.__name__:
+            names[each] = FunctionType(value.__code__, names, each, value.__defaults__, value.__closure__)
     own = right.__module__ == solution.__name__
     spoiled = names if own else vars(sys.modules[right.__module__]) | {"__name__": solution.__name__}
     spoiled["_lap"] = functools.partial(next, iter(range(LAPS)))
     exec(code, spoiled)
-    names[right.__name__] = spoiled[right.__name__]
+    names[name] = spoiled[right.__name__]
     return module
 
 
@@ -124,21 +153,83 @@ def _every_slip(right: FunctionType) -> tuple[ast.FunctionDef, list[Slip]]:
     for holder in ast.walk(function):
         for field in {"body", "orelse"} & set(holder._fields):
             body = getattr(holder, field)
-            for place, statement in enumerate(body if isinstance(body, list) else []):
+            for number, statement in enumerate(body if isinstance(body, list) else []):
                 if ast.unparse(statement) == "_lap()":
                     continue
                 names = [name for name, line in scope.items() if line < statement.lineno]
                 for rank, says, new in _of_statement(statement, names):
-                    found.append(Slip(rank, says, holder, field, [*body[:place], *new, *body[place + 1 :]]))
+                    after = [*body[:number], *new, *body[number + 1 :]]
+                    found.append(Slip(rank, smoothed(says), target_of(statement), holder, field, after))
                 for where, key, node, target, depth in _places(statement, target_of(statement), 1):
-                    for rank, says, new in _of_expression(node, names, target):
-                        found.append(Slip(rank + depth / 20, says.replace("{t}", target), where, key, new))
+                    for rank, says, new in _of_expression(node, names, target, depth):
+                        says = smoothed(says.replace("{t}", place(target)))
+                        found.append(Slip(rank + depth / 20, says, target, where, key, new))
+    for says, target, new in (*_all_over(function), *_before_the_step(function)):
+        says = smoothed(says.replace("{t}", place(target)))
+        found.append(Slip(WRONG_PLACE, says, target, function, "body", new.body))
     return function, sorted(found, key=lambda slip: slip.rank)
+
+
+def _all_over(function: ast.FunctionDef) -> Iterator[tuple[str, str, ast.FunctionDef]]:
+    """The same thing wrong in several places: what, the variable it is in (none here), and the function."""
+    axes = [each for each in ast.walk(function) if isinstance(each, ast.keyword) and each.arg == "axis"]
+    for axis, over in AXES.items() if len(axes) > 1 else ():
+        new = ast.keyword("axis", ast.parse(axis, mode="eval").body)
+        says = f"the sums, means and the like are all taken over {over}, and not all should be"
+        yield says, "", _everywhere(function, lambda each: getattr(each, "arg", "") == "axis", new)
+    for name in [each.arg for each in function.args.args]:
+        reads = functools.partial(_reads, name)
+        for sign, size in (("+", "large"), ("-", "small")):
+            new = ast.parse(f"({name} {sign} 1)", mode="eval").body
+            yield f"{name} is taken one too {size}", "", _everywhere(function, reads, new)
+
+
+def _before_the_step(function: ast.FunctionDef) -> Iterator[tuple[str, str, ast.FunctionDef]]:
+    """A variable taken as it was before it was given a new value."""
+    statements = [each for each in ast.walk(function) if isinstance(each, ast.Assign | ast.Return)]
+    seen = {each.arg for each in function.args.args}
+    for step in statements:
+        names = [
+            each.id
+            for each in ast.walk(step)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        ]
+        for name in seen.intersection(names):
+            keeping = [ast.parse(f"_old = {name}").body[0], step]
+            uses = [(each, use) for each in statements if each.lineno > step.lineno for use in ast.walk(each)]
+            for each, use in uses:
+                if _reads(name, use):
+                    says = f"{{t}} takes an earlier value, where {words(step.value)} belongs"
+                    new = {id(step): keeping, id(use): ast.Name("_old", ast.Load())}
+                    yield (
+                        says,
+                        target_of(each),
+                        _everywhere(function, lambda node, new=new: id(node) in new, new),
+                    )
+        seen.update(names)
+
+
+def _reads(name: str, node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _everywhere(node, which: Callable, new):
+    """A copy of the tree with something new in some places: a node or, for each place by its id, its own."""
+    if isinstance(node, list):
+        pieces = [_everywhere(each, which, new) for each in node]
+        return [each for piece in pieces for each in (piece if isinstance(piece, list) else [piece])]
+    if not isinstance(node, ast.AST):
+        return node
+    if which(node):
+        return new[id(node)] if isinstance(new, dict) else new
+    fields = {field: _everywhere(value, which, new) for field, value in ast.iter_fields(node)}
+    return ast.copy_location(type(node)(**fields), node)
 
 
 def _of_statement(node: ast.stmt, known: list[str]) -> Found:
     """The slips that concern a statement as a whole; what stands there then is a list."""
-    target = target_of(node)
+    name = target_of(node)
+    target = place(name)
     if isinstance(node, ast.AugAssign):
         what = f"the {'factor' if isinstance(node.op, ast.Mult | ast.Div) else 'term'} {words(node.value)}"
         yield LEFT_OUT, f"{what} is left out of {target}", []
@@ -149,7 +240,7 @@ def _of_statement(node: ast.stmt, known: list[str]) -> Found:
             yield WRONG_WAY, f"{target} is written over where it has to be added up", [over]
     elif isinstance(node, ast.Assign):
         names = node.targets[0]
-        if target in known or isinstance(names, ast.Subscript):
+        if name in known or isinstance(names, ast.Subscript):
             yield WRONG_WAY, f"the step that sets {target} to {words(node.value)} is left out", []
         if isinstance(names, ast.Tuple) and not isinstance(node.value, ast.Tuple):
             for one, two, swapped in _swaps(names):
@@ -194,14 +285,12 @@ def _places(node: ast.AST, target: str, depth: int) -> Iterator[tuple[Any, Any, 
                 yield from _places(each, target, depth + 1)
 
 
-def _of_expression(node: ast.AST, names: list[str], target: str) -> Found:
+def _of_expression(node: ast.AST, names: list[str], target: str, depth: int) -> Found:
     for rank, pattern, new, says in rules():
         if (found := match(pattern, node, {})) is not None:
-            yield (
-                rank,
-                says.format(t="{t}", **{a: words(each) for a, each in found.items()}),
-                filled(new, found),
-            )
+            pieces = {letter: words(each) for letter, each in found.items()}
+            part = "{t}" if depth == 1 else f"{pieces.get('a')} in {{t}}"
+            yield rank, says.format(t="{t}", s=part, **pieces), filled(new, found)
     if is_turned(node) and len(getattr(node, "args", ())) > 2:
         yield LEFT_OUT, f"the transpose of {words(inside(node))} is missing in {{t}}", inside(node)
         for _, _, swapped in _swaps(node):
@@ -225,7 +314,7 @@ def _of_expression(node: ast.AST, names: list[str], target: str) -> Found:
         for other in names if isinstance(node.ctx, ast.Load) else ():
             if other != node.id:
                 new = ast.Name(other, ast.Load())
-                yield WRONG_PLACE, f"{{t}} {says} {other} in the place of {node.id}", new
+                yield WRONG_PLACE, f"{{t}} {says} {words(new)} in the place of {words(node)}", new
 
 
 def _reduction(node: ast.Call) -> Found:
@@ -262,9 +351,9 @@ def _call(node: ast.Call) -> Found:
         else:
             yield WRONG_PLACE, f"{one} and {two} are taken for each other by {word} for {{t}}", swapped
     for field in ("args", "keywords"):
-        for place, each in enumerate(getattr(node, field)):
+        for number, each in enumerate(getattr(node, field)):
             others = [other for other in getattr(node, field) if other is not each]
-            if field == "keywords" or (place and word != "reshape"):
+            if field == "keywords" or (number and word != "reshape"):
                 says = f"{getattr(each, 'arg', '') or words(each)} is not passed on to {word} for {{t}}"
                 yield WRONG_PLACE, says, _copy(node, **{field: others})
 
@@ -272,7 +361,7 @@ def _call(node: ast.Call) -> Found:
 def _part(node: ast.Subscript) -> Found:
     of = words(node.value)
     indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    for place, index in enumerate(indices):
+    for which, index in enumerate(indices):
         others: list[tuple[str, ast.AST]] = []
         for pattern, texts in SLICES.items() if isinstance(index, ast.Slice) else ():
             if (found := match(index_of(pattern), index, {})) is not None:
@@ -286,7 +375,7 @@ def _part(node: ast.Subscript) -> Found:
                 says = f"the {wheres[other]} index of {of} is taken, not the right one,"
                 others.append((says, ast.Constant(other)))
         for says, other in others:
-            new = [other if i == place else each for i, each in enumerate(indices)]
+            new = [other if i == which else each for i, each in enumerate(indices)]
             where = ast.Tuple(new, ast.Load()) if isinstance(node.slice, ast.Tuple) else new[0]
             yield WRONG_PLACE, f"{says} in {{t}}", _copy(node, slice=where)
 

@@ -76,8 +76,6 @@ EXAMPLES = [
     ("is the right one times the square of gain", E * GAIN**2, E, {"gain": GAIN}),
     ("is the right one rounded to whole numbers", np.rint(9 * E), 9 * E, {}),
     ("is the right one cut to whole numbers", np.trunc(9 * E), 9 * E, {}),
-    ("is right but for the signs: none is negative", np.abs(E), E, {}),
-    ("is the right one, cut off below 0", np.clip(E, 0, None), E, {}),
     ("is off by multiples of 256,", (BYTES.astype(float) * 3) % 256, BYTES * 3.0, {"images": BYTES}),
     ("is 0.5 too large everywhere", E + 0.5, E, {}),
     ("is 0.5 too small everywhere, and should add up to 0", CENTRED - 0.5, CENTRED, {}),
@@ -95,7 +93,6 @@ EXAMPLES = [
         E,
         {},
     ),
-    ("is wrong wherever x is at most", np.where(X < 0, 2 + E * E, E), E, {"x": X}),
     ("is right to 4 digits and no more", E * (1 + 3e-5 * np.sign(X)), E, {}),
     ("is right to 5 digits and no more: what is wrong is small", E * (1 + 5e-6), E, {}),
     (
@@ -116,7 +113,6 @@ EXAMPLES = [
         {},
     ),
     ("is off, in each row, by a multiple of that row of x", E + X * POSITIVE[..., :1], E, {"x": X}),
-    ("should be symmetric, and is not", SQUARE, SQUARE + SQUARE.T, {}),
     ("is the same all along axis 1, and should not be", np.repeat(X[:, :1], 4, axis=1), E, {}),
     ("has shape", E.sum(axis=0), E, {}),
 ]
@@ -136,9 +132,9 @@ def test_what_is_said(said, got, expected, inputs):
     ("said", "got", "expected", "inputs"), EXAMPLES, ids=[each[0][:60] for each in EXAMPLES]
 )
 def test_a_near_miss_is_not_called_so(said, got, expected, inputs):
-    if said.startswith(("is wrong wherever", "is right to 4", "is right only", "is right except")):
+    if said.startswith(("is right to 4", "is right only", "is right except")):
         got = slight(np.flip(got))  # these speak of a part: spoil another
-    if said.startswith("should be symmetric") or said.startswith("should add up"):
+    if said.startswith("should add up"):
         expected = changed(expected, (0, 1), 0.7)  # these speak of what the right one keeps
     answer = diagnose(slight(got), expected, inputs=inputs)
     assert not answer.startswith(said[:30]), answer
@@ -205,12 +201,6 @@ def test_nothing_is_said_of_a_shape_that_has_nothing_in_common():
 def test_two_results_exchanged():
     assert diagnose(X, E, "dq", others={"dk": X}, inputs={}) == "is what dk should be: are the two exchanged?"
     assert diagnose(X, E, "dq", others={"dk": slight(X)}, inputs={}) == ""
-
-
-def test_two_results_returned_in_the_wrong_order():
-    said = "is returned as number 2, and expected as number 1: are two exchanged?"
-    assert diagnose(X, E, returned={0: X, 1: E}, inputs={}) == said
-    assert diagnose(X, E, returned={0: X, 1: slight(E)}, inputs={}) == ""
 
 
 def test_of_two_arrays_that_have_nothing_in_common_nothing_is_said():

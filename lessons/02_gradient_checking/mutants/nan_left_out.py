@@ -1,4 +1,4 @@
-"""The norms skip NaN, so that a gradient of NaN has no error."""
+"""A gradient with NaN in it has no error: NaN is skipped, or told apart and let pass."""
 
 import importlib
 

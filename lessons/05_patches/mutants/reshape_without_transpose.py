@@ -1,4 +1,4 @@
-"""The image is reshaped to (B, T, P*P*C) at once: each "patch" is a stretch of pixel rows."""
+"""A reshape alone, where a transpose is needed too: each "patch" is a stretch of pixel rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The cache is kept in a global, where the next block overwrites it."""
+"""All blocks share one cache, so that each overwrites the last one's: every block needs its own."""
 
 from pathlib import Path
 

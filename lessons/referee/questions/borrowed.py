@@ -23,17 +23,6 @@ def exchanged(case: Case) -> str:
     return ""
 
 
-def returned_elsewhere(case: Case) -> str:
-    """The right one is there, but in another position of what is returned."""
-    mine = next((number for number, part in case.returned.items() if part is case.got), None)
-    for number, part in case.returned.items():
-        if mine not in (None, number) and telling(part) and case.same(part, case.expected):
-            return (
-                f"is returned as number {number + 1}, and expected as number {mine + 1}: are two exchanged?"
-            )
-    return ""
-
-
 def offset_by_input(case: Case) -> str:
     """The right one plus or minus an input, or a multiple of it."""
     difference = case.difference

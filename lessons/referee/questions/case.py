@@ -18,7 +18,6 @@ class Case:
     numbers: dict[str, float] = field(default_factory=dict)
     letters: dict[str, int] = field(default_factory=dict)
     others: dict[str, np.ndarray] = field(default_factory=dict)  # what the other results should be, by name
-    returned: dict[int, np.ndarray] = field(default_factory=dict)  # what was returned together, by position
 
     @property
     def tolerance(self) -> float:
@@ -44,9 +43,7 @@ class Case:
 
     def part(self, index) -> Case:
         """The same question about a part of both arrays."""
-        return replace(
-            self, got=self.got[index], expected=self.expected[index], inputs={}, others={}, returned={}
-        )
+        return replace(self, got=self.got[index], expected=self.expected[index], inputs={}, others={})
 
 
 def telling(array: np.ndarray) -> bool:

@@ -21,36 +21,6 @@ def rounded(case: Case) -> str:
     return ""
 
 
-def without_signs(case: Case) -> str:
-    """The right sizes with wrong signs."""
-    if case.expected.size < 3 or not telling(case.expected):
-        return ""
-    if not case.same(np.abs(case.got), np.abs(case.expected)) or not case.wrong().any():
-        return ""
-    if (case.got >= 0).all():
-        return "is right but for the signs: none is negative"
-    return f"is right but for the signs: {int(case.wrong().sum())} of {case.got.size} are wrong"
-
-
-def cut_off(case: Case) -> str:
-    """The right one with everything beyond some limit moved to the limit."""
-    if not telling(case.expected) or np.unique(case.got).size < 3:
-        return ""
-    low, high = case.got.min(), case.got.max()
-    if np.array_equal(case.got, np.clip(case.expected, low, high)):
-        ends = [
-            f"{word} {limit:.4g}"
-            for word, limit, beyond in (
-                ("below", low, np.unique(case.expected[case.expected < low]).size > 2),
-                ("above", high, np.unique(case.expected[case.expected > high]).size > 2),
-            )
-            if beyond
-        ]
-        if ends:
-            return f"is the right one, cut off {' and '.join(ends)}"
-    return ""
-
-
 def byte_wrapped(case: Case) -> str:
     """Off by multiples of a byte's range, when bytes went in."""
     if not any(array.dtype == np.uint8 for array in case.inputs.values()):

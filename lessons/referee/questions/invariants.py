@@ -30,18 +30,6 @@ def sums(case: Case) -> str:
     return ""
 
 
-def asymmetric(case: Case) -> str:
-    """The right one is its own transpose."""
-    shape = case.expected.shape
-    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 3 or not telling(case.expected):
-        return ""
-    turned = case.expected.swapaxes(-1, -2)
-    off_diagonal = case.expected * (1 - np.eye(shape[-1]))
-    if not case.same(case.expected, turned) or not telling(off_diagonal):
-        return ""
-    return "" if case.same(case.got, case.got.swapaxes(-1, -2)) else "should be symmetric, and is not"
-
-
 def without_change(case: Case) -> str:
     """The same all along an axis along which the right one changes."""
     if case.got.size > 3 and telling(case.expected) and np.ptp(case.got) == 0:

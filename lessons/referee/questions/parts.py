@@ -34,22 +34,6 @@ def one_part(case: Case) -> str:
     )
 
 
-def by_input(case: Case) -> str:
-    """Wrong wherever an input of the same shape is below some limit, or above it."""
-    wrong = case.wrong()
-    if min(wrong.sum(), (~wrong).sum()) < 3:
-        return ""
-    for name, array in case.inputs.items():
-        if array.shape != wrong.shape or array.dtype.kind not in "fiu" or name.startswith("cache["):
-            continue
-        bad, good = array[wrong], array[~wrong]
-        if bad.max() < good.min():
-            return f"is wrong wherever {name} is at most {bad.max():.4g}, and right from {good.min():.4g} on"
-        if good.max() < bad.min():
-            return f"is right wherever {name} is at most {good.max():.4g}, and wrong from {bad.min():.4g} on"
-    return ""
-
-
 def diagonal(case: Case) -> str:
     """Wrong only on the diagonal, or only off it; or only where the right one is 0, or is not."""
     wrong, expected = case.wrong(), case.expected
