@@ -40,7 +40,7 @@ def refused(go, photos, tmp_path):
         *("--warmup-epochs nan", "--warmup-epochs -1", "--warmup-epochs inf", "--clip nan", "--clip -1"),
         *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
         *("--smoothing 1", "--smoothing x", "--optimizer lion", "--decay never", "--pool max"),
-        *("--device tpu", "--dataset mnist", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
+        *("--device tpu", "--dataset imagenet", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
         *("--erase -0.1", "--repeats 0", "--repeats 1.5", "--augment-ops 0", "--augment-ops 17"),
     ],
 )

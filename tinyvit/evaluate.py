@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinyvit.api import Model, load
-from tinyvit.data import ImageSet
-from tinyvit.data.cifar import SOURCES, is_at_hand
+from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
 from tinyvit.data.labelled import read_labelled
@@ -138,7 +137,7 @@ def _is_labelled(folder: Path, settings: Settings) -> bool:
     """Whether a folder holds photos by class, and not the data set that a run was trained on."""
     if settings.dataset == "folder" or not folder.is_dir():
         return False
-    is_own = settings.dataset in SOURCES and is_at_hand(settings.dataset, folder)
+    is_own = settings.dataset in DOWNLOADED and is_at_hand(settings.dataset, folder)
     parts = folders_of_parts(folder).values()
     return not is_own and any(
         images for part in parts for images in images_by_class(part, files_below(part).images).values()

@@ -1,5 +1,6 @@
 """Every reader of files that tinyvit has: good files to begin with, how to damage them, how to read them."""
 
+import gzip
 import io
 import json
 import random
@@ -15,7 +16,7 @@ from tests.data.scenes import seen, tiled_tiff
 from tests.fuzz import structure
 from tests.fuzz.mutate import damaged
 from tests.helpers import tiny_config
-from tinyvit.data import cifar
+from tinyvit.data import cifar, mnist
 from tinyvit.data.decoding import without_pillow_warnings
 from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
@@ -225,6 +226,24 @@ def read_picture(folder: Path) -> None:
         seen(folder / "a.png", 8)
 
 
+def mnist_seeds(folder: Path) -> list[bytes]:
+    images, labels = idx_files()
+    return [images, gzip.compress(images), labels]
+
+
+def idx_files() -> tuple[bytes, bytes]:
+    """Three images and their labels, as MNIST stores them."""
+    header = bytes([0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28])
+    return header + bytes(3 * 28 * 28), bytes([0, 0, 8, 1, 0, 0, 0, 3, 1, 4, 9])
+
+
+def make_mnist(folder: Path) -> None:
+    images, labels = idx_files()
+    for part in ("train", "t10k"):
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(labels)
+
+
 READERS = {
     "cifar": Reader(
         "data_batch_3.bin",
@@ -240,6 +259,14 @@ READERS = {
         lambda folder: cifar.load_cifar("cifar10", folder),
         make_pickles,
         500 * MEGABYTE,
+    ),
+    "mnist": Reader(
+        "train-images-idx3-ubyte",
+        mnist_seeds,
+        damaged,
+        lambda folder: mnist.load_mnist("mnist", folder),
+        make_mnist,
+        1500 * MEGABYTE,
     ),
     "archive": Reader("a.tar.gz", tar_seeds, structure.damaged_tar, unpack_and_look),
     "npz": Reader("a.npz", npz_seeds, structure.damaged_zip, lambda folder: read_npz(folder / "a.npz")),

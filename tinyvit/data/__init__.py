@@ -34,6 +34,7 @@ __all__ = [
     "hold_out",
     "image_side",
     "indices_of_batch",
+    "is_at_hand",
     "keep_classes",
     "load_dataset",
     "make_batch",
@@ -45,11 +46,12 @@ __all__ = [
     "to_input",
 ]
 
-DATASETS = ("shapes", "cifar10", "cifar100", "folder")
+DOWNLOADED = ("cifar10", "cifar100", "mnist", "fashion-mnist")
+DATASETS = ("shapes", *DOWNLOADED, "folder")
 
 
 def image_side(name: str, image_size: int | None = None) -> int:
-    """Height and width of a data set's images: image_size for a folder (64 by default), 32 for all others.
+    """Height and width of a data set's images: image_size for a folder (64 by default), 28 or 32 for others.
 
     Raises UserError if the images of the data set cannot have that size.
     """
@@ -58,9 +60,17 @@ def image_side(name: str, image_size: int | None = None) -> int:
         if not isinstance(side, Integral) or not 1 <= side <= MOST_PIXELS:
             raise UserError(f"the image size is {side!r}, expected a whole number from 1 to {MOST_PIXELS:,}.")
         return side
-    if image_size not in (None, 32):
-        raise UserError(f"the images of {name} are 32 pixels wide, not {image_size}: omit --image-size.")
-    return 32
+    side = 28 if name.endswith("mnist") else 32
+    if image_size not in (None, side):
+        raise UserError(f"the images of {name} are {side} pixels wide, not {image_size}: omit --image-size.")
+    return side
+
+
+def is_at_hand(name: str, data_dir: Path) -> bool:
+    """Whether load_dataset would find everything in data_dir, without a download."""
+    from tinyvit.data import cifar, mnist
+
+    return name not in DOWNLOADED or (mnist if name in mnist.SOURCES else cifar).is_at_hand(name, data_dir)
 
 
 def load_dataset(
@@ -74,15 +84,15 @@ def load_dataset(
     note: Note | None = None,
     strict: bool = False,
 ) -> Dataset:
-    """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
+    """The data set of that name, one of DATASETS.
 
-    data_dir: where the files are; by default, CIFAR is downloaded into ./data. image_size: as in image_side.
-    data_url: another address for the CIFAR archive. seed: for drawing the shapes, and for splitting a folder
-    that has no test images of its own.
+    data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
+    image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
+    drawing the shapes, and for splitting a folder that has no test images of its own.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
-    a folder is read; note(line) receives what was found in it and left out, or that CIFAR's files are not the
-    official ones. strict refuses a folder with damaged files, which are left out otherwise.
+    a folder is read; note(line) receives what was found in it and left out, or that downloaded files are not
+    the official ones. strict refuses a folder with damaged files, which are left out otherwise.
 
     Raises UserError for an unknown name, for a size or seed that cannot be, or if anything is wrong with the
     files.
@@ -96,7 +106,7 @@ def load_dataset(
         raise UserError(f"{data_dir} is not a folder, but --data-dir expects one: {instead}.")
     if data_dir is not None and name == "shapes":
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
-    if data_url is not None and name in ("shapes", "folder"):
+    if data_url is not None and name not in DOWNLOADED:
         raise UserError(f"{name} is not downloaded: omit --data-url, or name the data with --dataset.")
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
@@ -111,6 +121,7 @@ def load_dataset(
         return load_folder(Path(data_dir), side, seed, decoding, note, strict)
     if name == "shapes":
         return make_shapes(seed=seed)
-    from tinyvit.data.cifar import load_cifar
+    from tinyvit.data import cifar, mnist
 
-    return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+    load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
+    return load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)

@@ -93,12 +93,14 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         "--data-dir",
         type=path_text,
         metavar="DIR",
-        help="folder of the data, required by --dataset folder; CIFAR is downloaded into it (default: data/)",
+        help="folder of the data, required by --dataset folder; CIFAR and MNIST are downloaded into it "
+        "(default: data/)",
     )
     parser.add_argument(
         "--data-url",
         metavar="URL",
-        help="address to download the CIFAR archive from, instead of several that are tried in turn",
+        help="address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
+        "several that are tried in turn",
     )
     parser.add_argument(
         "--strict",

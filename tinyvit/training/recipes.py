@@ -11,6 +11,16 @@ from tinyvit.optim import usual_learning_rate, usual_weight_decay
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.settings import Settings
 
+_GREY: dict[str, Any] = {  # MNIST, and what has its form
+    "model": "micro/7",
+    "pool": "mean",
+    "init": "mimetic",
+    "epochs": 12,
+    "batch_size": 64,
+    "optimizer": "muon",
+    "lr": 2e-3,
+    "crop_padding": 2,
+}
 _ON_CPU: dict[str, dict[str, Any]] = {
     "shapes": {
         "model": "nano/4",
@@ -21,6 +31,8 @@ _ON_CPU: dict[str, dict[str, Any]] = {
         "crop_padding": 2,
         "flip": True,
     },
+    "mnist": _GREY,
+    "fashion-mnist": _GREY | {"flip": True},
     "folder": {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True},
 }
 _NAMED_ON_CPU = {"cifar10": "cpu-quick", "cifar100": "cpu-quick"}

@@ -5,7 +5,15 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
+from tinyvit.data import (
+    Dataset,
+    class_names,
+    hold_out,
+    is_at_hand,
+    keep_classes,
+    load_dataset,
+    take_share,
+)
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
@@ -101,12 +109,8 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
 
 def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
     """Whether load_data_of_run would have to download the data of a run first."""
-    from tinyvit.data.cifar import SOURCES, is_at_hand
-
     settings = run.settings()
-    return settings.dataset in SOURCES and not is_at_hand(
-        settings.dataset, Path(data_dir or settings.data_dir or "data")
-    )
+    return not is_at_hand(settings.dataset, Path(data_dir or settings.data_dir or "data"))
 
 
 @by_first
