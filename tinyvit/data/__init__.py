@@ -47,15 +47,18 @@ __all__ = [
 ]
 
 DOWNLOADED = ("cifar10", "cifar100", "mnist", "fashion-mnist")
-DATASETS = ("shapes", *DOWNLOADED, "folder")
+BROUGHT = ("folder", "arrays")  # by the user, in --data-dir
+PHOTOS = ("folder",)  # of any size, which are fitted to --image-size
+DATASETS = ("shapes", *DOWNLOADED, *BROUGHT)
 
 
 def image_side(name: str, image_size: int | None = None) -> int:
-    """Height and width of a data set's images: image_size for a folder (64 by default), 28 or 32 for others.
+    """Height and width of a data set's images: image_size for those of the user (64 for a folder by default),
+    28 or 32 for others. Those of arrays without image_size have a size that only their file knows.
 
     Raises UserError if the images of the data set cannot have that size.
     """
-    if name == "folder":
+    if name in BROUGHT:
         side = 64 if image_size is None else image_size
         if not isinstance(side, Integral) or not 1 <= side <= MOST_PIXELS:
             raise UserError(f"the image size is {side!r}, expected a whole number from 1 to {MOST_PIXELS:,}.")
@@ -88,10 +91,10 @@ def load_dataset(
 
     data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
     image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
-    drawing the shapes, and for splitting a folder that has no test images of its own.
+    drawing the shapes, and for splitting data of the user that have no test images.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
-    a folder is read; note(line) receives what was found in it and left out, or that downloaded files are not
+    photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
     the official ones. strict refuses a folder with damaged files, which are left out otherwise.
 
     Raises UserError for an unknown name, for a size or seed that cannot be, or if anything is wrong with the
@@ -99,7 +102,11 @@ def load_dataset(
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
-    if data_dir is not None and not Path(data_dir).is_dir():
+    if data_dir is not None and name == "arrays" and not Path(data_dir).is_file():
+        raise UserError(
+            f"{data_dir} is not a file, but --data-dir expects one for --dataset arrays: name an .npz file."
+        )
+    if data_dir is not None and name != "arrays" and not Path(data_dir).is_dir():
         instead = "create it or omit --data-dir"
         if name == "folder":
             instead = "name one with a folder for each class"
@@ -111,14 +118,19 @@ def load_dataset(
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
+    if name in BROUGHT and data_dir is None:
+        where = "their .npz file" if name == "arrays" else "their folder"
+        raise UserError(
+            f"--dataset {name} needs to know where the images are: specify {where} with --data-dir."
+        )
+    if name == "arrays":
+        from tinyvit.data.arrays import load_arrays
+
+        return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
     if name == "folder":
-        if data_dir is None:
-            raise UserError(
-                "--dataset folder needs to know where the images are: specify their folder with --data-dir."
-            )
         from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
 
-        return load_folder(Path(data_dir), side, seed, decoding, note, strict)
+        return load_folder(Path(str(data_dir)), side, seed, decoding, note, strict)
     if name == "shapes":
         return make_shapes(seed=seed)
     from tinyvit.data import cifar, mnist

@@ -6,18 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from tinyvit.data.image_files import Files, files_below, is_junk
+from tinyvit.data.parts import NAMES, PURPOSES, split_classes, summary
 from tinyvit.errors import UserError, printable
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
-TEST_SHARE = 0.2  # of the images of each class, if there is no folder of test images
-_NAMES = {
-    "train": ("train", "training"),
-    "validation": ("val", "valid", "validation", "dev"),
-    "test": ("test", "testing"),
-}
 _SHOWN = 5  # names in a line
 
 Classes = dict[str, list[Path]]  # the image files of each class, both in sorted order
@@ -57,7 +50,7 @@ def folders_of_parts(path: Path) -> dict[str, Path]:
     folders = {entry.name.lower(): entry for entry in _folders(path)}
     parts = {
         part: next((folders[name] for name in names if name in folders), None)
-        for part, names in _NAMES.items()
+        for part, names in NAMES.items()
     }
     found = {part: folder for part, folder in parts.items() if folder}
     if found.keys() == {"train"} and len(folders) == 1:
@@ -85,7 +78,7 @@ def find_images(path: Path, seed: int) -> Found:
         has = f"only images of the class {classes[0]!r}" if classes else "no folders with images"
         raise UserError(f"{folder} contains {has}, expected at least two class folders: {LAYOUT}.")
     if "all" in parts:
-        parts = _split({name: train[name] for name in classes}, seed)
+        parts = split_classes({name: train[name] for name in classes}, seed)
     used = {part: {name: named.get(name, []) for name in classes} for part, named in parts.items()}
     found = Found(path, classes, used)
     _tell(found, folders, parts, below)
@@ -116,30 +109,13 @@ def images_by_class(folder: Path, images: Iterable[Path]) -> Classes:
     return classes
 
 
-def _split(classes: Classes, seed: int) -> dict[str, Classes]:
-    """The training and test files of each class; the only image of a class is one to train on."""
-    rng = np.random.Generator(np.random.Philox(seed))
-    train, test = {}, {}
-    for name, files in classes.items():
-        order = rng.permutation(len(files))
-        held_out = max(1, round(TEST_SHARE * len(files))) if len(files) > 1 else 0
-        test[name] = [files[i] for i in sorted(order[:held_out])]
-        train[name] = [files[i] for i in sorted(order[held_out:])]
-    return {"train": train, "test": test}
-
-
 def _tell(found: Found, folders: dict[str, Path], parts: dict[str, Classes], below: Files) -> None:
     """Say what was found, and what is left out."""
     counts = {part: sum(map(len, named.values())) for part, named in found.parts.items()}
-    purposes = {"train": "to train on", "validation": "for validation", "test": "to test on"}
-    told = [f"{count:,} {purposes[part]}" for part, count in counts.items()]
-    found.lines.append(
-        f"{found.path}: {sum(counts.values()):,} images of {len(found.classes):,} classes, "
-        f"{', '.join(told[:-1])} and {told[-1]}"
-    )
+    found.lines.append(summary(found.path, counts, len(found.classes)))
     for part, named in found.parts.items():
         if lacking := [name for name, files in named.items() if not files]:
-            found.lines.append(f"there are no images of {_listed(map(repr, lacking))} {purposes[part]}")
+            found.lines.append(f"there are no images of {_listed(map(repr, lacking))} {PURPOSES[part]}")
     unknown = {
         name: files for named in parts.values() for name, files in named.items() if name not in found.classes
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.backend import Device
+from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first, current
 from tinyvit.engine.cores import cores_of_one
 from tinyvit.errors import UserError
@@ -162,7 +163,7 @@ def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, A
 
 def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     """Settings adapted to the given model: its pooling and positions, and its size for images of a folder."""
-    if settings.dataset == "folder" and settings.image_size is None:
+    if settings.dataset in PHOTOS and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
     return replace(settings, pool=config.pool, position=config.position, position_at=config.position_at)
 

@@ -33,6 +33,7 @@ _ON_CPU: dict[str, dict[str, Any]] = {
     },
     "mnist": _GREY,
     "fashion-mnist": _GREY | {"flip": True},
+    "arrays": {"model": "nano/4", "epochs": 30, "batch_size": 32, "crop_padding": 2},
     "folder": {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True},
 }
 _NAMED_ON_CPU = {"cifar10": "cpu-quick", "cifar100": "cpu-quick"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.data import (
+    BROUGHT,
     Dataset,
     class_names,
     hold_out,
@@ -48,7 +49,7 @@ def load_data(
     in_detail: bool = True,
     strict: bool = False,
 ) -> Dataset:
-    """The data set of some settings; in_detail, lines that stay say what a folder contains."""
+    """The data set of some settings; in_detail, lines that stay say what the user's data contain."""
     count = progress.count("images")
 
     def passing(done: int, total: int) -> None:
@@ -72,7 +73,7 @@ def load_data(
     if settings.fraction < 1:
         dataset = take_share(dataset, settings.fraction, settings.seed)
     reduced = settings.only or settings.validation or settings.fraction < 1
-    if in_detail and reduced and settings.dataset == "folder":
+    if in_detail and reduced and settings.dataset in BROUGHT:
         progress.note(_what_is_used(dataset))
     return dataset
 
@@ -92,7 +93,7 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     If its files have changed, a note says so. Raises UserError if its classes are not those of the run.
     """
     settings = run.settings()
-    if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
+    if data_dir is None and settings.data_dir and not Path(settings.data_dir).exists():
         raise UserError(
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
