@@ -110,7 +110,7 @@ def _images(
     """The images to judge the model on, and which they are: of the run's data, or of a folder with labels."""
     own = run.settings() if run else None
     folder = args.data_dir
-    if folder is None and own and own.dataset == "folder" and args.split == "all":
+    if folder is None and own and own.dataset == "folder" and not own.labels and args.split == "all":
         folder = Path(own.data_dir or "")
     if folder is None and run is None:
         raise UserError(

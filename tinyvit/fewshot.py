@@ -51,6 +51,7 @@ def main(args: argparse.Namespace) -> None:
         decoding=progress.count("images"),
         note=progress.note,
         strict=args.strict,
+        labels=args.labels,
     )
     if args.only:
         dataset = keep_classes(dataset, class_names(args.only, dataset.classes))

@@ -86,12 +86,14 @@ def load_dataset(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    labels: Path | str | None = None,
 ) -> Dataset:
     """The data set of that name, one of DATASETS.
 
     data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
     image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
-    drawing the shapes, and for splitting data of the user that have no test images.
+    drawing the shapes, and for splitting data of the user that have no test images. labels: a table of
+    the files in a folder and their classes, if these are not its folders.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
@@ -115,6 +117,10 @@ def load_dataset(
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
     if data_url is not None and name not in DOWNLOADED:
         raise UserError(f"{name} is not downloaded: omit --data-url, or name the data with --dataset.")
+    if labels is not None and name != "folder":
+        raise UserError(
+            f"--labels names the table of a folder's images, not of {name}: give --dataset folder."
+        )
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
@@ -130,7 +136,9 @@ def load_dataset(
     if name == "folder":
         from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
 
-        return load_folder(Path(str(data_dir)), side, seed, decoding, note, strict)
+        return load_folder(
+            Path(str(data_dir)), side, seed, decoding, note, strict, table=Path(labels) if labels else None
+        )
     if name == "shapes":
         return make_shapes(seed=seed)
     from tinyvit.data import cifar, mnist

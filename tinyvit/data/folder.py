@@ -8,6 +8,7 @@ import numpy as np
 
 from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
 from tinyvit.data.folder_files import Found, find_images
+from tinyvit.data.label_table import find_listed
 from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos
 from tinyvit.errors import UserError
@@ -24,13 +25,15 @@ def load_folder(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    table: Path | None = None,
 ) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
     The images are in PATH/train/CLASS and PATH/test/CLASS, perhaps also in PATH/val/CLASS (or valid,
     validation, dev), or in PATH/CLASS; in the latter case a fifth of each class, chosen by the seed, is held
     out for testing. Folders of classes are searched with all that is below them. Names are read in sorted
-    order. Files are known as images by their names or their first bytes.
+    order. Files are known as images by their names or their first bytes. With a table, it says which images
+    are used and what their classes are (see data.label_table), wherever they are below path.
 
     note receives lines: how many images of how many classes were found, and what was left out. decoding(done,
     total) is called before the first image is decoded and after each one.
@@ -38,7 +41,7 @@ def load_folder(
     Raises UserError if path is not such a folder, if it has fewer than two classes, or if more than MOST_BAD
     of the files (with strict: a single one) are damaged.
     """
-    found = find_images(path, seed)
+    found = find_listed(path, table, seed) if table else find_images(path, seed)
     note = note or (lambda line: None)
     for line in found.lines:
         note(line)

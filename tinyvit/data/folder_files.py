@@ -20,7 +20,8 @@ Classes = dict[str, list[Path]]  # the image files of each class, both in sorted
 class Found:
     """The images below path by part and class, the names of the classes, and what of the rest was left out.
 
-    lines say what was found; left_out has a reason for each file, or folder, that is not used.
+    lines say what was found; left_out has a reason for each file, or folder, that is not used; has_table says
+    that the classes are those of a table, and not of folders.
     """
 
     path: Path
@@ -28,6 +29,7 @@ class Found:
     parts: dict[str, Classes]
     lines: list[str] = field(default_factory=list)
     left_out: dict[Path, str] = field(default_factory=dict)
+    has_table: bool = False
 
     @property
     def files(self) -> list[Path]:
@@ -35,9 +37,12 @@ class Found:
         return [file for part in self.parts.values() for files in part.values() for file in files]
 
     def digest(self) -> str:
-        """A digest of the names and the sizes of the files."""
+        """A digest of the names and the sizes of the files, and of the labels if a table gives them."""
         lines = sorted(
-            f"{file.relative_to(self.path).as_posix()} {file.stat().st_size}" for file in self.files
+            f"{file.relative_to(self.path).as_posix()} {file.stat().st_size}" + f" {name}" * self.has_table
+            for part in self.parts.values()
+            for name, files in part.items()
+            for file in files
         )
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -115,7 +120,7 @@ def _tell(found: Found, folders: dict[str, Path], parts: dict[str, Classes], bel
     found.lines.append(summary(found.path, counts, len(found.classes)))
     for part, named in found.parts.items():
         if lacking := [name for name, files in named.items() if not files]:
-            found.lines.append(f"there are no images of {_listed(map(repr, lacking))} {PURPOSES[part]}")
+            found.lines.append(f"there are no images of {listed(map(repr, lacking))} {PURPOSES[part]}")
     unknown = {
         name: files for named in parts.values() for name, files in named.items() if name not in found.classes
     }
@@ -125,14 +130,14 @@ def _tell(found: Found, folders: dict[str, Path], parts: dict[str, Classes], bel
             found.lines.append(f"left out {len(files):,} images of {name!r}, which has none to train on")
             found.left_out |= dict.fromkeys(files, "its class has no images to train on")
     if junk := below.junk + empty:
-        found.lines.append(f"left out {_listed(str(entry.relative_to(found.path)) for entry in junk)}")
+        found.lines.append(f"left out {listed(str(entry.relative_to(found.path)) for entry in junk)}")
         found.left_out |= dict.fromkeys(below.junk, "hidden, or left by a system")
         found.left_out |= dict.fromkeys(empty, "a folder without images")
     strays = sorted(set(below.images) - set(found.files) - found.left_out.keys())
     if others := below.others + strays:
         kinds = Counter(file.suffix.lower() or "without an ending" for file in others).most_common()
         counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
-        names = _listed(str(file.relative_to(found.path)) for file in others)
+        names = listed(str(file.relative_to(found.path)) for file in others)
         found.lines.append(f"skipped {len(others):,} other file{'s'[: len(others) > 1]}: {counted} ({names})")
         found.left_out |= dict.fromkeys(below.others, "not an image")
         found.left_out |= dict.fromkeys(strays, "not in the folder of a class")
@@ -143,7 +148,7 @@ def _empty(folder: Path, below: Files) -> list[str]:
     return [entry.name for entry in _folders(folder) if entry.name not in full and not entry.is_symlink()]
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     """The first names, separated by commas, and how many more there are."""
     names = list(names)
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""

@@ -27,7 +27,8 @@ from tinyvit.optim import DECAYS, OPTIMIZERS
 class Settings:
     """The complete settings of a run: on the same machine, the same settings give the same weights.
 
-    Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
+    Sizes are in images, times in epochs. labels is the table of the images in data_dir, if they have one (see
+    data.label_table). steps, if given, is the total number of updates; epochs is then
     however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
@@ -67,6 +68,7 @@ class Settings:
     mlp_width: int | None = None
     heads: int | None = None
     data_dir: str | None = None
+    labels: str | None = None
     image_size: int | None = None
     only: str | None = None
     validation: int = 0

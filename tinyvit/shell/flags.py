@@ -87,7 +87,7 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
 
 
 def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> None:
-    """--dataset, --data-dir, --data-url and --image-size, whose default usual_size describes."""
+    """--dataset, --data-dir, --labels, --data-url, --strict and --image-size (default: usual_size)."""
     parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
     parser.add_argument(
         "--data-dir",
@@ -95,6 +95,13 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         metavar="DIR",
         help="folder of the data, required by --dataset folder, or for --dataset arrays the .npz file; CIFAR "
         "and MNIST are downloaded into it (default: data/)",
+    )
+    parser.add_argument(
+        "--labels",
+        type=path_text,
+        metavar="TABLE",
+        help="table, as .csv or .tsv, of the files in --data-dir and their classes, for --dataset folder "
+        "(default: each folder in it is a class)",
     )
     parser.add_argument(
         "--data-url",

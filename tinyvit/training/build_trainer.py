@@ -48,6 +48,8 @@ def new_trainer(
     settings, dataset, weights = prepared(settings, fixed, context)
     if settings.data_dir is not None:  # recorded so that commands in other folders find it too
         settings = replace(settings, data_dir=str(Path(settings.data_dir).absolute()))
+    if settings.labels is not None:
+        settings = replace(settings, labels=str(Path(settings.labels).absolute()))
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes

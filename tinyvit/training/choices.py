@@ -34,7 +34,7 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -223,7 +223,7 @@ def _is_the_same(name: str, value: Any, before: Any) -> bool:
 
 
 _LENGTHS = ("epochs", "steps")
-_MAY_DIFFER = ("data_dir", "ranks")
+_MAY_DIFFER = ("data_dir", "labels", "ranks")
 
 
 def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:

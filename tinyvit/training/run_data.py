@@ -29,7 +29,7 @@ from tinyvit.shell.progress import Progress
 def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     """Raise UserError if the folder of a new run would be one of the data's class folders, or in one."""
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
-    if settings.dataset != "folder" or settings.data_dir is None or not data.is_dir():
+    if settings.dataset != "folder" or settings.labels or settings.data_dir is None or not data.is_dir():
         return
     from tinyvit.data.folder_files import folders_of_parts
 
@@ -65,6 +65,7 @@ def load_data(
         count if in_detail else passing,
         progress.note if in_detail else None,
         strict,
+        settings.labels,
     )
     if settings.only:
         dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
@@ -98,6 +99,10 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
     where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
+    if data_dir and where.labels and not Path(where.labels).exists():  # it may have moved with them
+        table = Path(where.labels).name
+        found = next((each / table for each in (data_dir, data_dir.parent) if (each / table).exists()), None)
+        where = replace(where, labels=str(found or where.labels))
     dataset = load_data(where, None, progress, in_detail=False)
     check_classes(run, dataset)
     if _have_changed(run, dataset):
