@@ -32,8 +32,9 @@ class Settings:
     however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
-    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
+    choosing the best epoch or, below 1, which share of each class; 0 is to use the test set for that.
+    fraction is the share of the remaining ones to train on. crop_padding is how far, in pixels, a random crop
+    may move. augment is the policy that draws
     what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to 16,
     and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
     each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
@@ -71,7 +72,7 @@ class Settings:
     labels: str | None = None
     image_size: int | None = None
     only: str | None = None
-    validation: int = 0
+    validation: float = 0
     fraction: float = 1.0
     pool: str = "token"
     position: str = "1d"
@@ -221,7 +222,11 @@ _COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks")
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
-    **dict.fromkeys(("validation", "crop_padding", "warmup_steps"), _NATURAL),
+    **dict.fromkeys(("crop_padding", "warmup_steps"), _NATURAL),
+    "validation": (
+        lambda value: 0 <= value < 1 or (1 <= value <= LARGEST and value == int(value)),
+        "a whole number, 0 or more, and below 2^31, or a fraction below 1",
+    ),
     **dict.fromkeys(("image_size", "resolution"), _PIXELS),
     "layers": (lambda value: 1 <= value <= MOST_LAYERS, f"a whole number from 1 to {MOST_LAYERS:,}"),
     "seed": (lambda value: 0 <= value <= LARGEST_SEED, "a whole number, 0 or more, and below 2^64"),

@@ -54,7 +54,8 @@ def new_trainer(
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
     run.create(settings, model.config, classes, model.params.count, dataset.files)
-    run.write_left_out(dataset.left_out)
+    held_out = {"validation": dataset.validation, "test": dataset.test}
+    run.write_names(dataset.left_out, {part: images.names for part, images in held_out.items() if images})
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
         run.mark_start()
