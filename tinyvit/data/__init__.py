@@ -47,8 +47,8 @@ __all__ = [
 ]
 
 DOWNLOADED = ("cifar10", "cifar100", "mnist", "fashion-mnist")
-BROUGHT = ("folder", "arrays")  # by the user, in --data-dir
-PHOTOS = ("folder",)  # of any size, which are fitted to --image-size
+BROUGHT = ("folder", "arrays", "parquet")  # by the user, in --data-dir
+PHOTOS = ("folder", "parquet")  # of any size, which are fitted to --image-size
 DATASETS = ("shapes", *DOWNLOADED, *BROUGHT)
 
 
@@ -133,6 +133,10 @@ def load_dataset(
         from tinyvit.data.arrays import load_arrays
 
         return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
+    if name == "parquet":
+        from tinyvit.data.parquet import load_parquet
+
+        return load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict)
     if name == "folder":
         from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
 

@@ -6,8 +6,6 @@ fractions from 0 to 1; labels are whole numbers or text, and classes, if it is t
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ from PIL import Image
 
 from tinyvit.data.dataset import Dataset, Note
 from tinyvit.data.parts import Given, dataset_of, part_called
-from tinyvit.data.photos import read_photos
+from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
 
@@ -106,15 +104,4 @@ def _sized(path: Path, images: np.ndarray, image_size: int | None) -> np.ndarray
         )
     if image_size is None or images.shape[1:3] == (image_size, image_size):
         return images
-
-    def views() -> Iterator[np.ndarray]:
-        with closing(read_photos(map(Image.fromarray, images), image_size, with_whole=False)) as photos:
-            for photo in photos:
-                if isinstance(photo, UserError):
-                    raise photo
-                yield photo.view
-
-    sized = np.empty((len(images), image_size, image_size, 3), np.uint8)
-    for place, view in zip(sized, views(), strict=True):
-        place[:] = view
-    return sized
+    return np.stack([read_photo(Image.fromarray(each), image_size, with_whole=False).view for each in images])

@@ -47,7 +47,7 @@ def load_folder(
         note(line)
     images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note)
     if errors:
-        _judge(found, errors, note, strict)
+        judge(path, len(found.files), list(errors.values()), note, strict)
     parts, start = {}, 0
     for part, classes in found.parts.items():
         good = [(c, file) for c, files in enumerate(classes.values()) for file in files if file not in errors]
@@ -92,13 +92,13 @@ def _decoded(found: Found, size: int, decoding: Counter, note: Note) -> tuple[np
     return images, errors
 
 
-def _judge(found: Found, errors: dict[Path, str], note: Note, strict: bool) -> None:
-    """Say which files cannot be read. Raises UserError if they are too many."""
-    bad, count = len(errors), len(found.files)
-    lines = [f"  {reason}" for reason in list(errors.values())[:_SHOWN]]
+def judge(path: Path, count: int, errors: list[str], note: Note, strict: bool) -> None:
+    """Say which of so many images below path cannot be read. Raises UserError if they are too many."""
+    bad = len(errors)
+    lines = [f"  {reason}" for reason in errors[:_SHOWN]]
     if bad > _SHOWN:
         lines.append(f"  and {bad - _SHOWN:,} more")
-    what = f"{bad:,} of {count:,} images in {found.path}"
+    what = f"{bad:,} of {count:,} images in {path}"
     if strict or bad > MOST_BAD * count:
         why = "which --strict does not allow" if strict else f"more than {MOST_BAD:.0%} of them"
         raise UserError(f"{what} cannot be read, {why}: remove or replace these files.", *lines)

@@ -38,13 +38,19 @@ class Found:
 
     def digest(self) -> str:
         """A digest of the names and the sizes of the files, and of the labels if a table gives them."""
-        lines = sorted(
-            f"{file.relative_to(self.path).as_posix()} {file.stat().st_size}" + f" {name}" * self.has_table
-            for part in self.parts.values()
-            for name, files in part.items()
-            for file in files
-        )
-        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+        classes = {
+            file: f" {name}" for part in self.parts.values() for name, files in part.items() for file in files
+        }
+        return digest_of(self.path, self.files, classes if self.has_table else {})
+
+
+def digest_of(path: Path, files: Iterable[Path], more: dict[Path, str] | None = None) -> str:
+    """A digest of the names and the sizes of files below path, and what more there is to each."""
+    lines = sorted(
+        f"{file.relative_to(path).as_posix()} {file.stat().st_size}{(more or {}).get(file, '')}"
+        for file in files
+    )
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def folders_of_parts(path: Path) -> dict[str, Path]:

@@ -93,8 +93,8 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         "--data-dir",
         type=path_text,
         metavar="DIR",
-        help="folder of the data, required by --dataset folder, or for --dataset arrays the .npz file; CIFAR "
-        "and MNIST are downloaded into it (default: data/)",
+        help="folder of the data, required by --dataset folder and parquet, or for arrays the .npz file; "
+        "CIFAR and MNIST are downloaded into it (default: data/)",
     )
     parser.add_argument(
         "--labels",
@@ -119,7 +119,7 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         "--image-size",
         type=pixel_count,
         metavar="N",
-        help="scale the images of a folder, or of arrays, to N x N pixels "
+        help="scale the images of a folder, of parquet files or of arrays to N x N pixels "
         f"(default: {usual_size}; for arrays, the size that they have)",
     )
 

@@ -21,6 +21,7 @@ _GREY: dict[str, Any] = {  # MNIST, and what has its form
     "lr": 2e-3,
     "crop_padding": 2,
 }
+_PHOTOS = {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True}
 _ON_CPU: dict[str, dict[str, Any]] = {
     "shapes": {
         "model": "nano/4",
@@ -34,7 +35,7 @@ _ON_CPU: dict[str, dict[str, Any]] = {
     "mnist": _GREY,
     "fashion-mnist": _GREY | {"flip": True},
     "arrays": {"model": "nano/4", "epochs": 30, "batch_size": 32, "crop_padding": 2},
-    "folder": {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True},
+    **dict.fromkeys(("folder", "parquet"), _PHOTOS),
 }
 _NAMED_ON_CPU = {"cifar10": "cpu-quick", "cifar100": "cpu-quick"}
 _NAMED_ON_GPU = {"cifar10": "gpu-100", "cifar100": "gpu-100"}
