@@ -1,8 +1,8 @@
 """The README's Python and commands, as they stand and in their order: `python -m tests.readme` in a clone.
 
-Data and trainings are short here (see shorten), and CIFAR, MNIST and the reader's own photos are noise, made in the
-current folder. One line of JSON for each block of Python and each command says what came of it: what was
-run, its exit status, what went wrong; or why it was not run.
+Data and trainings are short here (see shorten), and CIFAR, MNIST and the reader's own photos are noise, made
+in the current folder. One line of JSON for each block of Python and each command says what came of it: what
+was run, its exit status, what went wrong; or why it was not run.
 """
 
 import ast
@@ -71,7 +71,7 @@ def shorten():
 
 
 def make_data():
-    """CIFAR and MNIST in data/, arrays, a table, and in photos/, more-photos/ and new-photos/ pictures, all of them noise."""
+    """CIFAR and MNIST in data/, pictures in photos/, more-photos/ and new-photos/, arrays: all noise."""
     rng = np.random.default_rng(0)
     for name, key, count in (("cifar10", b"labels", 10), ("cifar100", b"fine_labels", 100)):
         source = cifar.SOURCES[name]

@@ -51,10 +51,11 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
     classes: Classes = {name: [] for name in sorted(set(labels.values()))}
     for file, label in sorted(labels.items()):
         classes[label].append(file)
-    if len(classes) < 2:
+    if len(classes) < 2 or len(classes) == len(labels):
         first = next((str(file.relative_to(path)) for file in left_out), "")
         has = f"only the class {next(iter(classes))!r}" if classes else f"{first!r}, but no image in {path}"
-        raise UserError(f"{table} lists {has}, expected images of at least two classes.")
+        has = "a single image of each class" if len(classes) > 1 else has
+        raise UserError(f"{table} lists {has}, expected several images of at least two classes.")
     left_out |= {file: "it is not in the table" for file in below.images if file not in left_out}
     left_out = {file: why for file, why in left_out.items() if file not in labels}
     found = Found(path, tuple(classes), split_classes(classes, seed), left_out=left_out, has_table=True)
