@@ -19,6 +19,7 @@ _GREY: dict[str, Any] = {  # 99.4 % on MNIST and, with flips, 90.3 % on Fashion-
     "batch_size": 64,
     "optimizer": "muon",
     "lr": 2e-3,
+    "warmup_epochs": 0.5,
     "crop_padding": 2,
 }
 _PHOTOS = {"model": "nano/8", "epochs": 30, "batch_size": 32, "crop_padding": 8, "flip": True}
