@@ -1,8 +1,8 @@
 """The README's Python and commands, as they stand and in their order: `python -m tests.readme` in a clone.
 
-Data and trainings are short here (see shorten), and CIFAR and the reader's own photos are noise, made in the
-current folder. One line of JSON for each block of Python and each command says what came of it: what was
-run, its exit status, what went wrong; or why it was not run.
+Data and trainings are short here (see shorten), and CIFAR, MNIST and the reader's own photos are noise, made
+in the current folder. One line of JSON for each block of Python and each command says what came of it: what
+was run, its exit status, what went wrong; or why it was not run.
 """
 
 import ast
@@ -36,6 +36,7 @@ NOT_HERE = {  # how a command begins, and why it is not run
     "python -m tinyvit.finetune S_16-384": "it needs published weights",
     "python -m tinyvit.predict --weights Ti_16-384": "it needs published weights",
     "python -m tinyvit.predict clip-vit": "it needs published weights",
+    "python -m tinyvit.train --dataset parquet": "it needs pyarrow",
     "python -m tinyvit.study": "it goes on for half an hour, and tests/studies carries studies out",
     "python -m tinyvit.bench --vs torch": "it needs PyTorch",
     "python -m lessons.30_many_devices.speed": "it takes half a minute",
@@ -70,7 +71,7 @@ def shorten():
 
 
 def make_data():
-    """CIFAR in data/, and in photos/, more-photos/ and new-photos/ pictures, all of them noise."""
+    """CIFAR and MNIST in data/, pictures in photos/, more-photos/ and new-photos/, arrays: all noise."""
     rng = np.random.default_rng(0)
     for name, key, count in (("cifar10", b"labels", 10), ("cifar100", b"fine_labels", 100)):
         source = cifar.SOURCES[name]
@@ -79,6 +80,16 @@ def make_data():
             batch = {b"data": rng.integers(0, 256, (100, 3072), dtype=np.uint8)}
             batch[key] = [i % count for i in range(100)]
             file.write_bytes(pickle.dumps(batch, protocol=4))
+    pixels, labels = rng.integers(0, 256, (100, 28, 28), dtype=np.uint8), np.arange(100, dtype=np.uint8) % 10
+    Path("data/mnist").mkdir()
+    for part in ("train", "t10k"):
+        for kind, array in (("images-idx3", pixels), ("labels-idx1", labels)):
+            header = np.array([0x800 + array.ndim, *array.shape], ">u4").tobytes()
+            Path(f"data/mnist/{part}-{kind}-ubyte").write_bytes(header + array.tobytes())
+    np.savez("digits.npz", x=pixels, y=labels)
+    Path("train.csv").write_text(
+        "".join(f"{name}/{i},{name}\n" for name in ("cat", "dog") for i in range(20))
+    )
     for name in ("photos/cat", "photos/dog", "more-photos/cat", "more-photos/dog", "new-photos"):
         Path(name).mkdir(parents=True)
         for i in range(20):

@@ -35,12 +35,14 @@ def refused(go, photos, tmp_path):
             "--image-size 0",
             "--seed -1",
             "--validation -3",
+            "--validation 1.5",
+            "--validation nan",
         ),
         *("--crop-padding -1", "--lr 0", "--lr -1", "--lr nan", "--lr inf", "--lr 1e999", "--lr fast"),
         *("--warmup-epochs nan", "--warmup-epochs -1", "--warmup-epochs inf", "--clip nan", "--clip -1"),
         *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
         *("--smoothing 1", "--smoothing x", "--optimizer lion", "--decay never", "--pool max"),
-        *("--device tpu", "--dataset mnist", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
+        *("--device tpu", "--dataset imagenet", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
         *("--erase -0.1", "--repeats 0", "--repeats 1.5", "--augment-ops 0", "--augment-ops 17"),
     ],
 )
@@ -109,6 +111,23 @@ def test_a_file_that_is_not_a_picture(go, photos, tmp_path):
     assert status == 2 and "3.png cannot be read as an image" in err and not (tmp_path / "run").exists()
     assert go(train, *tiny(tmp_path / "p", tmp_path / "left", "--epochs", "1"))[0] == 0
     assert "3.png" in (tmp_path / "left" / "left_out.json").read_text()
+
+
+def test_the_files_that_are_held_out_are_named(go, photos, tmp_path):
+    """A share of each class, by its file names, beside the test images; what was trained on is the rest."""
+    flags = tiny(photos, tmp_path / "run", "--epochs", "1", "--validation", "0.25")
+    status, out, _ = go(train, *flags)
+    assert status == 0 and "24 images to train on, 8 for validation and 8 to test on" in out
+    split = json.loads((tmp_path / "run" / "split.json").read_text())
+    assert split.keys() == {"validation", "test"}
+    for names in split.values():
+        assert sorted(name[:3] for name in names) == ["blu"] * 4 + ["red"] * 4
+        assert all((photos / name).is_file() for name in names)
+    assert not set(split["validation"]) & set(split["test"])
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert settings["validation"] == 0.25
+    assert go(evaluate, tmp_path / "run", "--split", "validation")[0] == 0
+    assert go(train, "--resume", tmp_path / "run", "--epochs", "2")[0] == 0
 
 
 def test_a_class_without_pictures_is_left_out(go, photos, tmp_path):

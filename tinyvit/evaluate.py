@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinyvit.api import Model, load
-from tinyvit.data import ImageSet
-from tinyvit.data.cifar import SOURCES, is_at_hand
+from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
 from tinyvit.data.labelled import read_labelled
@@ -136,7 +135,7 @@ def _images(
     """The images to judge the model on, and which they are: of the run's data, or of a folder with labels."""
     own = run.settings() if run else None
     folder = args.data_dir
-    if folder is None and own and own.dataset == "folder" and args.split == "all":
+    if folder is None and own and own.dataset == "folder" and not own.labels and args.split == "all":
         folder = Path(own.data_dir or "")
     if folder is None and run is None:
         raise UserError(
@@ -163,7 +162,7 @@ def _is_labelled(folder: Path, settings: Settings) -> bool:
     """Whether a folder holds photos by class, and not the data set that a run was trained on."""
     if settings.dataset == "folder" or not folder.is_dir():
         return False
-    is_own = settings.dataset in SOURCES and is_at_hand(settings.dataset, folder)
+    is_own = settings.dataset in DOWNLOADED and is_at_hand(settings.dataset, folder)
     parts = folders_of_parts(folder).values()
     return not is_own and any(
         images for part in parts for images in images_by_class(part, files_below(part).images).values()

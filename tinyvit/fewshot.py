@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.api import Model, load
-from tinyvit.data import Dataset, class_names, keep_classes, load_dataset
+from tinyvit.data import PHOTOS, Dataset, class_names, keep_classes, load_dataset
 from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.insight.judging import with_interval
 from tinyvit.insight.probe_head import with_probe
@@ -52,7 +52,7 @@ def main(args: argparse.Namespace) -> None:
     model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
     model = model.at_resolution(args.resolution, args.position_resize).to(device)
     name, size = args.dataset or "shapes", args.image_size
-    if name == "folder" and size is None:
+    if name in PHOTOS and size is None:
         size = max(model.config.image_size)
     dataset = load_dataset(
         name,
@@ -64,6 +64,7 @@ def main(args: argparse.Namespace) -> None:
         decoding=progress.count("images"),
         note=progress.note,
         strict=args.strict,
+        labels=args.labels,
     )
     if args.only:
         dataset = keep_classes(dataset, class_names(args.only, dataset.classes))

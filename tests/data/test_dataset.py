@@ -158,3 +158,12 @@ def test_names_of_classes_may_contain_commas(text, names):
 def test_classes_that_cannot_be_kept(names, message):
     with pytest.raises(UserError, match=message):
         keep_classes(numbered_dataset(LABELS), names)
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.1, 4), (0.25, 10), (0.001, 1)])
+def test_a_share_is_held_out_as_that_many_images_are(share, count):
+    images = ImageSet(np.arange(40, dtype=np.uint8).repeat(3).reshape(40, 1, 1, 3), np.arange(40) % 2)
+    data = Dataset("data", ("a", "b"), images, images)
+    found, expected = hold_out(data, share, 5), hold_out(data, count, 5)
+    np.testing.assert_array_equal(found.validation.images, expected.validation.images)
+    assert len(found.validation) == count

@@ -49,8 +49,8 @@ def test_cifar_is_kept_in_a_folder_called_data_by_default(monkeypatch, tmp_path)
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UserError, match=f"'mnist', expected one of {', '.join(DATASETS)}"):
-        load_dataset("mnist")
+    with pytest.raises(UserError, match=f"'imagenet', expected one of {', '.join(DATASETS)}"):
+        load_dataset("imagenet")
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,12 @@ def test_a_folder_data_set_without_its_folder_asks_for_it():
         load_dataset("folder")
 
 
-@pytest.mark.parametrize("name", ["shapes", "cifar10", "cifar100"])
-def test_another_image_size_than_the_data_have_is_a_users_mistake(name):
-    with pytest.raises(UserError, match=f"{name} are 32 pixels wide, not 64"):
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [("shapes", 32), ("cifar10", 32), ("cifar100", 32), ("mnist", 28), ("fashion-mnist", 28)],
+)
+def test_another_image_size_than_the_data_have_is_a_users_mistake(name, side):
+    with pytest.raises(UserError, match=f"{name} are {side} pixels wide, not 64"):
         load_dataset(name, image_size=64)
 
 

@@ -1,5 +1,6 @@
 """Every reader of files that tinyvit has: good files to begin with, how to damage them, how to read them."""
 
+import gzip
 import io
 import json
 import random
@@ -15,7 +16,7 @@ from tests.data.scenes import seen, tiled_tiff
 from tests.fuzz import structure
 from tests.fuzz.mutate import damaged
 from tests.helpers import tiny_config
-from tinyvit.data import cifar
+from tinyvit.data import cifar, load_dataset, mnist
 from tinyvit.data.decoding import without_pillow_warnings
 from tinyvit.files.archive import unpack
 from tinyvit.files.npz import read_npz
@@ -225,6 +226,44 @@ def read_picture(folder: Path) -> None:
         seen(folder / "a.png", 8)
 
 
+def mnist_seeds(folder: Path) -> list[bytes]:
+    images, labels = idx_files()
+    return [images, gzip.compress(images), labels]
+
+
+def idx_files() -> tuple[bytes, bytes]:
+    """Three images and their labels, as MNIST stores them."""
+    header = bytes([0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28])
+    return header + bytes(3 * 28 * 28), bytes([0, 0, 8, 1, 0, 0, 0, 3, 1, 4, 9])
+
+
+def arrays_seeds(folder: Path) -> list[bytes]:
+    images, labels = np.arange(6 * 192, dtype=np.uint8).reshape(6, 8, 8, 3), np.array([0, 1, 0, 1, 0, 1])
+    np.savez(folder / "a.npz", x=images, y=labels)
+    np.savez_compressed(
+        folder / "b.npz", x_train=images / 255, y_train=labels.astype(str), classes=["0", "1"]
+    )
+    return [(folder / name).read_bytes() for name in ("a.npz", "b.npz")]
+
+
+def table_seeds(folder: Path) -> list[bytes]:
+    rows = "".join(f"p/{i}.png,{'ab'[i % 2]}\n" for i in range(6))
+    return [rows.encode(), f"id,label\n{rows}".replace(",", "\t").encode("utf-8-sig")]
+
+
+def make_listed(folder: Path) -> None:
+    (folder / "p").mkdir(exist_ok=True)
+    for i in range(6):
+        Image.new("RGB", (8, 8), (40 * i, 0, 0)).save(folder / "p" / f"{i}.png")
+
+
+def make_mnist(folder: Path) -> None:
+    images, labels = idx_files()
+    for part in ("train", "t10k"):
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(labels)
+
+
 READERS = {
     "cifar": Reader(
         "data_batch_3.bin",
@@ -240,6 +279,27 @@ READERS = {
         lambda folder: cifar.load_cifar("cifar10", folder),
         make_pickles,
         500 * MEGABYTE,
+    ),
+    "mnist": Reader(
+        "train-images-idx3-ubyte",
+        mnist_seeds,
+        damaged,
+        lambda folder: mnist.load_mnist("mnist", folder),
+        make_mnist,
+        1500 * MEGABYTE,
+    ),
+    "arrays": Reader(
+        "a.npz",
+        arrays_seeds,
+        structure.damaged_zip,
+        lambda folder: load_dataset("arrays", folder / "a.npz"),
+    ),
+    "table": Reader(
+        "t.csv",
+        table_seeds,
+        damaged,
+        lambda folder: load_dataset("folder", folder, 8, labels=folder / "t.csv"),
+        make_listed,
     ),
     "archive": Reader("a.tar.gz", tar_seeds, structure.damaged_tar, unpack_and_look),
     "npz": Reader("a.npz", npz_seeds, structure.damaged_zip, lambda folder: read_npz(folder / "a.npz")),

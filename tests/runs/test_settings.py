@@ -38,8 +38,8 @@ def test_positions_are_at_their_usual_place_unless_it_is_given():
     assert (settings.position, settings.position_at) == ("1d", "stem")
     with pytest.raises(UserError, match=r"has '3d' for the setting position, expected one of 1d, 2d"):
         Settings.from_dict(old | {"position": "3d"})
-    with pytest.raises(UserError, match=r"has 'mnist' for the setting dataset, expected one of shapes"):
-        Settings.from_dict(old | {"dataset": "mnist"})
+    with pytest.raises(UserError, match=r"has 'imagenet' for the setting dataset, expected one of shapes"):
+        Settings.from_dict(old | {"dataset": "imagenet"})
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
 
 
 def test_a_resumed_run_keeps_every_setting_that_its_numbers_depend_on():
-    numbers_stay = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
+    numbers_stay = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer"}
     assert numbers_stay == FREE_ON_RESUME
     before = Settings(dataset="shapes", model="nano/4", threads=1)
     run = SimpleNamespace(path="runs/a", settings=lambda: before)

@@ -195,7 +195,7 @@ def test_a_run_without_a_checkpoint_starts_from_the_beginning(command, photos, a
         patch.setattr(Claim, "delete_what_was_made", lambda self: None)  # no time for that either
         with pytest.raises(PowerCut):
             command(*noisy(photos, run))
-    assert sorted(path.name for path in run.iterdir()) == ["config.json", "samples"]
+    assert sorted(path.name for path in run.iterdir()) == ["config.json", "samples", "split.json"]
     assert command("--resume", run)[0] == 0
     assert_same_run(run, alone)
 

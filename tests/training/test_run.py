@@ -20,6 +20,7 @@ from tests.tiny_runs import (
     tiny,
 )
 from tinyvit import train
+from tinyvit.data import DATASETS, image_side
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import preset
 from tinyvit.optim import learning_rate
@@ -43,6 +44,7 @@ def run(capsys, monkeypatch, photos, tmp_path):
 def test_a_run_leaves_six_files_and_samples_and_says_what_comes_next(run):
     folder, out = run("a")
     names = {"config.json", "metrics.jsonl", "last.npz", "previous.npz", "best.npz", "curves.png", "samples"}
+    names |= {"split.json"}
     assert {path.name for path in folder.iterdir()} == names
     records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     keys = {"epoch", "step", "lr", "grad_norm", "train_loss", "test_loss", "test_accuracy"}
@@ -212,10 +214,10 @@ def test_the_last_epoch_is_cut_short_where_the_steps_end(run, monkeypatch):
 
 
 @pytest.mark.parametrize("on_gpu", [False, True])
-@pytest.mark.parametrize("dataset", ["shapes", "cifar10", "cifar100", "folder"])
+@pytest.mark.parametrize("dataset", DATASETS)
 def test_recipes_name_valid_settings_and_models(dataset, on_gpu):
     settings = Settings(dataset=dataset, **recipe(dataset, on_gpu))
-    side = 64 if dataset == "folder" else 32
+    side = 32 if dataset == "arrays" else image_side(dataset)
     preset(settings.model, side, 10, pool=settings.pool, drop_path=settings.drop_path)
     assert settings.crop_padding < side
     assert settings.warmup_epochs <= settings.epochs / 4

@@ -34,6 +34,7 @@ __all__ = [
     "hold_out",
     "image_side",
     "indices_of_batch",
+    "is_at_hand",
     "keep_classes",
     "load_dataset",
     "make_batch",
@@ -45,22 +46,34 @@ __all__ = [
     "to_input",
 ]
 
-DATASETS = ("shapes", "cifar10", "cifar100", "folder")
+DOWNLOADED = ("cifar10", "cifar100", "mnist", "fashion-mnist")
+BROUGHT = ("folder", "arrays", "parquet")  # by the user, in --data-dir
+PHOTOS = ("folder", "parquet")  # of any size, which are fitted to --image-size
+DATASETS = ("shapes", *DOWNLOADED, *BROUGHT)
 
 
 def image_side(name: str, image_size: int | None = None) -> int:
-    """Height and width of a data set's images: image_size for a folder (64 by default), 32 for all others.
+    """Height and width of a data set's images: image_size for those of the user (64 for a folder by default),
+    28 or 32 for others. Those of arrays without image_size have a size that only their file knows.
 
     Raises UserError if the images of the data set cannot have that size.
     """
-    if name == "folder":
+    if name in BROUGHT:
         side = 64 if image_size is None else image_size
         if not isinstance(side, Integral) or not 1 <= side <= MOST_PIXELS:
             raise UserError(f"the image size is {side!r}, expected a whole number from 1 to {MOST_PIXELS:,}.")
         return side
-    if image_size not in (None, 32):
-        raise UserError(f"the images of {name} are 32 pixels wide, not {image_size}: omit --image-size.")
-    return 32
+    side = 28 if name.endswith("mnist") else 32
+    if image_size not in (None, side):
+        raise UserError(f"the images of {name} are {side} pixels wide, not {image_size}: omit --image-size.")
+    return side
+
+
+def is_at_hand(name: str, data_dir: Path) -> bool:
+    """Whether load_dataset would find everything in data_dir, without a download."""
+    from tinyvit.data import cifar, mnist
+
+    return name not in DOWNLOADED or (mnist if name in mnist.SOURCES else cifar).is_at_hand(name, data_dir)
 
 
 def load_dataset(
@@ -73,44 +86,66 @@ def load_dataset(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    labels: Path | str | None = None,
 ) -> Dataset:
-    """The data set called 'shapes', 'cifar10', 'cifar100' or 'folder'.
+    """The data set of that name, one of DATASETS.
 
-    data_dir: where the files are; by default, CIFAR is downloaded into ./data. image_size: as in image_side.
-    data_url: another address for the CIFAR archive. seed: for drawing the shapes, and for splitting a folder
-    that has no test images of its own.
+    data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
+    image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
+    drawing the shapes, and for splitting data of the user that have no test images. labels: a table of
+    the files in a folder and their classes, if these are not its folders.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
-    a folder is read; note(line) receives what was found in it and left out, or that CIFAR's files are not the
-    official ones. strict refuses a folder with damaged files, which are left out otherwise.
+    photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
+    the official ones. strict refuses a folder with damaged files, which are left out otherwise.
 
     Raises UserError for an unknown name, for a size or seed that cannot be, or if anything is wrong with the
     files.
     """
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}.")
-    if data_dir is not None and not Path(data_dir).is_dir():
+    if data_dir is not None and name == "arrays" and not Path(data_dir).is_file():
+        raise UserError(
+            f"{data_dir} is not a file, but --data-dir expects one for --dataset arrays: name an .npz file."
+        )
+    if data_dir is not None and name != "arrays" and not Path(data_dir).is_dir():
         instead = "create it or omit --data-dir"
         if name == "folder":
             instead = "name one with a folder for each class"
         raise UserError(f"{data_dir} is not a folder, but --data-dir expects one: {instead}.")
     if data_dir is not None and name == "shapes":
         raise UserError("shapes are drawn, not read: omit --data-dir, or name the data in it with --dataset.")
-    if data_url is not None and name in ("shapes", "folder"):
+    if data_url is not None and name not in DOWNLOADED:
         raise UserError(f"{name} is not downloaded: omit --data-url, or name the data with --dataset.")
+    if labels is not None and name != "folder":
+        raise UserError(
+            f"--labels names the table of a folder's images, not of {name}: give --dataset folder."
+        )
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
+    if name in BROUGHT and data_dir is None:
+        where = "their .npz file" if name == "arrays" else "their folder"
+        raise UserError(
+            f"--dataset {name} needs to know where the images are: specify {where} with --data-dir."
+        )
+    if name == "arrays":
+        from tinyvit.data.arrays import load_arrays
+
+        return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
+    if name == "parquet":
+        from tinyvit.data.parquet import load_parquet
+
+        return load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict)
     if name == "folder":
-        if data_dir is None:
-            raise UserError(
-                "--dataset folder needs to know where the images are: specify their folder with --data-dir."
-            )
         from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
 
-        return load_folder(Path(data_dir), side, seed, decoding, note, strict)
+        return load_folder(
+            Path(str(data_dir)), side, seed, decoding, note, strict, table=Path(labels) if labels else None
+        )
     if name == "shapes":
         return make_shapes(seed=seed)
-    from tinyvit.data.cifar import load_cifar
+    from tinyvit.data import cifar, mnist
 
-    return load_cifar(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+    load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
+    return load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)

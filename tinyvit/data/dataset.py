@@ -62,15 +62,17 @@ class Dataset:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def hold_out(dataset: Dataset, count: int, seed: int) -> Dataset:
+def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
     """The same data with count training images moved to validation, in proportion from every class.
 
-    The choice depends only on the seed. Raises UserError unless 1 <= count < the number of training images,
-    or if a class would have none left, or the data set already has a validation set.
+    A count below 1 is a share of the training images. The choice depends only on the seed. Raises UserError
+    unless 1 <= count < the number of training images, or if a class would have none left, or the data set
+    already has a validation set.
     """
     if dataset.validation is not None:
         raise UserError(f"{dataset.name} has a folder of validation images already: omit --validation.")
     total = len(dataset.train)
+    count = max(1, round(count * total)) if 0 < count < 1 else int(count)
     if not 1 <= count < total:
         raise UserError(
             f"cannot hold out {count:,} of {total:,} training images for validation; "

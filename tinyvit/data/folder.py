@@ -12,6 +12,7 @@ import numpy as np
 from tinyvit.cores import available_memory
 from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
 from tinyvit.data.folder_files import Found, find_images
+from tinyvit.data.label_table import find_listed
 from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos
 from tinyvit.data.rows import Rows
@@ -30,13 +31,15 @@ def load_folder(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    table: Path | None = None,
 ) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
     The images are in PATH/train/CLASS and PATH/test/CLASS, perhaps also in PATH/val/CLASS (or valid,
     validation, dev), or in PATH/CLASS; in the latter case a fifth of each class, chosen by the seed, is held
     out for testing. Folders of classes are searched with all that is below them. Names are read in sorted
-    order. Files are known as images by their names or their first bytes.
+    order. Files are known as images by their names or their first bytes. With a table, it says which images
+    are used and what their classes are (see data.label_table), wherever they are below path.
 
     note receives lines: how many images of how many classes were found, and what was left out. decoding(done,
     total) is called before the first image is decoded and after each one.
@@ -44,13 +47,13 @@ def load_folder(
     Raises UserError if path is not such a folder, if it has fewer than two classes, or if more than MOST_BAD
     of the files (with strict: a single one) are damaged.
     """
-    found = find_images(path, seed)
+    found = find_listed(path, table, seed) if table else find_images(path, seed)
     note = note or (lambda line: None)
     for line in found.lines:
         note(line)
     images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note)
     if errors:
-        _judge(found, errors, note, strict)
+        judge(path, len(found.files), list(errors.values()), note, strict)
     parts, start = {}, 0
     for part, classes in found.parts.items():
         good = [(c, file) for c, files in enumerate(classes.values()) for file in files if file not in errors]
@@ -129,13 +132,13 @@ def _decoded_onto_disk(
     return kept
 
 
-def _judge(found: Found, errors: dict[Path, str], note: Note, strict: bool) -> None:
-    """Say which files cannot be read. Raises UserError if they are too many."""
-    bad, count = len(errors), len(found.files)
-    lines = [f"  {reason}" for reason in list(errors.values())[:_SHOWN]]
+def judge(path: Path, count: int, errors: list[str], note: Note, strict: bool) -> None:
+    """Say which of so many images below path cannot be read. Raises UserError if they are too many."""
+    bad = len(errors)
+    lines = [f"  {reason}" for reason in errors[:_SHOWN]]
     if bad > _SHOWN:
         lines.append(f"  and {bad - _SHOWN:,} more")
-    what = f"{bad:,} of {count:,} images in {found.path}"
+    what = f"{bad:,} of {count:,} images in {path}"
     if strict or bad > MOST_BAD * count:
         why = "which --strict does not allow" if strict else f"more than {MOST_BAD:.0%} of them"
         raise UserError(f"{what} cannot be read, {why}: remove or replace these files.", *lines)

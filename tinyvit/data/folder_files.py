@@ -6,18 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from tinyvit.data.image_files import Files, files_below, is_junk
+from tinyvit.data.parts import NAMES, PURPOSES, split_classes, summary
 from tinyvit.errors import UserError, printable
 
 LAYOUT = "PATH/train/CLASS/image and PATH/test/CLASS/image, or just PATH/CLASS/image"
-TEST_SHARE = 0.2  # of the images of each class, if there is no folder of test images
-_NAMES = {
-    "train": ("train", "training"),
-    "validation": ("val", "valid", "validation", "dev"),
-    "test": ("test", "testing"),
-}
 _SHOWN = 5  # names in a line
 
 Classes = dict[str, list[Path]]  # the image files of each class, both in sorted order
@@ -27,7 +20,8 @@ Classes = dict[str, list[Path]]  # the image files of each class, both in sorted
 class Found:
     """The images below path by part and class, the names of the classes, and what of the rest was left out.
 
-    lines say what was found; left_out has a reason for each file, or folder, that is not used.
+    lines say what was found; left_out has a reason for each file, or folder, that is not used; has_table says
+    that the classes are those of a table, and not of folders.
     """
 
     path: Path
@@ -35,6 +29,7 @@ class Found:
     parts: dict[str, Classes]
     lines: list[str] = field(default_factory=list)
     left_out: dict[Path, str] = field(default_factory=dict)
+    has_table: bool = False
 
     @property
     def files(self) -> list[Path]:
@@ -42,11 +37,20 @@ class Found:
         return [file for part in self.parts.values() for files in part.values() for file in files]
 
     def digest(self) -> str:
-        """A digest of the names and the sizes of the files."""
-        lines = sorted(
-            f"{file.relative_to(self.path).as_posix()} {file.stat().st_size}" for file in self.files
-        )
-        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+        """A digest of the names and the sizes of the files, and of the labels if a table gives them."""
+        classes = {
+            file: f" {name}" for part in self.parts.values() for name, files in part.items() for file in files
+        }
+        return digest_of(self.path, self.files, classes if self.has_table else {})
+
+
+def digest_of(path: Path, files: Iterable[Path], more: dict[Path, str] | None = None) -> str:
+    """A digest of the names and the sizes of files below path, and what more there is to each."""
+    lines = sorted(
+        f"{file.relative_to(path).as_posix()} {file.stat().st_size}{(more or {}).get(file, '')}"
+        for file in files
+    )
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def folders_of_parts(path: Path) -> dict[str, Path]:
@@ -57,7 +61,7 @@ def folders_of_parts(path: Path) -> dict[str, Path]:
     folders = {entry.name.lower(): entry for entry in _folders(path)}
     parts = {
         part: next((folders[name] for name in names if name in folders), None)
-        for part, names in _NAMES.items()
+        for part, names in NAMES.items()
     }
     found = {part: folder for part, folder in parts.items() if folder}
     if found.keys() == {"train"} and len(folders) == 1:
@@ -85,7 +89,7 @@ def find_images(path: Path, seed: int) -> Found:
         has = f"only images of the class {classes[0]!r}" if classes else "no folders with images"
         raise UserError(f"{folder} contains {has}, expected at least two class folders: {LAYOUT}.")
     if "all" in parts:
-        parts = _split({name: train[name] for name in classes}, seed)
+        parts = split_classes({name: train[name] for name in classes}, seed)
     used = {part: {name: named.get(name, []) for name in classes} for part, named in parts.items()}
     found = Found(path, classes, used)
     _tell(found, folders, parts, below)
@@ -116,30 +120,13 @@ def images_by_class(folder: Path, images: Iterable[Path]) -> Classes:
     return classes
 
 
-def _split(classes: Classes, seed: int) -> dict[str, Classes]:
-    """The training and test files of each class; the only image of a class is one to train on."""
-    rng = np.random.Generator(np.random.Philox(seed))
-    train, test = {}, {}
-    for name, files in classes.items():
-        order = rng.permutation(len(files))
-        held_out = max(1, round(TEST_SHARE * len(files))) if len(files) > 1 else 0
-        test[name] = [files[i] for i in sorted(order[:held_out])]
-        train[name] = [files[i] for i in sorted(order[held_out:])]
-    return {"train": train, "test": test}
-
-
 def _tell(found: Found, folders: dict[str, Path], parts: dict[str, Classes], below: Files) -> None:
     """Say what was found, and what is left out."""
     counts = {part: sum(map(len, named.values())) for part, named in found.parts.items()}
-    purposes = {"train": "to train on", "validation": "for validation", "test": "to test on"}
-    told = [f"{count:,} {purposes[part]}" for part, count in counts.items()]
-    found.lines.append(
-        f"{found.path}: {sum(counts.values()):,} images of {len(found.classes):,} classes, "
-        f"{', '.join(told[:-1])} and {told[-1]}"
-    )
+    found.lines.append(summary(found.path, counts, len(found.classes)))
     for part, named in found.parts.items():
         if lacking := [name for name, files in named.items() if not files]:
-            found.lines.append(f"there are no images of {_listed(map(repr, lacking))} {purposes[part]}")
+            found.lines.append(f"there are no images of {listed(map(repr, lacking))} {PURPOSES[part]}")
     unknown = {
         name: files for named in parts.values() for name, files in named.items() if name not in found.classes
     }
@@ -149,14 +136,14 @@ def _tell(found: Found, folders: dict[str, Path], parts: dict[str, Classes], bel
             found.lines.append(f"left out {len(files):,} images of {name!r}, which has none to train on")
             found.left_out |= dict.fromkeys(files, "its class has no images to train on")
     if junk := below.junk + empty:
-        found.lines.append(f"left out {_listed(str(entry.relative_to(found.path)) for entry in junk)}")
+        found.lines.append(f"left out {listed(str(entry.relative_to(found.path)) for entry in junk)}")
         found.left_out |= dict.fromkeys(below.junk, "hidden, or left by a system")
         found.left_out |= dict.fromkeys(empty, "a folder without images")
     strays = sorted(set(below.images) - set(found.files) - found.left_out.keys())
     if others := below.others + strays:
         kinds = Counter(file.suffix.lower() or "without an ending" for file in others).most_common()
         counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
-        names = _listed(str(file.relative_to(found.path)) for file in others)
+        names = listed(str(file.relative_to(found.path)) for file in others)
         found.lines.append(f"skipped {len(others):,} other file{'s'[: len(others) > 1]}: {counted} ({names})")
         found.left_out |= dict.fromkeys(below.others, "not an image")
         found.left_out |= dict.fromkeys(strays, "not in the folder of a class")
@@ -167,7 +154,7 @@ def _empty(folder: Path, below: Files) -> list[str]:
     return [entry.name for entry in _folders(folder) if entry.name not in full and not entry.is_symlink()]
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     """The first names, separated by commas, and how many more there are."""
     names = list(names)
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""

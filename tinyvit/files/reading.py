@@ -27,12 +27,12 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
     """The text of a file in UTF-8. Raises OSError, or ValueError if it is too long or is not text."""
     with open_regular(path) as file:
-        content = file.read(LARGEST_TEXT + 1)
-    if len(content) > LARGEST_TEXT:
-        raise ValueError(f"it has more than {LARGEST_TEXT:,} bytes")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
     return content.decode("utf-8")
 
 

@@ -5,6 +5,7 @@ metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
+split.json      the files of the user that were held out, for validation and for testing
 left_out.json   files among the user's images that were not used, each with the reason
 samples/        one test image of each of up to ten classes, to try the model on
 patches.png     patches that it was shown and predicted, if it learned without labels
@@ -21,6 +22,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from itertools import count
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,6 +52,7 @@ class RunFolder:
         self.best_path = self.path / "best.npz"
         self.curves_path = self.path / "curves.png"
         self.patches_path = self.path / "patches.png"
+        self.split_path = self.path / "split.json"
         self.left_out_path = self.path / "left_out.json"
         self.samples_path = self.path / "samples"
         self._claim = Claim(self.path)
@@ -155,14 +158,15 @@ class RunFolder:
         self._claim.add(self.last_path)
 
     @by_first
-    def write_left_out(self, reasons: dict[str, str]) -> None:
-        """Write left_out.json, if there is anything to write: a reason for each name."""
-        if reasons:
-            text = json.dumps(reasons, indent=2, ensure_ascii=False) + "\n"
-            write_atomically(
-                self.left_out_path, lambda file: file.write(text.encode("utf-8", "surrogateescape"))
-            )
-            self._claim.add(self.left_out_path)
+    def write_names(self, left_out: dict[str, str], split: dict[str, Sequence[str]]) -> None:
+        """Write left_out.json, a reason for each name, and split.json, the names of each part, if any."""
+        for path, names in ((self.left_out_path, left_out), (self.split_path, split)):
+            if any(names.values()):
+                content = (json.dumps(names, indent=2, ensure_ascii=False) + "\n").encode(
+                    "utf-8", "surrogateescape"
+                )
+                write_atomically(path, methodcaller("write", content))
+                self._claim.add(path)
 
     def add_sample(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write a file into samples/, unless it is there; UserError or OSError if it cannot be written."""

@@ -27,22 +27,23 @@ from tinyvit.optim import DECAYS, OPTIMIZERS
 class Settings:
     """The complete settings of a run: on the same machine, the same settings give the same weights.
 
-    Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
-    however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
-    The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
-    keep, separated by commas, if not all are used. validation is how many training images are held out for
-    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
-    what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to 16,
-    and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
-    each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
-    erased; repeats is how often each image comes in a batch. accumulate is the number of parts that a batch
-    is split into, computed one after another to save memory. ema is the decay of a running average of the
-    weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace
-    those of the model's name. position and position_at are the kind and the place of the position embedding
-    (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model
-    are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
-    training images (see model.whitening).
+    Sizes are in images, times in epochs. labels is the table of the images in data_dir, if they have one (see
+    data.label_table). steps, if given, is the total number of updates; epochs is then however many they take,
+    and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs. The model is evaluated
+    after every evaluate_every-th epoch, and after the last. only names the classes to keep, separated by
+    commas, if not all are used. validation is how many training images are held out for choosing the best
+    epoch or, below 1, which share of each class; 0 is to use the test set for that. fraction is the share of
+    the remaining ones to train on. crop_padding is how far, in pixels, a random crop may move. augment is the
+    policy that draws what else is done to an image; augment_ops and augment_magnitude are the number of
+    operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix
+    are the alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of
+    an image is erased; repeats is how often each image comes in a batch. accumulate is the number of parts
+    that a batch is split into, computed one after another to save memory. ema is the decay of a running
+    average of the weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and
+    heads replace those of the model's name. position and position_at are the kind and the place of the
+    position embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the
+    parameters of a new model are drawn (see model.initialise), and whiten whether its patch embedding starts
+    from the patches of the training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -71,9 +72,10 @@ class Settings:
     mlp_width: int | None = None
     heads: int | None = None
     data_dir: str | None = None
+    labels: str | None = None
     image_size: int | None = None
     only: str | None = None
-    validation: int = 0
+    validation: float = 0
     fraction: float = 1.0
     pool: str = "token"
     position: str = "1d"
@@ -229,7 +231,11 @@ _COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_COUNTS, _COUNT),
-    **dict.fromkeys(("validation", "crop_padding", "warmup_steps"), _NATURAL),
+    **dict.fromkeys(("crop_padding", "warmup_steps"), _NATURAL),
+    "validation": (
+        lambda value: 0 <= value < 1 or (1 <= value <= LARGEST and value == int(value)),
+        "a whole number, 0 or more, and below 2^31, or a fraction below 1",
+    ),
     **dict.fromkeys(("image_size", "resolution"), _PIXELS),
     "layers": (lambda value: 1 <= value <= MOST_LAYERS, f"a whole number from 1 to {MOST_LAYERS:,}"),
     "seed": (lambda value: 0 <= value <= LARGEST_SEED, "a whole number, 0 or more, and below 2^64"),

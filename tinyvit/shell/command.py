@@ -142,6 +142,13 @@ def count_up_to(most: int) -> Callable[[str], int]:
     )
 
 
+def count_or_share(text: str) -> float:
+    """A whole number of at least 0, or a number between 0 and 1."""
+    expected = "a whole number of at least 0, or a fraction below 1"
+    is_whole = text.strip().isdecimal()
+    return _checked(text, int if is_whole else float, lambda value: is_whole or 0 < value < 1, expected)
+
+
 def fraction(text: str) -> float:
     """A number in (0, 1]."""
     return _checked(text, float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")

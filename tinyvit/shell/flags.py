@@ -87,18 +87,27 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
 
 
 def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> None:
-    """--dataset, --data-dir, --data-url and --image-size, whose default usual_size describes."""
+    """--dataset, --data-dir, --labels, --data-url, --strict and --image-size (default: usual_size)."""
     parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
     parser.add_argument(
         "--data-dir",
         type=path_text,
         metavar="DIR",
-        help="folder of the data, required by --dataset folder; CIFAR is downloaded into it (default: data/)",
+        help="folder of the data, required by --dataset folder and parquet, or for arrays the .npz file; "
+        "CIFAR and MNIST are downloaded into it (default: data/)",
+    )
+    parser.add_argument(
+        "--labels",
+        type=path_text,
+        metavar="TABLE",
+        help="table, as .csv or .tsv, of the files in --data-dir and their classes, for --dataset folder "
+        "(default: each folder in it is a class)",
     )
     parser.add_argument(
         "--data-url",
         metavar="URL",
-        help="address to download the CIFAR archive from, instead of several that are tried in turn",
+        help="address to download the CIFAR archive from, or of a folder with the files of MNIST, instead of "
+        "several that are tried in turn",
     )
     parser.add_argument(
         "--strict",
@@ -110,7 +119,8 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         "--image-size",
         type=pixel_count,
         metavar="N",
-        help=f"scale the images of a folder to N x N pixels (default: {usual_size})",
+        help="scale the images of a folder, of parquet files or of arrays to N x N pixels "
+        f"(default: {usual_size}; for arrays, the size that they have)",
     )
 
 

@@ -9,6 +9,7 @@ from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import (
+    count_or_share,
     count_up_to,
     duration_in_epochs,
     fraction,
@@ -47,9 +48,10 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
     )
     data.add_argument(
         "--validation",
-        type=natural_int,
+        type=count_or_share,
         metavar="N",
-        help="hold out N training images, and use them instead of the test images to choose the best epoch "
+        help="hold out N training images, or a share below 1 of each class, and use them instead of the test "
+        "images to choose the best epoch "
         f"(default: {Settings.validation})",
     )
     data.add_argument(

@@ -49,11 +49,14 @@ def new_trainer(
     settings, dataset, weights = prepared(settings, fixed, context)
     if settings.data_dir is not None:  # recorded so that commands in other folders find it too
         settings = replace(settings, data_dir=str(Path(settings.data_dir).absolute()))
+    if settings.labels is not None:
+        settings = replace(settings, labels=str(Path(settings.labels).absolute()))
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
+    held_out = {"validation": dataset.validation, "test": dataset.test}
+    run.write_names(dataset.left_out, {part: images.names for part, images in held_out.items() if images})
     run.create(settings, model.config, classes, model.params.count, dataset.files)
-    run.write_left_out(dataset.left_out)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
         run.mark_start()

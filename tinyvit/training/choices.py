@@ -8,6 +8,7 @@ from typing import Any
 
 from tinyvit.backend import Device
 from tinyvit.cores import cores_of_one
+from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first, current
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, is_resnet
@@ -34,7 +35,7 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "shard_optimizer"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -165,7 +166,7 @@ def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, A
 
 def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
     """Settings adapted to the given model: its pooling and positions, and its size for images of a folder."""
-    if settings.dataset == "folder" and settings.image_size is None:
+    if settings.dataset in PHOTOS and settings.image_size is None:
         settings = replace(settings, image_size=settings.resolution or max(config.image_size))
     return replace(settings, pool=config.pool, position=config.position, position_at=config.position_at)
 
@@ -225,7 +226,7 @@ def _is_the_same(name: str, value: Any, before: Any) -> bool:
 
 
 _LENGTHS = ("epochs", "steps")
-_MAY_DIFFER = ("data_dir", "ranks")
+_MAY_DIFFER = ("data_dir", "labels", "ranks")
 
 
 def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyvit.data import Dataset, class_names, hold_out, keep_classes, load_dataset, take_share
+from tinyvit.data import (
+    BROUGHT,
+    Dataset,
+    class_names,
+    hold_out,
+    is_at_hand,
+    keep_classes,
+    load_dataset,
+    take_share,
+)
 from tinyvit.data.rows import Rows
 from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
@@ -25,7 +34,7 @@ _AT_A_TIME = 500  # images, of which the checksum is made
 def check_not_among_classes(out: Path | None, settings: Settings) -> None:
     """Raise UserError if the folder of a new run would be one of the data's class folders, or in one."""
     data, run = Path(settings.data_dir or ""), out or Path("runs")  # as RunFolder.claim has it
-    if settings.dataset != "folder" or settings.data_dir is None or not data.is_dir():
+    if settings.dataset != "folder" or settings.labels or settings.data_dir is None or not data.is_dir():
         return
     from tinyvit.data.folder_files import folders_of_parts
 
@@ -45,7 +54,7 @@ def load_data(
     in_detail: bool = True,
     strict: bool = False,
 ) -> Dataset:
-    """The data set of some settings; in_detail, lines that stay say what a folder contains."""
+    """The data set of some settings; in_detail, lines that stay say what the user's data contain."""
     count = progress.count("images")
 
     def passing(done: int, total: int) -> None:
@@ -61,6 +70,7 @@ def load_data(
         count if in_detail else passing,
         progress.note if in_detail else None,
         strict,
+        settings.labels,
     )
     if settings.only:
         dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
@@ -69,7 +79,7 @@ def load_data(
     if settings.fraction < 1:
         dataset = take_share(dataset, settings.fraction, settings.seed)
     reduced = settings.only or settings.validation or settings.fraction < 1
-    if in_detail and reduced and settings.dataset == "folder":
+    if in_detail and reduced and settings.dataset in BROUGHT:
         progress.note(_what_is_used(dataset))
     return dataset
 
@@ -89,11 +99,15 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     If its files have changed, a note says so. Raises UserError if its classes are not those of the run.
     """
     settings = run.settings()
-    if data_dir is None and settings.data_dir and not Path(settings.data_dir).is_dir():
+    if data_dir is None and settings.data_dir and not Path(settings.data_dir).exists():
         raise UserError(
             f"the data of {run.path} are no longer in {settings.data_dir}: specify where with --data-dir."
         )
     where = settings if data_dir is None else replace(settings, data_dir=str(data_dir))
+    if data_dir and where.labels and not Path(where.labels).exists():  # it may have moved with them
+        table = Path(where.labels).name
+        found = next((each / table for each in (data_dir, data_dir.parent) if (each / table).exists()), None)
+        where = replace(where, labels=str(found or where.labels))
     dataset = load_data(where, None, progress, in_detail=False)
     check_classes(run, dataset)
     if _have_changed(run, dataset):
@@ -106,12 +120,8 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
 
 def needs_download(run: RunFolder, data_dir: Path | None) -> bool:
     """Whether load_data_of_run would have to download the data of a run first."""
-    from tinyvit.data.cifar import SOURCES, is_at_hand
-
     settings = run.settings()
-    return settings.dataset in SOURCES and not is_at_hand(
-        settings.dataset, Path(data_dir or settings.data_dir or "data")
-    )
+    return not is_at_hand(settings.dataset, Path(data_dir or settings.data_dir or "data"))
 
 
 @by_first

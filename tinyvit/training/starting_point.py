@@ -46,7 +46,9 @@ def check_start(settings: Settings, weights: Model | None) -> None:
             )
         _from_weights(settings, 1, weights)
         return
-    config = _fresh_config(settings, 1)
+    if settings.dataset == "arrays" and settings.image_size is None:
+        return  # only the file knows the size of the images
+    config = _fresh_config(settings, image_side(settings.dataset, settings.image_size), 1)
     if settings.init == "mimetic":
         check_mimetic(config)
     if settings.whiten:
@@ -63,15 +65,15 @@ def starting_model(
     """
     if weights is not None:
         return _from_weights(settings, classes, weights)
-    config = _fresh_config(settings, classes)
+    config = _fresh_config(settings, images.shape[1], classes)
     params = initialise(config, settings.seed, init=settings.init)
     if settings.whiten:
         whiten_for(config, params, images, settings.seed)
     return Model(config, params)
 
 
-def _fresh_config(settings: Settings, classes: int) -> ViTConfig:
-    config = fresh_config(settings, image_side(settings.dataset, settings.image_size), classes)
+def _fresh_config(settings: Settings, side: int, classes: int) -> ViTConfig:
+    config = fresh_config(settings, side, classes)
     return pretraining_config(config, settings.target, settings.corrupt) if settings.target else config
 
 

@@ -1,0 +1,179 @@
+"""Photos whose classes are in a table, as Kaggle ships them: its usual forms, and what can be wrong."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiny_runs import assert_one_line
+from tinyvit import evaluate, fewshot, train
+from tinyvit.data import load_dataset
+from tinyvit.errors import UserError
+
+RED, BLUE = (200, 10, 10), (10, 10, 200)
+ROWS = [(f"{number}.png", ("red", "blue")[number % 2]) for number in range(10)]
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "images"
+    (folder / "more").mkdir(parents=True)
+    for name, label in ROWS:
+        Image.new("RGB", (9, 9), RED if label == "red" else BLUE).save(folder / name)
+    for number in (1, 2):
+        Image.new("RGB", (9, 9), RED).save(folder / "more" / f"{number}.jpg")
+    return folder
+
+
+@pytest.fixture
+def load(pictures, tmp_path):
+    """load(TEXT) of the pictures with a table of that text; load.notes is what was said."""
+
+    def load(text, name="t.csv", **more):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        load.notes = []
+        more = {"image_size": 8, "note": load.notes.append} | more
+        return load_dataset("folder", pictures, labels=tmp_path / name, **more)
+
+    return load
+
+
+def text_of(rows, header="", delimiter=","):
+    return "\n".join([header] * bool(header) + [delimiter.join(row) for row in rows]) + "\n"
+
+
+STEMS = [(name.removesuffix(".png"), label) for name, label in ROWS]
+SWAPPED = [(label, name) for name, label in ROWS]
+WIDE = [("7", name, "x", label) for name, label in ROWS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        text_of(ROWS),
+        text_of(ROWS, "image,label"),
+        text_of(ROWS, "Id,breed"),
+        text_of(ROWS, "image_id,cultivar"),
+        text_of(STEMS, "id,target"),
+        text_of(STEMS),
+        text_of(SWAPPED, "label,file"),
+        text_of(SWAPPED, "class_name,anything"),
+        text_of(WIDE, "number,file_name,note,category"),
+        text_of(WIDE, "image_id,image,label_group,label"),
+        text_of(ROWS, "filename\tclass", "\t").replace(",", "\t"),
+        text_of(ROWS, "filename;class", ";"),
+        text_of(ROWS, "filename,class").replace("\n", "\r\n"),
+        "\ufeff" + text_of(ROWS, "image,label"),
+        text_of(ROWS, '"image","label"').replace("red", '"red"'),
+        text_of(ROWS + ROWS[:3], "image,label"),
+        text_of([(f" ./{name} ", f" {label} ") for name, label in ROWS]),
+        text_of(ROWS, "image,label") + "\n\n , \n",
+    ],
+)
+def test_every_usual_form_of_a_table(load, text):
+    dataset = load(text)
+    assert dataset.classes == ("blue", "red")
+    assert len(dataset.train) == 8 and np.bincount(dataset.test.labels).tolist() == [1, 1]
+    for part in (dataset.train, dataset.test):
+        assert ((part.images[:, 4, 4, 0] > 99) == part.labels).all()
+        assert [dict(ROWS)[name] for name in part.names] == [dataset.classes[c] for c in part.labels]
+    assert set(dataset.left_out.values()) == {"it is not in the table"}
+    assert "10 images of 2 classes, 8 to train on and 2 to test on" in load.notes[0]
+
+
+def test_the_split_depends_on_the_seed_alone(load):
+    text = text_of(ROWS)
+    names = [set(load(text, seed=seed).test.names) for seed in (1, 1, 2, 3)]
+    assert names[0] == names[1] and len(set(map(frozenset, names))) > 1
+    assert set(load(text_of(ROWS[::-1]), seed=1).test.names) == names[0], "whatever the order of the rows"
+
+
+def test_folders_are_part_of_the_names(load):
+    dataset = load(text_of([*ROWS, ("more/1", "dark"), ("more\\2.jpg", "dark")]))
+    assert dataset.classes == ("blue", "dark", "red") and not dataset.left_out
+
+
+def test_what_is_missing_unlisted_or_unlabelled_is_left_out_and_named(load):
+    rows = [
+        *ROWS[:9],
+        ("nowhere.png", "red"),
+        ("/root/x", "blue"),
+        ("../y", "blue"),
+        ("", "red"),
+        ("9.png", ""),
+    ]
+    left_out = load(text_of(rows, "image,label")).left_out
+    missing = "it is in the table, but not in the folder"
+    assert left_out["nowhere.png"] == left_out["root/x"] == left_out["../y"] == left_out["."] == missing
+    assert left_out["9.png"] == "it has no label in the table"
+    assert left_out["more/1.jpg"] == "it is not in the table" and len(left_out) == 7
+    told = "\n".join(load.notes)
+    assert f"left out nowhere.png, root/x, ../y, .: {missing}" in told
+
+
+def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
+    Image.new("RGB", (9, 9)).save(pictures / "0.bmp")
+    assert load(text_of(STEMS)).left_out["0"] == "several files have this name"
+    assert "0" not in load(text_of(ROWS)).left_out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "is empty"),
+        ("\ufeff\n\n", "is empty"),
+        ("image,label\n", "expected several images of at least two classes"),
+        ("0.png\n1.png\n", "has the columns '0.png', expected two, or one called image"),
+        (text_of(WIDE, "a,b,c,d"), "has the columns 'a', 'b', 'c', 'd', expected two, or one called image"),
+        (text_of(WIDE, "id,path,c,label"), "has the columns 'id', 'path'"),
+        (text_of(WIDE), "has the columns '7', '0.png', 'x', 'red'"),
+        (text_of(ROWS[::2], "image,label"), "only the class 'red'"),
+        (text_of(ROWS[:2], "image,label"), "lists a single image of each class, expected several"),
+        (text_of([("a.png", "x"), ("b.png", "y")]), "lists 'a.png', but no image in"),
+        (text_of([*ROWS, ("0.png", "blue")]), "lists 0.png as 'red' and as 'blue'"),
+        (text_of([*ROWS, ("0", "blue")]), "lists 0 as 'red' and as 'blue'"),
+        (text_of([*ROWS, ("x.png",)]), "has 1 columns in row 11, expected 2"),
+        (text_of(ROWS) + '"open,red\n', "has 1 columns in row 11"),
+        (text_of(ROWS).encode("utf-16"), "cannot be read as a table .*UTF-8"),
+        (b"\xff\x00\x81", "cannot be read as a table"),
+        ("0.png," + "x" * 200_000, "cannot be read as a table .*field"),
+    ],
+)
+def test_a_table_that_cannot_be_used(load, text, expected):
+    with pytest.raises(UserError, match=rf"t\.csv .*{expected}"):
+        load(text)
+
+
+def test_a_table_that_is_not_there_or_not_for_this_data_set(pictures, tmp_path):
+    with pytest.raises(UserError, match=r"there is no file .*none\.csv"):
+        load_dataset("folder", pictures, labels=tmp_path / "none.csv")
+    with pytest.raises(UserError, match="cannot be read as a table"):
+        load_dataset("folder", pictures, labels=tmp_path)
+    with pytest.raises(UserError, match="give --dataset folder"):
+        load_dataset("cifar10", labels="t.csv")
+
+
+def test_a_run_finds_its_table_again_and_notices_other_labels(go, pictures, tmp_path):
+    table, run = tmp_path / "t.csv", tmp_path / "run"
+    table.write_text(text_of(ROWS, "image,label"))
+    flags = ("--dataset", "folder", "--data-dir", pictures, "--labels", table, "--image-size", "8")
+    more = ("--device", "cpu", "--threads", "1", "--batch-size", "4", "--model", "nano/4", "--epochs", "1")
+    more += ("--crop-padding", "1")
+    status, out, _ = go(train, *flags, *more, "--out", run)
+    assert status == 0 and "it is not in the table" in out
+    assert "more" in (run / "left_out.json").read_text()
+    assert json.loads((run / "config.json").read_text())["settings"]["labels"] == str(table)
+    status, out, _ = go(evaluate, run)
+    assert status == 0 and "2 test images" in out and "changed" not in out
+    assert go(fewshot, run, *flags, "--shots", "1", "--device", "cpu")[0] == 0
+    (tmp_path / "new").mkdir()
+    shutil.move(pictures, tmp_path / "new" / "images")
+    shutil.move(table, tmp_path / "new" / "t.csv")
+    assert go(evaluate, run, "--data-dir", tmp_path / "new" / "images")[0] == 0
+    moved = ("--data-dir", tmp_path / "new" / "images", "--labels", tmp_path / "new" / "t.csv")
+    assert go(train, "--resume", run, "--epochs", "2", *moved)[0] == 0
+    swapped = [(name, {"red": "blue", "blue": "red"}[label]) for name, label in ROWS]
+    (tmp_path / "new" / "t.csv").write_text(text_of(swapped))
+    assert_one_line(go(train, "--resume", run, "--epochs", "3", *moved), "have changed since")

@@ -1,0 +1,107 @@
+"""Images and labels in one .npz file, as numpy.savez writes it and keras and MedMNIST give it.
+
+The arrays are called x and y, or x_train, y_train, x_test, y_test; also train_images, train_labels and so on,
+and val, valid or validation for a third part. Images are (n, H, W), (n, H, W, 1) or (n, H, W, 3), bytes or
+fractions from 0 to 1; labels are whole numbers or text, and classes, if it is there, has their names.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from tinyvit.data.dataset import Dataset, Note
+from tinyvit.data.parts import Given, dataset_of, part_called
+from tinyvit.data.photos import read_photo
+from tinyvit.errors import UserError
+from tinyvit.files.npz import read_npz
+
+NAMES = "x and y, or x_train, y_train and perhaps x_test, y_test, x_val, y_val"
+_REMEDY = f"Save the arrays again with numpy.savez, as {NAMES}."
+_KINDS = {"x": ("x", "image", "images"), "y": ("y", "label", "labels")}
+
+
+def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None = None) -> Dataset:
+    """The data set in an .npz file: images (n, H, H, 3), or (n, image_size, image_size, 3) if that is given.
+
+    Nothing is ever unpickled. Raises UserError if the file has no such arrays, or they do not fit together.
+    """
+    arrays = read_npz(path, _REMEDY)
+    found = _by_part(path, arrays)
+    given: dict[str, Given] = {}
+    for part, pair in found.items():
+        if pair.keys() != {"x", "y"}:
+            lacking = "labels" if "x" in pair else "images"
+            raise UserError(f"{path} has {min(pair.values())!r}, but not its {lacking}, expected {NAMES}.")
+        images, labels = _pixels(path, pair["x"], arrays), _labels(path, pair["y"], arrays)
+        if len(images) != len(labels):
+            raise UserError(f"{path} has {len(images):,} images and {len(labels):,} labels in {part}.")
+        given[part] = _sized(path, images, image_size), labels, ()
+    classes = [str(name) for name in np.ravel(arrays.get("classes", []))]
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return dataset_of(path, given, classes, seed, digest.hexdigest(), note)
+
+
+def _by_part(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, dict[str, str]]:
+    """For each part, which arrays are its images, 'x', and its labels, 'y'."""
+    found: dict[str, dict[str, str]] = {}
+    for name in arrays:
+        words = name.lower().split("_")
+        for kind, spellings in _KINDS.items():
+            rest = [word for word in words if word not in spellings]
+            part = part_called(rest[0]) if rest else "train"
+            if len(rest) == len(words) - 1 and len(rest) < 2 and part:
+                if kind in found.setdefault(part, {}):
+                    raise UserError(f"{path} has both {found[part][kind]!r} and {name!r}, expected {NAMES}.")
+                found[part][kind] = name
+    if not found:
+        raise UserError(f"{path} has the arrays {', '.join(map(repr, arrays)) or 'none'}, expected {NAMES}.")
+    return found
+
+
+def _pixels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Images uint8 (n, H, W, 3)."""
+    images = arrays[name]
+    images = images[..., None] if images.ndim == 3 else images
+    if images.ndim != 4 or images.shape[3] not in (1, 3) or not images.size:
+        raise UserError(
+            f"{path} has {name!r} of shape {arrays[name].shape}, expected images (n, H, W), (n, H, W, 1) or "
+            "(n, H, W, 3), at least one."
+        )
+    most = 1 if images.dtype.kind == "f" else 255
+    if images.dtype.kind not in "fiu" or not (images.min() >= 0 and images.max() <= most):
+        values = f" from {images.min()} to {images.max()}" if images.dtype.kind in "fiu" else ""
+        raise UserError(
+            f"{path} has {name!r} of dtype {images.dtype}{values}, expected bytes from 0 to 255, or "
+            "fractions from 0 to 1: convert them."
+        )
+    if images.dtype.kind == "f":
+        images = (images * images.dtype.type(255)).round()
+    return np.ascontiguousarray(np.broadcast_to(images.astype(np.uint8), (*images.shape[:3], 3)))
+
+
+def _labels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    labels = arrays[name]
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.ndim != 1 or labels.dtype.kind not in "iuU":
+        raise UserError(
+            f"{path} has {name!r} of shape {arrays[name].shape} and dtype {labels.dtype}, expected labels "
+            "(n,), whole numbers or text."
+        )
+    return labels
+
+
+def _sized(path: Path, images: np.ndarray, image_size: int | None) -> np.ndarray:
+    """Square images of that size, or of the size that they have."""
+    if image_size is None and images.shape[1] != images.shape[2]:
+        raise UserError(
+            f"{path} has images of {images.shape[1]} x {images.shape[2]} pixels, expected square ones: give "
+            "--image-size N to have them scaled, and cut to a square."
+        )
+    if image_size is None or images.shape[1:3] == (image_size, image_size):
+        return images
+    return np.stack([read_photo(Image.fromarray(each), image_size, with_whole=False).view for each in images])
