@@ -28,7 +28,7 @@ from tinyvit.training import session
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCK = re.compile(r"^```(python|bash|)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"(python|mpiexec|mypy|coverage|mutmut|\.ci/versions)\b")
+COMMAND = re.compile(r"(python|mpiexec)\b")
 NOT_HERE = {  # how a command begins, and why it is not run
     "python -m pip": "it needs the network",
     "python -m pytest": "these are the tests themselves",
@@ -42,10 +42,6 @@ NOT_HERE = {  # how a command begins, and why it is not run
     "python -m lessons.30_many_devices.speed": "it takes half a minute",
     "python -m lessons.26_fast_cpu.tricks": "it takes minutes",
     "mpiexec": "it needs MPI",
-    "mypy": "it is not among the packages for the tests",
-    "coverage": "it is not among the packages for the tests",
-    "mutmut": "it is not among the packages for the tests",
-    ".ci/versions": "it needs the network",
 }
 
 
