@@ -116,9 +116,9 @@ def _attention_of_heads(own: Callable, own_backward: Callable) -> tuple[Callable
 
 
 def _vit(own: Callable, own_backward: Callable) -> tuple[Callable, Callable, Callable]:
-    """The ViT on a dict of parameters, which knows of no dropout and no stochastic depth."""
+    """The ViT on a dict of parameters, which knows of no dropout, no stochastic depth and nothing frozen."""
 
-    def forward(config, params, images, noise=None, whole=False, blocks=None):
+    def forward(config, params, images, noise=None, whole=False, blocks=None, frozen=None):
         return own(config, params, images)
 
     def infer(config, params, images):
