@@ -29,12 +29,13 @@ class Settings:
 
     Sizes are in images, times in epochs. steps, if given, is the total number of updates; epochs is then
     however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
-    The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
-    keep, separated by commas, if not all are used. validation is how many training images are held out for
-    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
-    what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to 16,
-    and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
+    The model is evaluated after every evaluate_every-th epoch, and after the last. If patience is given, the
+    run ends early when so many evaluations in a row have not been better than the best. only names the
+    classes to keep, separated by commas, if not all are used. validation is how many training images are held
+    out for choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining
+    ones to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that
+    draws what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to
+    16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
     each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
     erased; repeats is how often each image comes in a batch. accumulate is the number of parts that a batch
     is split into, computed one after another to save memory. ema is the decay of a running average of the
@@ -105,6 +106,7 @@ class Settings:
     erase: float = 0.0
     repeats: int = 1
     evaluate_every: int = 1
+    patience: int | None = None
     weights: str | None = None
     resolution: int | None = None
     position_resize: str | None = None
@@ -224,7 +226,7 @@ _POSITIVE: _Rule = (lambda value: 0 < value <= sys.float_info.max, "a number abo
 _SHARE: _Rule = (lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora")
+_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora", "patience")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {

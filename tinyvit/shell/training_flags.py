@@ -227,6 +227,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         f"(default: {Settings.evaluate_every})",
     )
     fit.add_argument(
+        "--patience",
+        type=positive_int,
+        metavar="N",
+        help="end the run early when N evaluations in a row have not been better than the best "
+        "(default: never)",
+    )
+    fit.add_argument(
         "--seed",
         type=seed,
         metavar="N",
