@@ -120,9 +120,9 @@ class Model(core.Model, Looking):
         that a second call continues; give it another seed, or it makes the same random choices. settings are
         those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
         decay, clip, ema, smoothing, crop_padding, flip, augment, augment_ops, augment_magnitude, mixup,
-        cutmix, erase, repeats, freeze, layer_decay, lora, lora_alpha, seed, precision and report, a function
-        called as report(epoch, loss). Raises UserError if training diverges; the model is then as it was
-        before.
+        cutmix, erase, repeats, balanced, sample_weight, freeze, layer_decay, lora, lora_alpha, seed,
+        precision and report, a function called as report(epoch, loss). Raises UserError if training diverges;
+        the model is then as it was before.
         """
         self._check_classifies()
         if "threads" in settings:

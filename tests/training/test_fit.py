@@ -100,6 +100,31 @@ def test_repeated_images_come_in_the_same_batch(monkeypatch):
     assert len(sum(seen, Counter())) == 5
 
 
+def test_images_come_as_often_as_they_weigh_and_classes_equally_if_balanced(monkeypatch):
+    seen, take_step, data = Counter(), CpuEngine.step, colours(40)
+    data = ImageSet(data.images, np.sort(np.where(data.labels == 2, 0, data.labels)))
+
+    def watched(self, plan, lr):
+        seen.update(plan.indices.tolist())
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    zeros = np.flatnonzero(data.labels == 0)  # of the other class there are fewer
+    weights = np.where(np.arange(40) == zeros[0], 0, 1)
+    both = {"balanced": True, "sample_weight": weights}
+    for chosen, wanted in (
+        ({"balanced": True}, 80),
+        ({"sample_weight": weights}, 160 * (len(zeros) - 1) / 39),
+    ):
+        seen.clear()
+        fit(CONFIG, initialise(CONFIG), data, epochs=4, batch_size=8, **chosen)
+        assert sum(seen.values()) == 160
+        assert sum(seen[i] for i in zeros) == pytest.approx(wanted, abs=5)
+    seen.clear()
+    fit(CONFIG, initialise(CONFIG), data, epochs=4, batch_size=8, **both)
+    assert seen[zeros[0]] == 0 and min(seen[i] for i in range(40) if i != zeros[0]) > 0
+
+
 def test_it_learns():
     params = initialise(CONFIG, 1)
     means = fit(CONFIG, params, colours(60), epochs=12, batch_size=20, lr=0.01)
@@ -225,6 +250,11 @@ def test_it_trains_on_the_gpu(gpu):
         ({"repeats": 0}, "repeats is 0, expected a whole number, 1 or more"),
         ({"repeats": 9, "batch_size": 8}, "repeats is 9, expected at most the batch size, 8"),
         ({"seed": -1}, "seed is -1, expected"),
+        ({"balanced": 2}, "balanced is 2, expected true or false"),
+        (
+            {"sample_weight": [1, 2]},
+            r"sample_weight is \[1, 2\], expected a number, 0 or more, for each of 20",
+        ),
         ({"flip": "yes"}, "flip is 'yes', expected true or false"),
     ],
 )

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinyvit.data.decoding import decode
 from tinyvit.data.images_given import is_photo, source_of
+from tinyvit.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         fit = False
     if not fit:
-        raise ValueError(
+        raise UserError(
             f"sample_weight is {sample_weight!r}, expected a number, 0 or more, for each of {count} images, "
             "and one above 0."
         )

@@ -37,13 +37,13 @@ class Settings:
     draws what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to
     16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
     each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
-    erased; repeats is how often each image comes in a batch. accumulate is the number of parts that a batch
-    is split into, computed one after another to save memory. ema is the decay of a running average of the
-    weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace
-    those of the model's name. position and position_at are the kind and the place of the position embedding
-    (see ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model
-    are drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
-    training images (see model.whitening).
+    erased; repeats is how often each image comes in a batch. With balanced, each class comes as often as the
+    others. accumulate is the number of parts that a batch is split into, computed one after another to save
+    memory. ema is the decay of a running average of the weights, which is evaluated and kept as the model; 0
+    is none. layers, width, mlp_width and heads replace those of the model's name. position and position_at
+    are the kind and the place of the position embedding (see ViTConfig); if the place is None, it becomes the
+    usual one. init is how the parameters of a new model are drawn (see model.initialise), and whiten whether
+    its patch embedding starts from the patches of the training images (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -105,6 +105,7 @@ class Settings:
     cutmix: float = 0.0
     erase: float = 0.0
     repeats: int = 1
+    balanced: bool = False
     evaluate_every: int = 1
     patience: int | None = None
     weights: str | None = None

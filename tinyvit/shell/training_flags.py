@@ -210,6 +210,12 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
+        fit.add_argument(
+            "--balanced",
+            action=argparse.BooleanOptionalAction,
+            help="show images of each class as often as those of the others, however many there are "
+            "(default: each image once an epoch)",
+        )
     fit.add_argument(
         "--dropout", type=rate, metavar="R", help=f"dropout rate (default: {Settings.dropout:g})"
     )

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.data import ImageSet, epoch_order, indices_of_batch, make_policy, plan_batch
+from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, make_policy, plan_batch
+from tinyvit.data.classifier_input import checked_weights
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
@@ -55,6 +56,8 @@ def fit(
     cutmix: float = 0.0,
     erase: float = 0.0,
     repeats: int = 1,
+    balanced: bool = False,
+    sample_weight: np.ndarray | None = None,
     freeze: str | None = None,
     layer_decay: float = 1.0,
     lora: int | None = None,
@@ -69,10 +72,11 @@ def fit(
     The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
     weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon; warmup_epochs None is 1, but at most a
     quarter of the epochs. With ema, the parameters end as their running average. All random choices follow
-    from the seed, so a second call makes the same ones. A smaller last batch of an epoch is trained on too.
-    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images, a
-    label is out of range, a setting cannot have its value, the parameters are read-only, or training
-    diverges; the parameters are then what they were before.
+    from the seed, so a second call makes the same ones. sample_weight (n,) is how often each image comes in
+    the long run, relative to the others (see data.epoch_order). A smaller last batch of an epoch is trained
+    on too. report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no
+    images, a label is out of range, a setting cannot have its value, the parameters are read-only, or
+    training diverges; the parameters are then what they were before.
     """
     if lr is None:
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
@@ -103,6 +107,7 @@ def fit(
         cutmix=cutmix,
         erase=erase,
         repeats=repeats,
+        balanced=balanced,
         freeze=freeze,
         layer_decay=layer_decay,
         lora=lora,
@@ -118,6 +123,7 @@ def fit(
         raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
     _check_data(data, config.classes, crop_padding)
     check_writable(params)
+    weights = _weights(data.labels, balanced, sample_weight)
     count, xp = len(data), array_module(params.flat)
     stepper, frozen = make_learning(
         config,
@@ -148,7 +154,7 @@ def fit(
     total, warmup = epochs * steps, round(warmup_epochs * steps)
     step, means, before = 0, [], params.flat.copy()
     for epoch in range(epochs):
-        order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0
+        order, loss_sum = epoch_order(seed, epoch, count, repeats, weights), 0.0
         with without_overflow_warnings():
             for k in range(steps):
                 step += 1
@@ -169,6 +175,14 @@ def fit(
     if training.average:
         params.flat[...] = training.average.flat
     return means
+
+
+def _weights(labels: np.ndarray, balanced: bool, sample_weight: np.ndarray | None) -> np.ndarray | None:
+    """How often each image comes, relative to the others: (n,); None if all come alike."""
+    if sample_weight is None:
+        return balancing(labels) if balanced else None
+    weights = checked_weights(sample_weight, len(labels))
+    return weights * balancing(labels) if balanced else weights
 
 
 def _check_data(data: ImageSet, classes: int, crop_padding: int) -> None:

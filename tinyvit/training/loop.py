@@ -10,7 +10,7 @@ There is no random state (see data.plan), so a run resumed from a checkpoint con
 import math
 from typing import Any
 
-from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
+from tinyvit.data import Dataset, ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.runs.checkpoint import Checkpoint
@@ -43,6 +43,7 @@ class Trainer:
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
         self.saver = Saver(run, engine, self.guard, settings, EpochFiles(run, settings, progress.note))
         self.augmentation = settings.augmentation()
+        self.weights = balancing(dataset.train.labels) if settings.balanced else None
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
@@ -73,7 +74,7 @@ class Trainer:
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
-        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats)
+        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
