@@ -1,6 +1,7 @@
 """The folder of one training run: everything needed to repeat it, resume it, evaluate it and use it.
 
-config.json     settings, model, classes, a digest of the image files, and the versions of the software
+config.json     settings, model, classes, a digest of the image files, the versions of the software, and
+                what of the settings was changed when the run was resumed, from which step on
 metrics.jsonl   one JSON object for each epoch
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
@@ -104,13 +105,19 @@ class RunFolder:
         self._claim.add(self.config_path)
 
     @by_first
-    def extend(self, settings: Settings) -> None:
-        """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
+    def extend(self, settings: Settings, changed: Sequence[dict[str, Any]] = ()) -> None:
+        """Rewrite config.json with other settings, and all changes so far; everything else in it is kept."""
         parameters = self._config("parameters", int)
-        self._write_config(settings, self.model(), self.classes(), parameters, self.data())
+        self._write_config(settings, self.model(), self.classes(), parameters, self.data(), changed)
 
     def _write_config(
-        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str
+        self,
+        settings: Settings,
+        model: ViTConfig,
+        classes: Sequence[str],
+        parameters: int,
+        data: str,
+        changed: Sequence[dict[str, Any]] = (),
     ) -> None:
         versions = {
             "tinyvit": __version__,
@@ -124,7 +131,7 @@ class RunFolder:
             "classes": list(classes),
             "data": data,
             "versions": versions,
-        }
+        } | ({"changed": list(changed)} if changed else {})
         text = json.dumps(record, indent=2) + "\n"
         write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
@@ -209,7 +216,7 @@ class RunFolder:
 
     @by_first
     def settings(self) -> Settings:
-        """The settings the run was started with."""
+        """The settings the run was started with, or has had since it was last resumed with others."""
         return Settings.from_dict(self._config("settings", dict), self.config_path)
 
     def classes(self) -> tuple[str, ...]:
@@ -228,6 +235,11 @@ class RunFolder:
     def data(self) -> str:
         """The digest of the files that the images were read from; empty if there is none."""
         return self._config("data", str, "")
+
+    @by_first
+    def changed(self) -> list[dict[str, Any]]:
+        """The changes of settings since the run was started, each with the epoch and step it came after."""
+        return self._config("changed", list, [])
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""

@@ -271,7 +271,8 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         const=True,
         metavar="RUN",
         help="continue the run RUN or, if RUN is omitted, the run given with --out or the latest in runs/; "
-        "with --epochs or --steps, the run is extended",
+        "with --epochs or --steps, the run is extended; flags such as --lr, --mixup or --patience hold from "
+        "there on",
     )
     run.add_argument(
         "--config",

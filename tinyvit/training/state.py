@@ -30,6 +30,7 @@ class State:
     best_loss: float = math.inf  # its loss on the same images
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
+    changed: list[dict[str, Any]] = field(default_factory=list)  # of the settings, and from which step on
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
