@@ -19,7 +19,16 @@ from tests.tiny_runs import (
 from tinyvit import compare, evaluate, export, fewshot, finetune, info, predict, pretrain, train, visualize
 from tinyvit.errors import UserError
 
-NAMES = {"config.json", "metrics.jsonl", "last.npz", "previous.npz", "best.npz", "curves.png", "patches.png"}
+NAMES = {
+    "config.json",
+    "metrics.jsonl",
+    "metrics.csv",
+    "last.npz",
+    "previous.npz",
+    "best.npz",
+    "curves.png",
+    "patches.png",
+}
 NAMES |= {"samples"}
 FLAGS = ("--dropout", "0.1", "--drop-path", "0.1")
 

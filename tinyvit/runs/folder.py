@@ -2,7 +2,7 @@
 
 config.json     settings, model, classes, a digest of the image files, the versions of the software, and
                 what of the settings was changed when the run was resumed, from which step on
-metrics.jsonl   one JSON object for each epoch
+metrics.jsonl   one JSON object for each epoch          metrics.csv   the same as a table
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
@@ -17,6 +17,8 @@ resumes, so no two processes train into the same folder.
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import platform
@@ -46,6 +48,7 @@ class RunFolder:
         self.path = Path(path)
         self.config_path = self.path / "config.json"
         self.metrics_path = self.path / "metrics.jsonl"
+        self.table_path = self.path / "metrics.csv"
         self.last_path = self.path / "last.npz"
         self.previous_path = self.path / "previous.npz"
         self.best_path = self.path / "best.npz"
@@ -300,6 +303,14 @@ class RunFolder:
         text = "".join(json.dumps(record) + "\n" for record in records)
         write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
 
+    def write_table(self, records: Sequence[dict[str, Any]]) -> None:
+        """Write the records of all finished epochs as a table; a field is empty if it was not measured."""
+        text = io.StringIO()
+        table = csv.DictWriter(text, dict.fromkeys(name for record in records for name in record))
+        table.writeheader()
+        table.writerows(records)
+        write_atomically(self.table_path, lambda file: file.write(text.getvalue().encode()))
+
     def lacking(self, epochs: int) -> str:
         """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
         if len(self.metrics()) < epochs:
@@ -351,7 +362,7 @@ class RunFolder:
             )
         pictures = self.curves_path, self.patches_path
         checkpoints = self.last_path, self.previous_path, self.best_path
-        for path in (self.config_path, self.metrics_path, *checkpoints, *pictures):
+        for path in (self.config_path, self.metrics_path, self.table_path, *checkpoints, *pictures):
             if path.exists():
                 raise UserError(
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "

@@ -22,6 +22,8 @@ from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
+LOGS = ("tensorboard",)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -57,7 +59,8 @@ class Settings:
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
 
-    recipe is the name of the recipe that was followed, if any; see recipes.named.
+    recipe is the name of the recipe that was followed, if any; see recipes.named. log is where else the
+    figures of each epoch are written: 'tensorboard', or None.
 
     ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
     each keeps a part of the optimiser's state.
@@ -118,6 +121,7 @@ class Settings:
     target: str | None = None
     corrupt: float = 0.5
     recipe: str | None = None
+    log: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"
@@ -261,4 +265,5 @@ _RULES: dict[str, _Rule] = {
     "init": _one_of(INITS),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
+    "log": _one_of(LOGS),
 }

@@ -7,7 +7,7 @@ from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES
 from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
-from tinyvit.runs.settings import Settings
+from tinyvit.runs.settings import LOGS, Settings
 from tinyvit.shell.command import (
     count_up_to,
     duration_in_epochs,
@@ -263,6 +263,12 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         type=some_path,
         metavar="RUN",
         help="run folder to write (default: runs/DATASET-N, with the next free number N)",
+    )
+    run.add_argument(
+        "--log",
+        choices=LOGS,
+        help="also write the figures of each epoch to RUN/tensorboard, through the package tensorboardX "
+        "(default: only to metrics.jsonl and metrics.csv)",
     )
     run.add_argument(
         "--resume",
