@@ -145,6 +145,25 @@ def test_a_report_that_cannot_be_called_is_refused_before_training(model, images
     assert np.array_equal(model.params.flat, before)
 
 
+def test_training_leaves_a_history_and_judges_by_validation_images():
+    model = tinyvit.preset("nano/4", 8, ["moon", "sun"], threads=1)
+    images, labels = dark_and_light(24, np.random.default_rng(0))
+    told, pair = [], (images[:8], np.array(["moon", "sun"])[labels[:8]])
+    model.fit(images, labels, epochs=2, validation=pair, report=lambda *known: told.append(known))
+    assert [tuple(each.values()) for each in model.history] == told
+    assert [*model.history[1]] == ["epoch", "loss", "validation_loss", "validation_accuracy"]
+    assert told[1][3] == (model.predict(images[:8]) == pair[1]).mean()
+    model.fit(images, labels, epochs=5, report=lambda epoch, loss: epoch == 3)
+    assert [[*each] for each in model.history] == [["epoch", "loss"]] * 3
+    before = model.history
+    for wrong in (images, (images[:8],), 3):
+        with pytest.raises(UserError, match=r"validation is a \w+, expected \(images, labels\)"):
+            model.fit(images, labels, validation=wrong)
+    with pytest.raises(UserError, match="found 8 images and 3 labels"):
+        model.fit(images, labels, validation=(images[:8], labels[:3]))
+    assert model.history is before
+
+
 def test_training_reports_each_epoch_and_includes_the_last_small_batch(monkeypatch):
     images, labels = dark_and_light(25, np.random.default_rng(0))
     told = []

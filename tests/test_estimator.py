@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from PIL import Image
 
+import tinyvit
 from tests.test_api import dark_and_light
 from tinyvit import ViTClassifier
 from tinyvit.data.classifier_input import Pixels
@@ -308,6 +310,9 @@ def test_a_column_of_labels_is_scored_as_it_is_learned(fitted):
     [
         ({"batch_size": 0}, "batch_size is 0, expected"),
         ({"epochs": -1}, "epochs is -1, expected"),
+        ({"early_stopping": True, "n_iter_no_change": 0}, "n_iter_no_change is 0, expected"),
+        ({"early_stopping": True, "validation_fraction": 1.0}, "validation_fraction is 1.0, expected"),
+        ({"weights": "nowhere"}, "nowhere"),
         ({"threads": -1}, "threads is -1, expected"),
         ({"lr": -1}, "lr is -1, expected"),
         ({"augment_ops": 10**6}, "augment_ops is 1000000, expected a whole number from 1 to 16"),
@@ -347,10 +352,185 @@ def test_a_copy_is_independent(fitted):
     assert fitted.predict(images).tolist() == ["moon", "sun"] * 2
 
 
+def overlapping(count=120, share=0.1):
+    """Noise, a little lighter for one class, which is the rarer one: few images tell for certain."""
+    rng = np.random.default_rng(3)
+    labels = (np.arange(count) < share * count).astype(int)
+    pixels = rng.integers(0, 200, (count, 8, 8, 3)) + 8 * labels[:, None, None, None]
+    return pixels.astype(np.uint8), labels
+
+
+def said_to_be_rare(class_weight=None, sample_weight=None):
+    images, labels = overlapping()
+    settings = {"epochs": 3, "batch_size": 20, "threads": 1, "lr": 0.003}
+    classifier = ViTClassifier(class_weight=class_weight, **settings)
+    classifier.fit(images, NAMES[labels], sample_weight=sample_weight)
+    noise = np.random.default_rng(4).integers(0, 200, (100, 8, 8, 3), dtype=np.uint8)
+    return classifier.predict_proba(noise)[:, 1].mean()
+
+
+def test_weights_of_classes_and_of_images_move_what_is_predicted():
+    _, labels = overlapping()
+    plain, counts = said_to_be_rare(), np.where(labels, 9.0, 1.0)
+    balanced = said_to_be_rare("balanced")
+    assert 1.3 * plain < balanced  # what is so rare is soon known by heart
+    assert said_to_be_rare({"sun": 9}) == said_to_be_rare(None, counts) == balanced
+    assert said_to_be_rare({"sun": 1 / 9}, counts) == plain  # all weigh alike
+    assert said_to_be_rare({"sun": 100}) > 0.8
+
+
+def test_images_without_weight_might_as_well_not_be_there():
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    weights = np.where(np.arange(20) < 14, 1, 0)
+    settings = {"epochs": 2, "batch_size": 5, "threads": 1}
+    one = ViTClassifier(**settings).fit(images, labels, weights).predict_proba(images)
+    other = ViTClassifier(**settings).fit(images[:14], labels[:14]).predict_proba(images)
+    np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="only one class"):
+        ViTClassifier(**settings).fit(images, labels, labels)
+
+
+@pytest.mark.parametrize("wrong", ["even", {"mars": 2}, {"sun": -1}, {"sun": "2"}, 3, {"sun": 0, "moon": 0}])
+def test_a_class_weight_that_cannot_be_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"class_weight is .*, expected"):
+        said_to_be_rare(wrong)
+
+
+def test_it_stops_early_with_the_best_on_images_held_out(monkeypatch):
+    given, real = [], tinyvit.Model.fit
+
+    def noted(model, images, labels, **settings):
+        given.append((len(images), np.bincount(settings["validation"][1]).tolist()))
+        return real(model, images, labels, **settings)
+
+    monkeypatch.setattr(tinyvit.Model, "fit", noted)
+    images, labels = overlapping(100, share=0.5)
+    settings = {"epochs": 40, "batch_size": 20, "threads": 1, "early_stopping": True, "n_iter_no_change": 3}
+    classifier = ViTClassifier(validation_fraction=0.2, **settings).fit(images, labels)
+    scores = classifier.validation_scores_
+    assert given == [(80, [10, 10])]
+    assert len(scores) == classifier.n_iter_ == len(classifier.losses_) < 40
+    assert max(scores[-3:]) <= max(scores[:-3])
+    again = ViTClassifier(validation_fraction=0.2, **settings).fit(images, labels)
+    np.testing.assert_array_equal(again.predict_proba(images), classifier.predict_proba(images))
+    monkeypatch.undo()
+    assert ViTClassifier(epochs=1, threads=1).fit(images, labels).validation_scores_ is None
+
+
+def test_a_warm_start_goes_on_with_the_same_classes_and_images(fitted):
+    images, labels = dark_and_light(20, np.random.default_rng(1))
+    warm = copy.deepcopy(fitted).set_params(warm_start=True, epochs=1, lr=1e-12)
+    before, once = fitted.predict_proba(images), warm.fit(images, NAMES[labels])
+    np.testing.assert_allclose(once.predict_proba(images), before, atol=1e-5)
+    assert (once.n_iter_, once.n_features_in_) == (1, 192)
+    np.testing.assert_allclose(
+        once.fit(images[:3], NAMES[labels[:3]]).predict_proba(images), before, atol=1e-5
+    )
+    for X, y, complaint in (
+        (images, labels, "y holds 0, but .* labels such as 'moon'"),
+        (images, np.where(labels, "sun", "mars"), "y holds .*mars.*, expected some of the classes"),
+        (images[:, :4], NAMES[labels], "expecting 192 features"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            once.fit(X, y)
+    cold = once.set_params(warm_start=False, lr=None).fit(images[:, :4], NAMES[labels])
+    assert cold.n_features_in_ == 96
+
+
+def test_it_learns_piece_by_piece():
+    images, labels = dark_and_light(60, np.random.default_rng(0))
+    classifier = ViTClassifier(batch_size=5, threads=1)
+    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
+        classifier.partial_fit(images, labels)
+    for k in range(12):
+        piece = slice(5 * k, 5 * k + 5)
+        only = labels[piece] == k % 2  # one class at a time
+        classifier.partial_fit(images[piece][only], NAMES[labels[piece][only]], classes=NAMES[::-1])
+    assert classifier.classes_.tolist() == ["moon", "sun"]
+    assert classifier.n_iter_ == len(classifier.losses_) == 12
+    for _ in range(10):
+        classifier.partial_fit(images, NAMES[labels])
+    assert classifier.score(images, NAMES[labels]) == 1
+    with pytest.raises(ValueError, match="but the model has"):
+        classifier.partial_fit(images, NAMES[labels], classes=["moon", "sun", "star"])
+    with pytest.raises(ValueError, match="partial_fit does not see all images"):
+        ViTClassifier(class_weight="balanced").partial_fit(images, labels, classes=[0, 1])
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """A file of a model for images of 8 x 8, of three other classes."""
+    tinyvit.preset("nano/4", 8, 3, seed=5).save(tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def test_it_starts_from_weights_with_a_new_head_and_the_settings_of_fine_tuning(weights, monkeypatch):
+    given, real = [], tinyvit.Model.fit
+
+    def noted(model, images, labels, **settings):
+        given.append(
+            settings | {"shape": images.shape, "head": float(np.abs(model.params["head.weight"]).max())}
+        )
+        return real(model, images, labels, **settings | {"epochs": 1})
+
+    monkeypatch.setattr(tinyvit.Model, "fit", noted)
+    images, labels = dark_and_light(30, np.random.default_rng(0))
+    wide = np.repeat(np.repeat(images, 2, axis=1), 3, axis=2)  # 16 x 24
+    part = {"freeze": "backbone", "layer_decay": 1.0}
+    classifier = ViTClassifier(weights=weights, batch_size=10, threads=1, **part).fit(wide, NAMES[labels])
+    start = tinyvit.load(weights)
+    np.testing.assert_array_equal(
+        classifier.model_.params["blocks.0.attn.qkv.weight"], start.params["blocks.0.attn.qkv.weight"]
+    )
+    assert classifier.model_.classes == ("moon", "sun")
+    wanted = {
+        "optimizer": "sgd",
+        "lr": 0.01,
+        "weight_decay": 0.0,
+        "epochs": 167,
+        "crop_padding": 0,
+        "head": 0,
+    }
+    wanted |= {"shape": (30, 8, 8, 3), "freeze": "backbone"}
+    assert {name: given[0][name] for name in wanted} == wanted
+    assert classifier.predict_proba(wide).shape == (30, 2)
+    with pytest.raises(ValueError, match="features"):
+        classifier.predict(images)
+    ViTClassifier(weights=weights, lora=2, lora_alpha=4.0, batch_size=10, threads=1).fit(wide, labels)
+    wanted = {"optimizer": "adamw", "lr": 1e-3, "weight_decay": 0.0, "lora": 2, "lora_alpha": 4.0}
+    assert {name: given[1][name] for name in wanted} == wanted
+
+
+def test_photos_of_many_sizes_are_fitted_as_those_of_the_weights(weights, tmp_path):
+    images, labels = dark_and_light(12, np.random.default_rng(0))
+    photos = [Image.fromarray(image).resize((8 + i, 20)) for i, image in enumerate(images)]
+    classifier = ViTClassifier(weights=weights, epochs=30, batch_size=4, lr=0.05, threads=1)
+    assert classifier.fit(photos, labels).score(photos, labels) == 1
+    seen = classifier.model_.probabilities(photos)
+    np.testing.assert_allclose(classifier.predict_proba(photos), seen, atol=1e-4)
+    warm = classifier.set_params(warm_start=True, epochs=1)
+    assert warm.fit(photos[:4], labels[:4]).predict(photos).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("name", ["patch_size", "model", "whiten", "init"])
+def test_what_weights_have_already_is_not_chosen(weights, name):
+    value = {"patch_size": 4, "model": "micro", "whiten": True, "init": "mimetic"}[name]
+    images, labels = dark_and_light(4, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=f"omit {name}, or weights"):
+        ViTClassifier(weights=weights, **{name: value}).fit(images, labels)
+
+
 def test_scikit_learn_finds_nothing_to_object_to():
-    """By hand, where scikit-learn is installed: its own checks, all of them."""
+    """By hand, where scikit-learn is installed: its own checks, all of them.
+
+    One is expected to fail, as it is for scikit-learn's own BaggingClassifier: a weight of 2 is not to the
+    last digit what two copies are, since training goes through images in a random order.
+    """
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
-    results = checks.check_estimator(ViTClassifier(epochs=60, threads=1), on_fail=None, on_skip=None)
+    random = {"check_sample_weight_equivalence_on_dense_data": "images come in a random order"}
+    results = checks.check_estimator(
+        ViTClassifier(epochs=60, threads=1), on_fail=None, on_skip=None, expected_failed_checks=random
+    )
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
 

@@ -37,6 +37,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
         "test": {"pytest", "hypothesis"},
         "mpi": {"mpi4py"},
         "photos": {"pillow-heif"},
+        "tensorboard": {"tensorboardX"},
         "onnx": {"onnx", "onnxruntime"},
         "hub": {"huggingface_hub"},
         "words": {"tokenizers"},

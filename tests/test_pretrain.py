@@ -22,6 +22,7 @@ from tinyvit.errors import UserError
 NAMES = {
     "config.json",
     "metrics.jsonl",
+    "metrics.csv",
     "last.npz",
     "previous.npz",
     "best.npz",

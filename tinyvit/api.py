@@ -40,6 +40,7 @@ from tinyvit.words.read import Words, read_words
 Labels = Sequence | np.ndarray
 DEFAULT_TEMPLATES = ("a photo of a {}.",)
 
+_HISTORY = ("epoch", "loss", "validation_loss", "validation_accuracy")
 FIT_SETTINGS = [
     name
     for name, parameter in inspect.signature(fit).parameters.items()
@@ -54,8 +55,8 @@ class Model(core.Model, Looking):
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
     classes in the order of the logits. position_resize is how the library that the model comes from resizes
     position embeddings, and photo_fit how the model expects its photos (None: scaled to cover its images, the
-    centre cut out). threads is the number of CPU threads to use, None for all cores. The methods that look
-    inside it are those of Looking.
+    centre cut out). threads is the number of CPU threads to use, None for all cores. history is what the last
+    call of fit measured. The methods that look inside it are those of Looking.
 
     Images may be given as uint8 pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image;
     or as a photo or a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and
@@ -65,6 +66,7 @@ class Model(core.Model, Looking):
     """
 
     threads: int | None = None
+    history: list[dict[str, float]] = field(default_factory=list, init=False)
 
     _engine: tuple[Any, ReferenceEngine] | None = field(default=None, init=False)  # and what it was made for
     # the classes that were asked for in words, the side of texts, and the vectors of these classes
@@ -120,9 +122,15 @@ class Model(core.Model, Looking):
         that a second call continues; give it another seed, or it makes the same random choices. settings are
         those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
         decay, clip, ema, smoothing, crop_padding, flip, augment, augment_ops, augment_magnitude, mixup,
-        cutmix, erase, repeats, freeze, layer_decay, lora, lora_alpha, seed, precision and report, a function
-        called as report(epoch, loss). Raises UserError if training diverges; the model is then as it was
-        before.
+        cutmix, erase, repeats, balanced, sample_weight, freeze, layer_decay, lora, lora_alpha, seed,
+        precision, validation, patience and report.
+
+        validation is a pair, images and their labels, on which the model is judged after each epoch. history
+        is then a list of dictionaries, one for each epoch, with epoch, loss and, on these images,
+        validation_loss and validation_accuracy; report is called with the same numbers, in that order, and
+        training ends if it returns True (report=print shows them). With patience=N it ends when N epochs in a
+        row were not better than the best on these images, and the model is that of the best. Raises UserError
+        if training diverges; the model is then as it was before.
         """
         self._check_classifies()
         if "threads" in settings:
@@ -130,7 +138,20 @@ class Model(core.Model, Looking):
         if unknown := sorted(settings.keys() - set(FIT_SETTINGS)):
             raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(FIT_SETTINGS)}.")
         data = self._labelled(images, labels)
+        if (pair := settings.get("validation")) is not None:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise UserError(f"validation is a {type(pair).__name__}, expected (images, labels).")
+            settings["validation"] = self._labelled(*pair)
+        history, report = [], settings.get("report")
+
+        def noted(*known: float) -> object:
+            history.append(dict(zip(_HISTORY, known, strict=False)))
+            return report(*known) if report else None
+
+        if report is None or callable(report):
+            settings["report"] = noted
         fit(self.config, self.params, data, threads=self.threads, **settings)
+        self.history = history
         return self
 
     def whiten(self, images: Images, *, seed: int = 0) -> Model:

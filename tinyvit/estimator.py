@@ -7,27 +7,35 @@ classifier.score(more_images, their_labels)
 
 from __future__ import annotations
 
+import copy
 import inspect
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
-from tinyvit.api import FIT_SETTINGS, Labels, Model, preset
+from tinyvit.api import FIT_SETTINGS, Labels, Model, load, preset
 from tinyvit.data.classifier_input import (
     Pixels,
     check_same_kind,
     checked_images,
     checked_labels,
     checked_weights,
+    numbered,
     of_scikit_learn,
+    sorted_classes,
+    weights_of_classes,
 )
+from tinyvit.data.dataset import chosen_to_hold_out
 from tinyvit.errors import UserError, printable
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
 from tinyvit.runs.settings import setting_error
 from tinyvit.training.fit import check_settings
+from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING_WITH
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
 # small pictures from few images sooner and better than many small ones.
@@ -37,26 +45,48 @@ _SHIFT = 14  # crop_padding is a pixel for each so many, by default
 
 
 class ViTClassifier:
-    """Classifies images with a Vision Transformer that is trained from scratch.
+    """Classifies images with a Vision Transformer that is trained from scratch, or from given weights.
 
     X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features); or a list of
-    photos of one size: paths, bytes, open files, images of Pillow. Rows are
-    reshaped to squares if possible (grey, or RGB with channels last), and otherwise to a single line of
-    pixels. uint8 pixels are used unchanged; for any other dtype, the range of the training images is scaled
-    to 0..255. y holds names of classes, or whole numbers.
+    photos of one size: paths, bytes, open files, images of Pillow. Rows are reshaped to squares if possible
+    (grey, or RGB with channels last), and otherwise to a single line of pixels. uint8 pixels are used
+    unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds
+    names of classes, or whole numbers.
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
     passes over the images, None 10 or as many as make 1,000 updates. crop_padding is by how many pixels they
     are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset,
-    and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the other optimisers.
-    The other settings are those of Model.fit; random_state None draws a random seed.
+    and whiten whether to call Model.whiten first. optimizer None is adamw; lr None is 0.05 for SGD and 0.002
+    for the other optimisers. The other settings are those of Model.fit; random_state None draws a random
+    seed.
+
+    weights is a run folder, a file or a known name, as for tinyvit.load: its model with a new head of zeros
+    is trained, in place of one from scratch. Images are then fitted as its photos are, unless they have the
+    size of its own, and a list of photos may be of many sizes. The usual settings are those of
+    tinyvit.finetune: SGD (adamw with lora) and lr 0.01 (0.001 for the other optimisers), no weight decay, 5
+    epochs or as many as make 500 updates, no shifts. freeze, layer_decay, lora and lora_alpha say what of it
+    learns (see Settings).
+
+    class_weight is how often images of each class come in training, relative to the others: a dictionary by
+    label, 1 for those that it leaves out, or "balanced" for each class as often as the others. With
+    early_stopping, the share validation_fraction of the images is held out, training ends when
+    n_iter_no_change passes in a row were no better on them than the best, and the model is that of the best.
+    With warm_start, fit goes on from the model that there is, whose classes and size of images stay.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
-    numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
+    numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images),
+    validation_scores_ (the accuracy after each on the images held out, or None).
     """
 
     _estimator_type = "classifier"
+    model_: Model
+    classes_: np.ndarray
+    losses_: list[float]
+    _pixels: Pixels  # what the images of the first fit were like
+    _size: tuple[int, int]  # theirs, before they were fitted to the model
+    _fits_photos: bool  # whether the model is one of weights
+    _calls: int  # to go on, since the first fit
 
     def __init__(
         self,
@@ -65,7 +95,7 @@ class ViTClassifier:
         epochs: int | None = None,
         batch_size: int = 50,
         lr: float | None = None,
-        optimizer: str = "adamw",
+        optimizer: str | None = None,
         weight_decay: float | None = None,
         ema: float = 0.0,
         smoothing: float = 0.0,
@@ -80,6 +110,16 @@ class ViTClassifier:
         repeats: int = 1,
         init: str = "official",
         whiten: bool = False,
+        weights: str | Path | None = None,
+        freeze: str | None = None,
+        layer_decay: float = 1.0,
+        lora: int | None = None,
+        lora_alpha: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
     ):
@@ -103,56 +143,105 @@ class ViTClassifier:
         self.repeats = repeats
         self.init = init
         self.whiten = whiten
+        self.weights = weights
+        self.freeze = freeze
+        self.layer_decay = layer_decay
+        self.lora = lora
+        self.lora_alpha = lora_alpha
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.random_state = random_state
         self.threads = threads
 
-    def fit(self, X: np.ndarray, y: Labels) -> ViTClassifier:
-        """Train from scratch on images X and labels y, (n,); returns the classifier itself."""
-        check_settings(batch_size=self.batch_size, threads=self.threads, whiten=self.whiten)
-        if self.epochs is not None:
-            check_settings(epochs=self.epochs)
-        X, labels = checked_images(X), checked_labels(y)
-        if len(X) != len(labels):
-            raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
-        try:
-            classes, codes = np.unique(labels, return_inverse=True)
-        except (TypeError, ArithmeticError):  # as is said of objects that have no order
-            kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+    def fit(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
+        """Train on images X and labels y, (n,); returns the classifier itself.
+
+        An image comes in training as often as its sample_weight, (n,), says, relative to the others.
+        """
+        return self._learn(X, y, sample_weight, goes_on=self.warm_start and hasattr(self, "model_"))
+
+    def partial_fit(
+        self,
+        X: np.ndarray,
+        y: Labels,
+        classes: np.ndarray | None = None,
+        sample_weight: np.ndarray | None = None,
+    ) -> ViTClassifier:
+        """Train on images X and labels y for one pass; returns the classifier itself.
+
+        classes are all labels that may ever come, and have to be given in the first call, whose range of
+        pixels holds for all. The learning rate stays the same. Each call begins with a new optimiser.
+        """
+        goes_on = hasattr(self, "model_")
+        if classes is None and not goes_on:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if isinstance(self.class_weight, str):
             raise ValueError(
-                f"Unknown label type: y holds objects that cannot be sorted, of type {kinds}. Expected "
-                "labels of one type, such as text or whole numbers, with none missing."
-            ) from None
-        if len(classes) < 2:
+                f"class_weight is {self.class_weight!r}, but partial_fit does not see all images: expected a "
+                "dictionary."
+            )
+        return self._learn(X, y, sample_weight, goes_on, classes, one_pass=True)
+
+    def _learn(
+        self,
+        X: np.ndarray,
+        y: Labels,
+        sample_weight: np.ndarray | None,
+        goes_on: bool,
+        classes: np.ndarray | None = None,
+        one_pass: bool = False,
+    ) -> ViTClassifier:
+        """Train, from the model that there is if goes_on says so."""
+        self._check_settings()
+        start = self.model_ if goes_on else None
+        if self.weights is not None and not goes_on:
+            start = load(self.weights, threads=self.threads)
+        fits_photos = self._fits_photos if goes_on else start is not None
+        X = checked_images(X, start._photo if start and fits_photos else None)
+        X, labels, weights = _that_count(X, checked_labels(y), sample_weight)
+        if goes_on:
+            known = self.classes_
+        else:
+            known = sorted_classes(labels if classes is None else checked_labels(classes))
+        if classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(f"classes is {classes!r}, but the model has {known.tolist()}.")
+        if len(known) < 2:
             raise ValueError("y has only one class: expected at least two to tell apart.")
-        pixels = Pixels.of(X)
-        images = pixels.images(X)
-        height, width = images.shape[1:3]
-        steps = -(-len(images) // self.batch_size)
-        epochs = self.epochs or max(_EPOCHS, -(-_FEWEST_STEPS // steps))
-        losses: list[float] = []
-        seed = self._seed()
-        names = [printable(str(label)) for label in classes]
-        model = preset(
-            self._model_name(height, width),
-            (height, width),
-            names if all(names) and len(set(names)) == len(names) else len(names),
-            seed=seed,
-            init=self.init,
-            threads=self.threads,
-        )
-        if self.whiten:
-            model.whiten(images, seed=seed)
+        codes = numbered(labels, known)
+        pixels = self._pixels if goes_on else Pixels.of(X)
+        images = self._images(X) if goes_on else pixels.images(X)
+        size, calls = images.shape[1:3], self._calls + 1 if goes_on else 0
+        seed = (self._seed() + calls) % 2**64  # each call makes other random choices
+        model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
+        model.threads = self.threads
+        images = _as_seen(model, images)
         settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
-        settings |= {"epochs": epochs, "seed": seed, "report": lambda epoch, loss: losses.append(loss)}
-        if self.crop_padding is None:
-            settings["crop_padding"] = min(height, width) // _SHIFT
-        if self.lr is None:
-            settings["lr"] = usual_learning_rate(self.optimizer, otherwise=2e-3)
+        settings["seed"] = seed
+        if self.early_stopping and not one_pass:
+            count = max(1, round(self.validation_fraction * len(codes)))
+            held_out = chosen_to_hold_out(codes, known.tolist(), count, seed)
+            settings["validation"] = images[held_out], codes[held_out]
+            settings["patience"] = self.n_iter_no_change
+            images, codes, weights = images[~held_out], codes[~held_out], weights[~held_out]
+        if self.class_weight is not None:
+            weights = weights * weights_of_classes(self.class_weight, known, codes)
+        if (weights != weights[0]).any():
+            settings["sample_weight"] = weights
+        settings |= self._usual(len(images), size, fine_tuning=fits_photos)
+        if one_pass:
+            settings |= {"epochs": 1, "warmup_epochs": 0, "decay": "constant"}
         model.fit(images, codes, **settings)
-        self.model_: Model = model  # only now, as all below: a fit that fails changes nothing
-        self.classes_, self._pixels = classes, pixels
+        scores = [epoch["validation_accuracy"] for epoch in model.history if "validation_accuracy" in epoch]
+        self.losses_ = self.losses_ if goes_on and one_pass else []
+        self.losses_ = [*self.losses_, *(epoch["loss"] for epoch in model.history)]
+        self.n_iter_, self.validation_scores_ = len(self.losses_), scores or None
+        self.model_ = model  # only now, as all here: a fit that fails changes nothing
+        self.classes_, self._pixels, self._size = known, pixels, size
+        self._fits_photos, self._calls = fits_photos, calls
         self.n_features_in_ = int(np.prod(X.shape[1:]))
-        self.n_iter_, self.losses_ = epochs, losses
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -169,19 +258,9 @@ class ViTClassifier:
         if not hasattr(self, "model_"):
             kind = of_scikit_learn("NotFittedError", UserError)
             raise kind(f"this {type(self).__name__} is not fitted yet: call fit(X, y) first.")
-        X = checked_images(X)
-        if int(np.prod(X.shape[1:])) != self.n_features_in_:
-            raise ValueError(
-                f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        if X.ndim > 2 and X.shape[1:3] != self.model_.config.image_size:
-            raise ValueError(
-                f"X has images of {X.shape[1]} x {X.shape[2]}, but this classifier was fitted on images of "
-                f"{' x '.join(map(str, self.model_.config.image_size))}: expected the same height and width."
-            )
+        X = checked_images(X, self.model_._photo if self._fits_photos else None)
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
-        return exact.probabilities(self._pixels.images(X.reshape(-1, *self._pixels.shape)))
+        return exact.probabilities(_as_seen(exact, self._images(X)))
 
     def score(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> float:
         """The share of images X whose predicted label is that of y; sample_weight is how much each counts."""
@@ -228,12 +307,76 @@ class ViTClassifier:
         )
 
     def get_metadata_routing(self) -> Any:
-        """What `score` takes beside X and y, for scikit-learn, which alone calls this."""
+        """What methods take beside X and y, for scikit-learn, which alone calls this."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=None)
+        for method in (request.score, request.fit, request.partial_fit):
+            method.add_request(param="sample_weight", alias=None)
+        request.partial_fit.add_request(param="classes", alias=None)
         return request
+
+    def _check_settings(self) -> None:
+        """Raise UserError for a setting that cannot be, of those that Model.fit is not given as they are."""
+        check_settings(batch_size=self.batch_size, threads=self.threads, whiten=self.whiten)
+        if self.epochs is not None:
+            check_settings(epochs=self.epochs)
+        if expected := setting_error("patience", self.n_iter_no_change):
+            raise UserError(f"n_iter_no_change is {self.n_iter_no_change!r}, expected {expected}.")
+        if not (isinstance(self.validation_fraction, Real) and 0 < self.validation_fraction < 1):
+            raise UserError(
+                f"validation_fraction is {self.validation_fraction!r}, expected a number above 0 and below 1."
+            )
+        usual = _defaults(ViTClassifier)
+        chosen = [
+            name for name in ("model", "patch_size", "init", "whiten") if getattr(self, name) != usual[name]
+        ]
+        if self.weights is not None and chosen:
+            raise UserError(f"weights are of a model that has been trained: omit {chosen[0]}, or weights.")
+
+    def _images(self, X: np.ndarray) -> np.ndarray:
+        """uint8 images (n, H, W, 3) of checked ones, which have to be as those that were learned from."""
+        if int(np.prod(X.shape[1:])) != self.n_features_in_:
+            raise ValueError(
+                f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        if X.ndim > 2 and X.shape[1:3] != self._size:
+            raise ValueError(
+                f"X has images of {X.shape[1]} x {X.shape[2]}, but this classifier was fitted on images of "
+                f"{' x '.join(map(str, self._size))}: expected the same height and width."
+            )
+        return self._pixels.images(X.reshape(-1, *self._pixels.shape))
+
+    def _new_model(self, start: Model | None, images: np.ndarray, classes: np.ndarray, seed: int) -> Model:
+        """A model for these images and classes, new or with the weights of start."""
+        names = [printable(str(label)) for label in classes]
+        heads = names if all(names) and len(set(names)) == len(names) else len(names)
+        if start is not None:
+            return start.with_new_head(heads)
+        name, size = self._model_name(*images.shape[1:3]), images.shape[1:3]
+        model = preset(name, size, heads, seed=seed, init=self.init)
+        return model.whiten(images, seed=seed) if self.whiten else model
+
+    def _usual(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
+        """The settings of Model.fit that were left to this class, for so many images of this size."""
+        optimizer, weight_decay = self.optimizer or "adamw", self.weight_decay
+        fewest, at_least, rate, shift = _FEWEST_STEPS, _EPOCHS, 2e-3, min(size) // _SHIFT
+        if fine_tuning:
+            optimizer = self.optimizer or ("sgd" if self.lora is None else "adamw")
+            usual = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {})
+            weight_decay = usual["weight_decay"] if weight_decay is None else weight_decay
+            fewest, at_least, rate, shift = FINE_TUNING_STEPS, usual["epochs"], usual["lr"], 0
+        else:
+            rate = usual_learning_rate(optimizer, otherwise=rate)
+        steps = -(-count // self.batch_size)
+        return {
+            "optimizer": optimizer,
+            "weight_decay": weight_decay,
+            "epochs": self.epochs or max(at_least, -(-fewest // steps)),
+            "lr": rate if self.lr is None else self.lr,
+            "crop_padding": shift if self.crop_padding is None else self.crop_padding,
+        }
 
     def _model_name(self, height: int, width: int) -> str:
         """The name of the preset for images of this size."""
@@ -263,6 +406,23 @@ class ViTClassifier:
                 f"random_state is {draw!r}, expected a whole number, a numpy.random.RandomState, or None."
             )
         return int(draw.randint(2**31 - 1))
+
+
+def _that_count(
+    X: np.ndarray, labels: np.ndarray, sample_weight: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Those of the images and labels that have a weight above 0, and these weights."""
+    if len(X) != len(labels):
+        raise ValueError(f"X has {len(X)} images, y has {len(labels)} labels: expected the same number.")
+    weights = np.ones(len(X)) if sample_weight is None else checked_weights(sample_weight, len(X))
+    return X[weights > 0], labels[weights > 0], weights[weights > 0]
+
+
+def _as_seen(model: Model, images: np.ndarray) -> np.ndarray:
+    """Images (n, H, W, 3) in the size of the model's: those of another size are fitted as its photos are."""
+    if images.shape[1:3] == model.config.image_size:
+        return images
+    return np.stack([model._photo(Image.fromarray(image)) for image in images])
 
 
 def _defaults(kind: type) -> dict[str, Any]:

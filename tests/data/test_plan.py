@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.helpers import seeds
 from tinyvit.backend import to_numpy
 from tinyvit.data import (
+    balancing,
     crop_and_flip,
     epoch_order,
     indices_of_batch,
@@ -116,6 +117,33 @@ def test_repeated_images_are_not_mixed_with_themselves():
 def test_without_repeats_a_batch_is_the_next_piece_of_the_order():
     order = epoch_order(0, 0, 20)
     assert indices_of_batch(order, 2, 8).tolist() == order[16:].tolist()
+
+
+@given(seed=seeds(), weights=st.lists(st.sampled_from([0.0, 0.1, 1.0, 7.5]), min_size=1, max_size=40))
+def test_an_image_comes_as_often_as_its_weight_says(seed, weights):
+    weights = np.array([*weights, 1.0])
+    count, wanted = len(weights), weights * len(weights) / weights.sum()
+    counts = [np.bincount(epoch_order(seed, epoch, count, 1, weights), minlength=count) for epoch in (0, 1)]
+    for found in counts:
+        assert found.sum() == count
+        assert (np.abs(found - wanted) < 1 + 1e-9).all()
+        assert not found[weights == 0].any()
+
+
+def test_on_average_the_weights_are_exact_and_equal_ones_are_a_permutation():
+    weights = np.array([5.0, 1, 1, 2, 1, 1, 1])
+    counts = [np.bincount(epoch_order(0, epoch, 7, 1, weights), minlength=7) for epoch in range(4000)]
+    np.testing.assert_allclose(np.mean(counts, axis=0), 7 * weights / 12, atol=0.03)
+    assert sorted(epoch_order(0, 3, 50, 1, np.full(50, 0.3))) == list(range(50))
+    found = {epoch_order(0, epoch, 7, 1, np.ones(7)).tobytes() for epoch in range(50)}
+    assert len(found) > 40  # in another order every time
+
+
+def test_balanced_classes_come_equally_often():
+    labels = np.repeat([0, 1, 2], [900, 90, 10])
+    counts = [np.bincount(labels[epoch_order(1, epoch, 1000, 1, balancing(labels))]) for epoch in range(50)]
+    np.testing.assert_allclose(np.mean(counts, axis=0), 1000 / 3, atol=1.5)
+    assert np.abs(np.array(counts) - 1000 / 3).max() < 20
 
 
 def test_every_image_may_come_first():

@@ -28,7 +28,7 @@ FOLLOWED = """
     model layers width mlp_width heads pool init whiten dropout drop_path
     epochs steps warmup_epochs warmup_steps batch_size optimizer lr weight_decay decay clip ema smoothing
     crop_padding flip mixup cutmix erase repeats augment_ops augment_magnitude
-    recipe accumulate evaluate_every precision device threads
+    recipe log accumulate evaluate_every precision device threads
 """
 OPTIMIZERS = ("adamw", "muon")
 

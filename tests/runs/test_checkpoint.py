@@ -168,6 +168,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch
         "config.json",
         "curves.png",
         "last.npz",
+        "metrics.csv",
         "metrics.jsonl",
         "samples",
     ]

@@ -34,7 +34,9 @@ def test_a_folder_that_holds_a_run_is_refused(tmp_path):
     assert everything_below(tmp_path) == ["run", "run/config.json"]
 
 
-@pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "last.npz", "best.npz", "curves.png"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "metrics.jsonl", "metrics.csv", "last.npz", "best.npz", "curves.png"]
+)
 def test_a_folder_with_a_file_that_a_run_would_overwrite_is_refused(tmp_path, name):
     (tmp_path / name).write_text("precious")
     with pytest.raises(UserError, match=f"contains a file {name}, which a run would overwrite"):

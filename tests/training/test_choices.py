@@ -205,12 +205,12 @@ def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
     assert (hold_out(data, 6, 1).validation.images != hold_out(data, 6, 2).validation.images).any()
 
 
-def test_a_resumed_run_keeps_every_setting_that_its_numbers_depend_on():
-    numbers_stay = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer"}
+def test_a_resumed_run_keeps_every_setting_that_its_data_or_its_state_depend_on():
+    numbers_stay = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer", "log"}
     assert numbers_stay == FREE_ON_RESUME
     before = Settings(dataset="shapes", model="nano/4", threads=1)
-    run = SimpleNamespace(path="runs/a", settings=lambda: before)
-    for name, value in (("clip", 3.0), ("smoothing", 0.3), ("lr", 0.5), ("seed", 9), ("mixup", 0.7)):
+    run = SimpleNamespace(path="runs/a", settings=lambda: before, changed=list)
+    for name, value in (("corrupt", 0.3), ("dropout", 0.3), ("repeats", 2), ("seed", 9), ("lora", 2)):
         with pytest.raises(UserError, match=f"was started with {name} .* a resumed run keeps its settings"):
             resumed_settings(run, None, {name: value})
     assert resumed_settings(run, None, {"threads": 2}).threads == 2

@@ -309,7 +309,7 @@ def test_what_is_chosen_is_left_alone(length):
 def test_without_a_length_a_run_has_5_epochs_or_more_steps(
     go, base, others, tmp_path, monkeypatch, batch, last
 ):
-    monkeypatch.setattr(recipes, "_FINE_TUNING_STEPS", 20)
+    monkeypatch.setattr(recipes, "FINE_TUNING_STEPS", 20)
     flags = onto(others, tmp_path / "tuned", "--batch-size", batch, without="epochs")
     assert go(finetune, base, *flags)[0] == 0
     assert metrics(tmp_path / "tuned")[-1]["step"] == last

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import initialise
 from tinyvit.objectives import loss_and_grads
+from tinyvit.ops import cross_entropy
 from tinyvit.optim import learning_rate, make_optimizer
 from tinyvit.training.fit import fit
 
@@ -98,6 +100,31 @@ def test_repeated_images_come_in_the_same_batch(monkeypatch):
     fit(CONFIG, initialise(CONFIG), colours(), epochs=1, batch_size=8, repeats=4)
     assert [[*counts.values()] for counts in seen] == [[4, 4], [4, 4], [4]]
     assert len(sum(seen, Counter())) == 5
+
+
+def test_images_come_as_often_as_they_weigh_and_classes_equally_if_balanced(monkeypatch):
+    seen, take_step, data = Counter(), CpuEngine.step, colours(40)
+    data = ImageSet(data.images, np.sort(np.where(data.labels == 2, 0, data.labels)))
+
+    def watched(self, plan, lr):
+        seen.update(plan.indices.tolist())
+        return take_step(self, plan, lr)
+
+    monkeypatch.setattr(CpuEngine, "step", watched)
+    zeros = np.flatnonzero(data.labels == 0)  # of the other class there are fewer
+    weights = np.where(np.arange(40) == zeros[0], 0, 1)
+    both = {"balanced": True, "sample_weight": weights}
+    for chosen, wanted in (
+        ({"balanced": True}, 80),
+        ({"sample_weight": weights}, 160 * (len(zeros) - 1) / 39),
+    ):
+        seen.clear()
+        fit(CONFIG, initialise(CONFIG), data, epochs=4, batch_size=8, **chosen)
+        assert sum(seen.values()) == 160
+        assert sum(seen[i] for i in zeros) == pytest.approx(wanted, abs=5)
+    seen.clear()
+    fit(CONFIG, initialise(CONFIG), data, epochs=4, batch_size=8, **both)
+    assert seen[zeros[0]] == 0 and min(seen[i] for i in range(40) if i != zeros[0]) > 0
 
 
 def test_it_learns():
@@ -201,9 +228,57 @@ def test_it_trains_on_the_gpu(gpu):
     np.testing.assert_allclose(there.to(np).flat, here.flat, rtol=1e-6, atol=1e-7)
 
 
+def judged(monkeypatch, *accuracies):
+    """Have the validation images give these accuracies, epoch after epoch; returns the weights then."""
+    weights = []
+
+    def evaluate(engine, images):
+        weights.append(engine.params.flat.copy())
+        return SimpleNamespace(accuracy=accuracies[len(weights) - 1], loss=1.0)
+
+    monkeypatch.setattr("tinyvit.training.fit.evaluate", evaluate)
+    return weights
+
+
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_with_patience_it_ends_with_the_best_weights_once_nothing_better_comes(monkeypatch, ema):
+    weights, told = judged(monkeypatch, 0.5, 0.7, 0.7, 0.6, 0.9), []
+    params, chosen = initialise(CONFIG, 1), {"validation": colours(8), "patience": 2, "ema": ema}
+    means = fit(CONFIG, params, colours(), epochs=5, report=lambda *known: told.append(known), **chosen)
+    assert told == [(i + 1, means[i], 1.0, (0.5, 0.7, 0.7, 0.6)[i]) for i in range(4)]
+    np.testing.assert_array_equal(params.flat, weights[1])
+    assert (weights[1] != weights[3]).any()
+
+
+def test_without_patience_the_weights_are_the_last(monkeypatch):
+    weights, params = judged(monkeypatch, 0.9, 0.7, 0.5), initialise(CONFIG, 1)
+    fit(CONFIG, params, colours(), epochs=3, validation=colours(8))
+    np.testing.assert_array_equal(params.flat, weights[2])
+
+
+def test_judging_changes_nothing_and_gives_what_the_model_is_worth():
+    known, data, (one, other) = [], colours(30), (initialise(CONFIG, 1) for _ in range(2))
+    fit(CONFIG, one, data, epochs=2, validation=colours(20), report=lambda *each: known.append(each))
+    fit(CONFIG, other, data, epochs=2)
+    assert one.flat.tobytes() == other.flat.tobytes()
+    logits = ReferenceEngine(CONFIG, one).logits(to_input(colours(20).images, np.dtype("float32"), (8, 8)))
+    assert known[-1][3] == (logits.argmax(axis=1) == colours(20).labels).mean()
+    assert known[-1][2] == pytest.approx(float(cross_entropy(logits, colours(20).labels)[0]), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "epochs"), [(True, 2), (np.bool_(True), 2), (False, 4), (None, 4), (7, 4)]
+)
+def test_a_report_that_returns_true_makes_its_epoch_the_last(answer, epochs):
+    report = lambda epoch, loss: answer if epoch == 2 else None
+    assert len(fit(CONFIG, initialise(CONFIG), colours(), epochs=4, report=report)) == epochs
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
+        ({"patience": 3}, "patience is 3, but there is nothing to judge by: give validation"),
+        ({"patience": 0, "validation": colours(4)}, "patience is 0, expected a whole number, 1 or more"),
         ({"batch_size": -2}, "batch_size is -2, expected a whole number, 1 or more"),
         ({"batch_size": 2.5}, "batch_size is 2.5, expected"),
         ({"epochs": 0}, "epochs is 0, expected"),
@@ -225,6 +300,11 @@ def test_it_trains_on_the_gpu(gpu):
         ({"repeats": 0}, "repeats is 0, expected a whole number, 1 or more"),
         ({"repeats": 9, "batch_size": 8}, "repeats is 9, expected at most the batch size, 8"),
         ({"seed": -1}, "seed is -1, expected"),
+        ({"balanced": 2}, "balanced is 2, expected true or false"),
+        (
+            {"sample_weight": [1, 2]},
+            r"sample_weight is \[1, 2\], expected a number, 0 or more, for each of 20",
+        ),
         ({"flip": "yes"}, "flip is 'yes', expected true or false"),
     ],
 )

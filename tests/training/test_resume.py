@@ -262,9 +262,11 @@ def test_two_names_for_the_run(command, alone, tmp_path):
     [
         (("--epochs", "2"), "3 epochs"),
         (("--steps", "20"), "counts in epochs"),
-        (("--lr", "0.5"), "lr 0.001, not 0.5"),
+        (("--seed", "1"), "seed 0, not 1"),
         (("--batch-size", "4"), "batch size 8, not 4"),
-        (("--no-flip",), "flip True, not False"),
+        (("--whiten",), "whiten False, not True"),
+        (("--ema", "0.9"), "ema 0: the rate of an average may change"),
+        (("--augment-ops", "3"), "--augment-ops is a setting of randaugment"),
         (("--dataset", "shapes"), "dataset folder, not shapes"),
     ],
 )

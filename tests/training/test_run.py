@@ -41,10 +41,10 @@ def run(capsys, monkeypatch, photos, tmp_path):
     return run
 
 
-def test_a_run_leaves_six_files_and_samples_and_says_what_comes_next(run):
+def test_a_run_leaves_seven_files_and_samples_and_says_what_comes_next(run):
     folder, out = run("a")
-    names = {"config.json", "metrics.jsonl", "last.npz", "previous.npz", "best.npz", "curves.png", "samples"}
-    names |= {"split.json"}
+    names = {"config.json", "metrics.jsonl", "metrics.csv", "last.npz", "previous.npz", "best.npz"}
+    names |= {"curves.png", "samples", "split.json"}
     assert {path.name for path in folder.iterdir()} == names
     records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     keys = {"epoch", "step", "lr", "grad_norm", "train_loss", "test_loss", "test_accuracy"}

@@ -1,11 +1,13 @@
 """A run on a part of the data, with a model of another shape, looked at only now and then."""
 
 import json
+import shutil
 
 import pytest
 
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, metrics, tiny
 from tinyvit import evaluate
+from tinyvit.engine import ReferenceEngine
 from tinyvit.runs.folder import RunFolder
 from tinyvit.training import evaluation
 
@@ -69,3 +71,26 @@ def test_warm_up_takes_as_many_steps_as_it_is_given(command, photos, tmp_path):
     assert [record["lr"] for record in metrics(tmp_path / "run")][:2] == [0.0005, 0.001]
     both = tiny(photos, tmp_path / "x", "--warmup-steps", "8", "--warmup-epochs", "1")
     assert_one_line(command(*both), "not allowed with")
+
+
+def test_a_balanced_run_shows_each_class_as_often_as_the_other(command, photos, tmp_path, monkeypatch):
+    """Of 16 images of one class and 4 of another, half and half; resumed, with the same bits."""
+    few = tmp_path / "few"
+    shutil.copytree(photos, few)
+    for i in range(15):
+        (few / "red" / f"{i}.png").unlink()
+    seen, take_step = [], ReferenceEngine.step
+
+    def watched(self, plan, lr):
+        seen.extend(self.training.labels[plan.indices].tolist())
+        return take_step(self, plan, lr)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReferenceEngine, "step", watched)
+        assert command(*tiny(few, tmp_path / "alone", "--balanced"))[0] == 0
+    assert len(seen) == 3 * 16 and 18 <= sum(seen) <= 30
+    with interrupted_after(monkeypatch, 3):
+        command(*tiny(few, tmp_path / "run", "--balanced"))
+    assert command("--resume", tmp_path / "run")[0] == 0
+    assert_same_run(tmp_path / "run", tmp_path / "alone")
+    assert_one_line(command("--resume", tmp_path / "run", "--no-balanced"), "balanced True, not False")

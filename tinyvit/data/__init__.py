@@ -16,7 +16,14 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
-from tinyvit.data.plan import BatchPlan, epoch_order, indices_of_batch, make_batch, plan_batch
+from tinyvit.data.plan import (
+    BatchPlan,
+    balancing,
+    epoch_order,
+    indices_of_batch,
+    make_batch,
+    plan_batch,
+)
 from tinyvit.data.shapes import make_shapes
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
@@ -27,6 +34,7 @@ __all__ = [
     "BatchPlan",
     "Dataset",
     "ImageSet",
+    "balancing",
     "class_names",
     "crop_and_flip",
     "draw_augmentation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf, isfinite, isqrt
@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.decoding import decode
+from tinyvit.data.decoding import Source, decode
 from tinyvit.data.images_given import is_photo, source_of
+from tinyvit.data.plan import balancing
+from tinyvit.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,16 @@ def _laid_out(rows: np.ndarray) -> np.ndarray:
     return rows.reshape(n, 1, F)
 
 
-def checked_images(X: Any) -> np.ndarray:
-    """X as an array of finite real numbers with at least one image."""
+def checked_images(X: Any, read: Callable[[Source], np.ndarray] | None = None) -> np.ndarray:
+    """X as an array of finite real numbers with at least one image; read turns a photo into pixels.
+
+    Without read, photos are decoded, and have to be of one size.
+    """
     if hasattr(X, "toarray"):
         raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
     if is_photo(X) or (isinstance(X, list | tuple) and X and all(map(is_photo, X))):
-        X = _decoded([X] if is_photo(X) else X)
+        photos = [X] if is_photo(X) else X
+        X = np.stack([read(source_of(photo)) for photo in photos]) if read else _decoded(photos)
     try:
         X = np.asarray(given := X)
         if X.dtype.kind == "O" and X.ndim:
@@ -191,6 +197,43 @@ def _kind(label: Any) -> type:
     return next((kind for kind in (str, bytes, Number) if isinstance(label, kind)), object)
 
 
+def sorted_classes(labels: np.ndarray) -> np.ndarray:
+    """The different labels, sorted."""
+    try:
+        return np.unique(labels)
+    except (TypeError, ArithmeticError):  # as is said of objects that have no order
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise ValueError(
+            f"Unknown label type: y holds objects that cannot be sorted, of type {kinds}. Expected "
+            "labels of one type, such as text or whole numbers, with none missing."
+        ) from None
+
+
+def numbered(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The number of each label's class, (n,). Raises ValueError for a label that is not among the classes."""
+    check_same_kind(labels, classes)
+    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    if (unknown := classes[codes] != labels).any():
+        raise ValueError(f"y holds {labels[unknown][0]!r}, expected some of the classes {_items(classes)}.")
+    return codes
+
+
+def weights_of_classes(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The weight (n,) of each image by its class: 'balanced', or a dictionary, by default 1."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return balancing(codes)
+    if not isinstance(class_weight, Mapping) or class_weight.keys() - set(_items(classes)):
+        raise ValueError(
+            f"class_weight is {class_weight!r}, expected 'balanced', or weights by the classes "
+            f"{_items(classes)}."
+        )
+    weights = [class_weight.get(label, 1) for label in _items(classes)]
+    fit = all(isinstance(weight, int | float | np.number) and 0 <= weight < inf for weight in weights)
+    if not fit or not any(weights):
+        raise ValueError(f"class_weight is {class_weight!r}, expected numbers, 0 or more, and not all zero.")
+    return np.array(weights, np.float64)[codes]
+
+
 def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
     """sample_weight as an array (count,), checked."""
     try:
@@ -199,9 +242,9 @@ def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         fit = False
     if not fit:
-        raise ValueError(
+        raise UserError(
             f"sample_weight is {sample_weight!r}, expected a number, 0 or more, for each of {count} images, "
-            "and one above 0."
+            "and not all of them zero."
         )
     return weights
 

@@ -71,7 +71,17 @@ def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
     """
     if dataset.validation is not None:
         raise UserError(f"{dataset.name} has a folder of validation images already: omit --validation.")
-    total = len(dataset.train)
+    chosen = chosen_to_hold_out(dataset.train.labels, dataset.classes, count, seed)
+    return replace(
+        dataset,
+        train=dataset.train.take(np.flatnonzero(~chosen)),
+        validation=dataset.train.take(np.flatnonzero(chosen)),
+    )
+
+
+def chosen_to_hold_out(labels: np.ndarray, classes: Sequence[object], count: float, seed: int) -> np.ndarray:
+    """Which training images hold_out moves to validation: bool (n,)."""
+    total = len(labels)
     count = max(1, round(count * total)) if 0 < count < 1 else int(count)
     if not 1 <= count < total:
         raise UserError(
@@ -80,19 +90,15 @@ def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
         )
     rng = np.random.Generator(np.random.Philox(seed))
     chosen = np.zeros(total, dtype=bool)
-    for label, share in enumerate(_shares(np.bincount(dataset.train.labels), count)):
-        members = np.flatnonzero(dataset.train.labels == label)
+    for label, share in enumerate(_shares(np.bincount(labels), count)):
+        members = np.flatnonzero(labels == label)
         if share and share == len(members):
             raise UserError(
                 f"holding out {count:,} of {total:,} training images would leave none of "
-                f"{dataset.classes[label]}, which has {len(members):,}: choose a smaller number."
+                f"{classes[label]}, which has {len(members):,}: choose a smaller number."
             )
         chosen[rng.permutation(members)[:share]] = True
-    return replace(
-        dataset,
-        train=dataset.train.take(np.flatnonzero(~chosen)),
-        validation=dataset.train.take(np.flatnonzero(chosen)),
-    )
+    return chosen
 
 
 def take_share(dataset: Dataset, fraction: float, seed: int) -> Dataset:

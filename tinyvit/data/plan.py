@@ -84,14 +84,31 @@ def _cut(values: Any, piece: slice) -> Any:
     return None if values is None else values[piece]
 
 
-def epoch_order(seed: int, epoch: int, count: int, repeats: int = 1) -> np.ndarray:
+def epoch_order(
+    seed: int, epoch: int, count: int, repeats: int = 1, weights: np.ndarray | None = None
+) -> np.ndarray:
     """The order (count,) in which an epoch, counted from 0, goes through the images of a training set.
+
+    With weights (count,), an image comes as often as its share of their sum says, count times that share,
+    rounded up or down at random so that this is its mean over the epochs (systematic sampling: an image has
+    a stretch of the line from 0 to count, and marks are set 1 apart). A draw with replacement has the same
+    means, and leaves out many images even where all weights are equal.
 
     With repeats, each image comes so many times in a row (repeated augmentation, Hoffer et al. 2020). An
     epoch is as long as without, so it takes only some of the images.
     """
-    order = _draws(seed, "order", epoch).permutation(count)
+    draws = _draws(seed, "order", epoch)
+    order = draws.permutation(count)
+    if weights is not None:
+        ends = np.cumsum(weights[order], dtype=np.float64)
+        marks = (np.arange(count) + draws.random()) * (ends[-1] / count)
+        order = draws.permutation(order[np.searchsorted(ends, marks, side="right").clip(max=count - 1)])
     return order[: -(-count // repeats)].repeat(repeats)[:count]
+
+
+def balancing(labels: np.ndarray) -> np.ndarray:
+    """Weights (n,) for epoch_order with which each class comes as often as the others."""
+    return 1 / np.bincount(labels)[labels]
 
 
 def indices_of_batch(order: np.ndarray, number: int, size: int, repeats: int = 1) -> np.ndarray:

@@ -1,7 +1,8 @@
 """The folder of one training run: everything needed to repeat it, resume it, evaluate it and use it.
 
-config.json     settings, model, classes, a digest of the image files, and the versions of the software
-metrics.jsonl   one JSON object for each epoch
+config.json     settings, model, classes, a digest of the image files, the versions of the software, and
+                what of the settings was changed when the run was resumed, from which step on
+metrics.jsonl   one JSON object for each epoch          metrics.csv   the same as a table
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
@@ -17,6 +18,8 @@ resumes, so no two processes train into the same folder.
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import platform
@@ -47,6 +50,7 @@ class RunFolder:
         self.path = Path(path)
         self.config_path = self.path / "config.json"
         self.metrics_path = self.path / "metrics.jsonl"
+        self.table_path = self.path / "metrics.csv"
         self.last_path = self.path / "last.npz"
         self.previous_path = self.path / "previous.npz"
         self.best_path = self.path / "best.npz"
@@ -107,13 +111,19 @@ class RunFolder:
         self._claim.add(self.config_path)
 
     @by_first
-    def extend(self, settings: Settings) -> None:
-        """Rewrite config.json with the settings for a longer run; everything else in it is kept."""
+    def extend(self, settings: Settings, changed: Sequence[dict[str, Any]] = ()) -> None:
+        """Rewrite config.json with other settings, and all changes so far; everything else in it is kept."""
         parameters = self._config("parameters", int)
-        self._write_config(settings, self.model(), self.classes(), parameters, self.data())
+        self._write_config(settings, self.model(), self.classes(), parameters, self.data(), changed)
 
     def _write_config(
-        self, settings: Settings, model: ViTConfig, classes: Sequence[str], parameters: int, data: str
+        self,
+        settings: Settings,
+        model: ViTConfig,
+        classes: Sequence[str],
+        parameters: int,
+        data: str,
+        changed: Sequence[dict[str, Any]] = (),
     ) -> None:
         versions = {
             "tinyvit": __version__,
@@ -127,7 +137,7 @@ class RunFolder:
             "classes": list(classes),
             "data": data,
             "versions": versions,
-        }
+        } | ({"changed": list(changed)} if changed else {})
         text = json.dumps(record, indent=2) + "\n"
         write_atomically(self.config_path, lambda file: file.write(text.encode()))
 
@@ -213,7 +223,7 @@ class RunFolder:
 
     @by_first
     def settings(self) -> Settings:
-        """The settings the run was started with."""
+        """The settings the run was started with, or has had since it was last resumed with others."""
         return Settings.from_dict(self._config("settings", dict), self.config_path)
 
     def classes(self) -> tuple[str, ...]:
@@ -232,6 +242,11 @@ class RunFolder:
     def data(self) -> str:
         """The digest of the files that the images were read from; empty if there is none."""
         return self._config("data", str, "")
+
+    @by_first
+    def changed(self) -> list[dict[str, Any]]:
+        """The changes of settings since the run was started, each with the epoch and step it came after."""
+        return self._config("changed", list, [])
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
@@ -292,6 +307,14 @@ class RunFolder:
         text = "".join(json.dumps(record) + "\n" for record in records)
         write_atomically(self.metrics_path, lambda file: file.write(text.encode()))
 
+    def write_table(self, records: Sequence[dict[str, Any]]) -> None:
+        """Write the records of all finished epochs as a table; a field is empty if it was not measured."""
+        text = io.StringIO()
+        table = csv.DictWriter(text, dict.fromkeys(name for record in records for name in record))
+        table.writeheader()
+        table.writerows(records)
+        write_atomically(self.table_path, lambda file: file.write(text.getvalue().encode()))
+
     def lacking(self, epochs: int) -> str:
         """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
         if len(self.metrics()) < epochs:
@@ -343,7 +366,7 @@ class RunFolder:
             )
         pictures = self.curves_path, self.patches_path
         checkpoints = self.last_path, self.previous_path, self.best_path
-        for path in (self.config_path, self.metrics_path, *checkpoints, *pictures):
+        for path in (self.config_path, self.metrics_path, self.table_path, *checkpoints, *pictures):
             if path.exists():
                 raise UserError(
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "

@@ -22,6 +22,8 @@ from tinyvit.objectives.patch_targets import TARGETS
 from tinyvit.ops.resize import METHODS
 from tinyvit.optim import DECAYS, OPTIMIZERS
 
+LOGS = ("tensorboard",)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -30,20 +32,22 @@ class Settings:
     Sizes are in images, times in epochs. labels is the table of the images in data_dir, if they have one (see
     data.label_table). steps, if given, is the total number of updates; epochs is then however many they take,
     and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs. The model is evaluated
-    after every evaluate_every-th epoch, and after the last. only names the classes to keep, separated by
+    after every evaluate_every-th epoch, and after the last. If patience is given, the run ends early when so
+    many evaluations in a row have not been better than the best. only names the classes to keep, separated by
     commas, if not all are used. validation is how many training images are held out for choosing the best
-    epoch or, below 1, which share of each class; 0 is to use the test set for that. fraction is the share of
+    epoch or, below 1, which share of each class; 0 is to use the test set for that; fraction is the share of
     the remaining ones to train on. crop_padding is how far, in pixels, a random crop may move. augment is the
     policy that draws what else is done to an image; augment_ops and augment_magnitude are the number of
     operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix
     are the alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of
-    an image is erased; repeats is how often each image comes in a batch. accumulate is the number of parts
-    that a batch is split into, computed one after another to save memory. ema is the decay of a running
-    average of the weights, which is evaluated and kept as the model; 0 is none. layers, width, mlp_width and
-    heads replace those of the model's name. position and position_at are the kind and the place of the
-    position embedding (see ViTConfig); if the place is None, it becomes the usual one. init is how the
-    parameters of a new model are drawn (see model.initialise), and whiten whether its patch embedding starts
-    from the patches of the training images (see model.whitening).
+    an image is erased; repeats is how often each image comes in a batch. With balanced, each class comes as
+    often as the others. accumulate is the number of parts that a batch is split into, computed one after
+    another to save memory. ema is the decay of a running average of the weights, which is evaluated and kept
+    as the model; 0 is none. layers, width, mlp_width and heads replace those of the model's name. position
+    and position_at are the kind and the place of the position embedding (see ViTConfig); if the place is
+    None, it becomes the usual one. init is how the parameters of a new model are drawn (see
+    model.initialise), and whiten whether its patch embedding starts from the patches of the training images
+    (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -57,7 +61,8 @@ class Settings:
     For learning without labels, target is what is predicted of corrupted patches, and corrupt the share of
     patches that are corrupted (see objectives.patch_targets). target is None for learning from labels.
 
-    recipe is the name of the recipe that was followed, if any; see recipes.named.
+    recipe is the name of the recipe that was followed, if any; see recipes.named. log is where else the
+    figures of each epoch are written: 'tensorboard', or None.
 
     ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
     each keeps a part of the optimiser's state.
@@ -106,7 +111,9 @@ class Settings:
     cutmix: float = 0.0
     erase: float = 0.0
     repeats: int = 1
+    balanced: bool = False
     evaluate_every: int = 1
+    patience: int | None = None
     weights: str | None = None
     resolution: int | None = None
     position_resize: str | None = None
@@ -117,6 +124,7 @@ class Settings:
     target: str | None = None
     corrupt: float = 0.5
     recipe: str | None = None
+    log: str | None = None
     precision: str = "auto"
     seed: int = 0
     device: str = "auto"
@@ -226,7 +234,7 @@ _POSITIVE: _Rule = (lambda value: 0 < value <= sys.float_info.max, "a number abo
 _SHARE: _Rule = (lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 _RATE: _Rule = (lambda value: 0 <= value < 1, "a number from 0 to below 1")
 _COUNTS: tuple[str, ...] = ("width", "mlp_width", "heads", "epochs", "steps", "batch_size")
-_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora")
+_COUNTS += ("accumulate", "evaluate_every", "threads", "repeats", "ranks", "lora", "patience")
 
 # What a setting may be, beyond its type; the flags of the commands allow the same.
 _RULES: dict[str, _Rule] = {
@@ -264,4 +272,5 @@ _RULES: dict[str, _Rule] = {
     "init": _one_of(INITS),
     "position_resize": _one_of(METHODS),
     "target": _one_of(TARGETS),
+    "log": _one_of(LOGS),
 }

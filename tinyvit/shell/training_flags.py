@@ -7,7 +7,7 @@ from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES
 from tinyvit.model import INITS, RESNETS, SIZES, usual_name
 from tinyvit.model.config import PLACES, POSITIONS
 from tinyvit.optim import DECAYS, OPTIMIZERS, usual_learning_rate
-from tinyvit.runs.settings import Settings
+from tinyvit.runs.settings import LOGS, Settings
 from tinyvit.shell.command import (
     count_or_share,
     count_up_to,
@@ -212,6 +212,12 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
     )
     if labels:
         fit.add_argument("--smoothing", type=rate, metavar="R", help="amount of label smoothing")
+        fit.add_argument(
+            "--balanced",
+            action=argparse.BooleanOptionalAction,
+            help="show images of each class as often as those of the others, however many there are "
+            "(default: each image once an epoch)",
+        )
     fit.add_argument(
         "--dropout", type=rate, metavar="R", help=f"dropout rate (default: {Settings.dropout:g})"
     )
@@ -227,6 +233,13 @@ def add_fit_flags(parser: argparse.ArgumentParser, labels: bool = True) -> None:
         metavar="N",
         help="evaluate the model after every N-th epoch, and after the last "
         f"(default: {Settings.evaluate_every})",
+    )
+    fit.add_argument(
+        "--patience",
+        type=positive_int,
+        metavar="N",
+        help="end the run early when N evaluations in a row have not been better than the best "
+        "(default: never)",
     )
     fit.add_argument(
         "--seed",
@@ -254,13 +267,20 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         help="run folder to write (default: runs/DATASET-N, with the next free number N)",
     )
     run.add_argument(
+        "--log",
+        choices=LOGS,
+        help="also write the figures of each epoch to RUN/tensorboard, through the package tensorboardX "
+        "(default: only to metrics.jsonl and metrics.csv)",
+    )
+    run.add_argument(
         "--resume",
         type=some_path,
         nargs="?",
         const=True,
         metavar="RUN",
         help="continue the run RUN or, if RUN is omitted, the run given with --out or the latest in runs/; "
-        "with --epochs or --steps, the run is extended",
+        "with --epochs or --steps, the run is extended; flags such as --lr, --mixup or --patience hold from "
+        "there on",
     )
     run.add_argument(
         "--config",

@@ -17,7 +17,13 @@ from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
-from tinyvit.training.choices import FREE_ON_RESUME, fitted_to_data, fitted_to_model, with_whole_epochs
+from tinyvit.training.choices import (
+    FREE_ON_RESUME,
+    fitted_to_data,
+    fitted_to_model,
+    what_changed,
+    with_whole_epochs,
+)
 from tinyvit.training.evaluation import task_of
 from tinyvit.training.learning import make_learning
 from tinyvit.training.loop import Trainer
@@ -82,7 +88,10 @@ def prepared(
 def resumed_trainer(
     run: RunFolder, settings: Settings, checkpoint: Checkpoint | None, device: Device, context: RunContext
 ) -> Trainer:
-    """The trainer of a run that was stopped, where it stood; config.json says so if it is to be longer."""
+    """The trainer of a run that was stopped, where it stood.
+
+    config.json says so if it is to be longer, and what else is to be otherwise, from which step and epoch on.
+    """
     progress = context.progress
     dataset = load_data(settings, context.data_url, progress, strict=context.strict)
     before = run.settings()
@@ -101,10 +110,17 @@ def resumed_trainer(
     trainer.saver.recorded |= kept
     if checkpoint:
         trainer.restore(checkpoint)
-    if length(settings) != length(before):
+    if changed := what_changed((checkpoint and checkpoint.settings) or before.as_dict(), settings):
+        state = trainer.state
+        said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
+        progress.note(f"changed from step {state.step + 1:,} on: {said.replace('_', ' ')}")
         if checkpoint:
+            state.changed.append({"step": state.step + 1, "epoch": len(state.records) + 1} | changed)
+    if changed or length(settings) != length(before) or trainer.state.changed != run.changed():
+        if checkpoint:  # first, so that whatever happens now, the checkpoint is one of the newer settings
             trainer.save()
-        run.extend(replace(settings, **kept))
+        run.extend(replace(settings, **kept), trainer.state.changed)
+    if length(settings) != length(before):
         progress.note(
             f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
             f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"

@@ -35,7 +35,19 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer", "log"}
+# Settings that may change when a run is resumed: none is of its data, or of the shape of what is saved.
+CHANGEABLE = {"lr", "decay", "weight_decay", "clip", "smoothing", "ema", "evaluate_every", "patience"}
+CHANGEABLE |= {
+    "crop_padding",
+    "flip",
+    "augment",
+    "augment_ops",
+    "augment_magnitude",
+    "mixup",
+    "cutmix",
+    "erase",
+}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -79,6 +91,20 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
             "learning without labels starts from a new model, and fine-tuning from weights: a run cannot do "
             "both. Omit --config."
         )
+    _check_together(settings, chosen)
+    if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
+        settings = replace(settings, recipe=None)
+    given = [name for name in _MODEL if name in chosen]
+    if repeated and repeated.weights and "weights" not in chosen and given:
+        raise UserError(
+            f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
+            f"omit --{given[0].replace('_', '-')}, or --config."
+        )
+    return on_ranks(settings, chosen, device)
+
+
+def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
+    """Raise UserError for choices that would do nothing in this run, or that it cannot have."""
     if settings.augment != "randaugment" and (idle := sorted(chosen.keys() & _OF_RANDAUGMENT)):
         raise UserError(
             f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
@@ -89,20 +115,11 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
             "--weight-decay has no effect with sgd, the optimizer of this run: omit it, or choose another "
             "--optimizer."
         )
-    if settings.target or settings.weights:  # the recipes that have names are for labels, and new models
-        settings = replace(settings, recipe=None)
     if settings.target and (settings.mixup or settings.cutmix):
         raise UserError(
             "mixing images mixes their labels, and learning without labels has none: expected --mixup 0 and "
             "--cutmix 0."
         )
-    given = [name for name in _MODEL if name in chosen]
-    if repeated and repeated.weights and "weights" not in chosen and given:
-        raise UserError(
-            f"the run to be repeated starts from the weights {repeated.weights}, which have a model already: "
-            f"omit --{given[0].replace('_', '-')}, or --config."
-        )
-    return on_ranks(settings, chosen, device)
 
 
 def on_ranks(settings: Settings, chosen: dict[str, Any], device: Device) -> Settings:
@@ -195,7 +212,10 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
 
 @by_first
 def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
-    """The run's own settings, perhaps extended; UserError if the user now asks for different ones."""
+    """The run's own settings, perhaps extended or with others of those that may change.
+
+    Raises UserError if the user now asks for anything else to differ.
+    """
     settings = settings_of_run(run, checkpoint, chosen)
     length = "steps" if settings.steps else "epochs"
     free = {*FREE_ON_RESUME, length}
@@ -203,7 +223,12 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
         before = getattr(settings, name)
         if name == ("epochs" if length == "steps" else "steps"):
             raise UserError(f"{run.path} counts in {length}: to extend it, use --{length}, not --{name}.")
-        if name not in free and not _is_the_same(name, value, before):
+        if name == "ema" and bool(value) != bool(before):
+            raise UserError(
+                f"{run.path} was started with ema {before:g}: the rate of an average may change, but none "
+                "can begin or end within a run. Omit --ema, or start a new run with another --out."
+            )
+        if name not in free | CHANGEABLE and not _is_the_same(name, value, before):
             flag = "--no-" if value is False else "--"
             flag = "WEIGHTS" if name == "weights" else flag + name.replace("_", "-")
             raise UserError(
@@ -215,7 +240,18 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"{run.path} was started for {before:,} {length}: a resumed run can be made longer, not "
                 f"shorter. Omit --{length}, or give a larger number."
             )
-    return replace(settings, **{name: chosen[name] for name in free if name in chosen})
+    changed = replace(settings, **{name: chosen[name] for name in free | CHANGEABLE if name in chosen})
+    if any(getattr(changed, name) != getattr(settings, name) for name in CHANGEABLE):
+        _check_together(changed, {name: chosen[name] for name in CHANGEABLE if name in chosen})
+        return replace(changed, recipe=None)
+    return changed
+
+
+def what_changed(before: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The settings that may change and are not as before, and the recipe's name, each with both values."""
+    now = settings.as_dict()
+    pairs = {name: [before.get(name, now[name]), now[name]] for name in sorted(CHANGEABLE | {"recipe"})}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _is_the_same(name: str, value: Any, before: Any) -> bool:
@@ -235,15 +271,22 @@ def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[
     Raises UserError if one is not what the checkpoint was made with, because the file was edited or damaged,
     unless the user now chooses it. Where the data are may differ, and how many processes train. A checkpoint
     that was made for a longer run is right about the length: the process ended as it was extending the run.
+    Of the settings that may change, whichever of the two has seen more changes is right.
     """
     settings = run.settings()
     made_with = checkpoint.settings if checkpoint else {}  # nothing in a checkpoint of an earlier version
     stated = json.loads(json.dumps(settings.as_dict()))
+    changes = checkpoint.progress.get("changed", []) if checkpoint else []
+    ahead = len(changes) - len(run.changed()) if isinstance(changes, list) else 0  # who has seen more changes
     for name, value in made_with.items():
         now = stated.get(name, value)
         if now == value or name in _MAY_DIFFER or name in chosen:
             continue
-        if name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value:
+        longer = name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value
+        changeable = name in CHANGEABLE or name == "recipe"
+        if ahead < 0 and changeable:
+            continue
+        if longer or (ahead > 0 and changeable):
             settings = replace(settings, **{name: made_with[name]})
             continue
         raise UserError(

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from tinyvit.backend import array_module
-from tinyvit.data import ImageSet, epoch_order, indices_of_batch, make_policy, plan_batch
+from tinyvit.data import ImageSet, balancing, epoch_order, indices_of_batch, make_policy, plan_batch
+from tinyvit.data.classifier_input import checked_weights
 from tinyvit.engine import Training, make_engine
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import (
     Average,
+    averaged,
     learning_rate,
     usual_learning_rate,
     usual_weight_decay,
@@ -28,6 +30,7 @@ from tinyvit.optim import (
 from tinyvit.runs.settings import setting_error
 from tinyvit.shell.figures import counted
 from tinyvit.training.divergence import without_overflow_warnings
+from tinyvit.training.evaluation import evaluate, rank
 from tinyvit.training.learning import make_learning
 
 
@@ -55,6 +58,8 @@ def fit(
     cutmix: float = 0.0,
     erase: float = 0.0,
     repeats: int = 1,
+    balanced: bool = False,
+    sample_weight: np.ndarray | None = None,
     freeze: str | None = None,
     layer_decay: float = 1.0,
     lora: int | None = None,
@@ -62,17 +67,27 @@ def fit(
     seed: int = 0,
     threads: int | None = None,
     precision: str = "auto",
-    report: Callable[[int, float], None] | None = None,
+    validation: ImageSet | None = None,
+    patience: int | None = None,
+    report: Callable[..., object] | None = None,
 ) -> list[float]:
     """Train the parameters in place, on their own device; returns the mean training loss of each epoch.
 
     The settings are those of the train command. lr None is 0.05 for SGD and 0.001 for the other optimisers;
     weight_decay None is 0 for Adam, and 0.05 for AdamW and Muon; warmup_epochs None is 1, but at most a
     quarter of the epochs. With ema, the parameters end as their running average. All random choices follow
-    from the seed, so a second call makes the same ones. A smaller last batch of an epoch is trained on too.
-    report(epoch, loss) is called after each epoch, counted from 1. Raises UserError if there are no images, a
-    label is out of range, a setting cannot have its value, the parameters are read-only, or training
-    diverges; the parameters are then what they were before.
+    from the seed, so a second call makes the same ones. sample_weight (n,) is how often each image comes in
+    the long run, relative to the others (see data.epoch_order). A smaller last batch of an epoch is trained
+    on too.
+
+    After each epoch, counted from 1, the model is judged on the validation images, if there are any, and
+    report(epoch, loss) is called, or report(epoch, loss, validation_loss, validation_accuracy). If it returns
+    True, that epoch was the last. With patience, so was one after which that many have not been better than
+    the best, and the parameters end as they were then: the best have the highest accuracy, and of these the
+    lowest loss.
+
+    Raises UserError if there are no images, a label is out of range, a setting cannot have its value, the
+    parameters are read-only, or training diverges; the parameters are then what they were before.
     """
     if lr is None:
         lr = usual_learning_rate(optimizer, otherwise=1e-3)
@@ -103,6 +118,7 @@ def fit(
         cutmix=cutmix,
         erase=erase,
         repeats=repeats,
+        balanced=balanced,
         freeze=freeze,
         layer_decay=layer_decay,
         lora=lora,
@@ -110,6 +126,7 @@ def fit(
         seed=seed,
         threads=threads,
         precision=precision,
+        patience=patience,
     )
     if warmup_epochs is None:
         warmup_epochs = min(1.0, epochs / 4)
@@ -117,7 +134,12 @@ def fit(
     if repeats > batch_size:
         raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
     _check_data(data, config.classes, crop_padding)
+    if validation is not None:
+        _check_data(validation, config.classes)
+    elif patience is not None:
+        raise UserError(f"patience is {patience}, but there is nothing to judge by: give validation too.")
     check_writable(params)
+    weights = _weights(data.labels, balanced, sample_weight)
     count, xp = len(data), array_module(params.flat)
     stepper, frozen = make_learning(
         config,
@@ -147,8 +169,9 @@ def fit(
     steps = math.ceil(count / batch_size)
     total, warmup = epochs * steps, round(warmup_epochs * steps)
     step, means, before = 0, [], params.flat.copy()
+    best: tuple[float, ...] = ()
     for epoch in range(epochs):
-        order, loss_sum = epoch_order(seed, epoch, count, repeats), 0.0
+        order, loss_sum = epoch_order(seed, epoch, count, repeats, weights), 0.0
         with without_overflow_warnings():
             for k in range(steps):
                 step += 1
@@ -164,17 +187,37 @@ def fit(
                 f"training has diverged in epoch {epoch + 1}: the model is as it was before. Try a lower lr "
                 f"than {lr:g}."
             )
-        if report:
-            report(epoch + 1, means[-1])
+        known: tuple[float, ...] = (epoch + 1, means[-1])
+        if validation is not None:
+            with averaged(training.average):
+                result = evaluate(engine, validation)
+                known += result.loss, result.accuracy
+                if (found := rank(result.accuracy, result.loss, by_loss=False)) > best:
+                    best, best_epoch, best_flat = found, epoch, params.flat.copy() if patience else None
+        stops = report(*known) if report else False
+        if isinstance(stops, bool | np.bool_) and stops:  # not the number that a write to a file returns
+            break
+        if patience and epoch - best_epoch >= patience:
+            break
     if training.average:
         params.flat[...] = training.average.flat
+    if patience:
+        params.flat[...] = best_flat
     return means
 
 
-def _check_data(data: ImageSet, classes: int, crop_padding: int) -> None:
-    """Raise UserError for images that cannot be trained on, or cropped so far."""
+def _weights(labels: np.ndarray, balanced: bool, sample_weight: np.ndarray | None) -> np.ndarray | None:
+    """How often each image comes, relative to the others: (n,); None if all come alike."""
+    if sample_weight is None:
+        return balancing(labels) if balanced else None
+    weights = checked_weights(sample_weight, len(labels))
+    return weights * balancing(labels) if balanced else weights
+
+
+def _check_data(data: ImageSet, classes: int, crop_padding: int = 0) -> None:
+    """Raise UserError for images that cannot be trained or judged on, or cropped so far."""
     if not len(data):
-        raise UserError("there are no images to train on: expected at least one.")
+        raise UserError("there are no images to train on, or to judge by: expected at least one.")
     check_labels(data.labels, classes)
     H, W = data.images.shape[1:3]
     if crop_padding >= min(H, W):

@@ -8,8 +8,9 @@ There is no random state (see data.plan), so a run resumed from a checkpoint con
 """
 
 import math
+from typing import Any
 
-from tinyvit.data import Dataset, ImageSet, epoch_order, indices_of_batch, plan_batch
+from tinyvit.data import Dataset, ImageSet, balancing, epoch_order, indices_of_batch, plan_batch
 from tinyvit.engine import ReferenceEngine
 from tinyvit.optim import averaged, learning_rate
 from tinyvit.runs.checkpoint import Checkpoint
@@ -42,6 +43,7 @@ class Trainer:
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
         self.saver = Saver(run, engine, self.guard, settings, EpochFiles(run, settings, progress.note))
         self.augmentation = settings.augmentation()
+        self.weights = balancing(dataset.train.labels) if settings.balanced else None
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
@@ -52,10 +54,10 @@ class Trainer:
         self.state = restored(checkpoint, self.run.last_path, self.engine, *lengths)
 
     def fit(self, deadline: float = math.inf) -> None:
-        """Train to the last epoch, or until time.monotonic() reaches the deadline."""
+        """Train until the run is finished, or time.monotonic() reaches the deadline."""
         with stop_signals(deadline) as stop, without_overflow_warnings():
-            for epoch in range(len(self.state.records), self.settings.epochs):
-                meter = Meter(self.guard)
+            while not self.state.is_finished(self.settings):
+                epoch, meter = len(self.state.records), Meter(self.guard)
                 self._train_epoch(epoch, meter, stop)
                 self._finish_epoch(epoch, meter.rate)
 
@@ -72,7 +74,7 @@ class Trainer:
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
         s, state = self.settings, self.state
-        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats)
+        order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
@@ -106,26 +108,35 @@ class Trainer:
     def _finish_epoch(self, epoch: int, rate: float | None) -> None:
         """Evaluate, save (the best epoch too) and report, last so that a failed picture loses nothing."""
         s, state, steps = self.settings, self.state, self._steps_of(epoch)
-        is_last = epoch + 1 == s.epochs  # if images are held out, the test images are used only at the end
-        looks = is_last or (epoch + 1) % s.evaluate_every == 0
+        looks = epoch + 1 == s.epochs or (epoch + 1) % s.evaluate_every == 0
+        before, loss = state.records[-1]["seconds"] if state.records else 0.0, state.loss_sum / steps
+        record: dict[str, Any] = {
+            "epoch": epoch + 1,
+            "step": state.step,
+            "lr": self.learning_rate(state.step),
+        }
+        record |= {"grad_norm": state.norm_sum / steps, "train_loss": loss}
+        state.records.append(record)
+        held_out, test, is_best = None, None, False
         with state.timed():
-            held_out = self._evaluate(self.dataset.validation) if looks and self.dataset.validation else None
-            test = self._evaluate(self.dataset.test) if is_last or (looks and not held_out) else None
-        took = state.seconds - (state.records[-1]["seconds"] if state.records else 0.0)
-        loss, judged = state.loss_sum / steps, held_out or test
+            if looks and self.dataset.validation:
+                held_out = self._evaluate(self.dataset.validation)
+            elif looks:
+                test = self._evaluate(self.dataset.test)
+            record |= figures_of_epoch(held_out, test)
+            if judged := held_out or test:
+                is_best = state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss)
+            if held_out and state.is_finished(s):  # the test images are used only at the end
+                record |= figures_of_epoch(held_out, self._evaluate(self.dataset.test))
+        record |= {"images_per_second": rate, "seconds": state.seconds}
+        took = state.seconds - before
         self.saver.check_finite(state.step)
-        state.records.append(
-            {"epoch": epoch + 1, "step": state.step, "lr": self.learning_rate(state.step)}
-            | {"grad_norm": state.norm_sum / steps, "train_loss": loss}
-            | figures_of_epoch(held_out, test)
-            | {"images_per_second": rate, "seconds": state.seconds}
-        )
         if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
             return
         with state.timed():
-            if state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss):
+            if is_best:
                 self.saver.write_best(state)
-            self.saver.write_last(state, is_last)
+            self.saver.write_last(state, state.is_finished(s))
         by_loss, label = self.task.by_loss, "validation" if held_out else "test"
         shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
         self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)

@@ -74,7 +74,7 @@ FINE_TUNING: dict[str, Any] = {
     "flip": True,
 }
 _FINE_TUNING_BATCH = 512  # the paper's
-_FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
+FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
 _AT_A_TIME = 64  # images: large ones quickly take up the memory
 
 
@@ -106,4 +106,4 @@ def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, Any]:
     if "epochs" in chosen or "steps" in chosen:
         return fitted
     steps = FINE_TUNING["epochs"] * (images // batch_size)
-    return fitted if steps >= _FINE_TUNING_STEPS else fitted | {"steps": _FINE_TUNING_STEPS}
+    return fitted if steps >= FINE_TUNING_STEPS else fitted | {"steps": FINE_TUNING_STEPS}

@@ -15,6 +15,7 @@ from PIL import Image
 from tinyvit.data import Dataset, one_of_each
 from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
+from tinyvit.errors import UserError
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -52,8 +53,39 @@ class SaveClock:
 _SHARE = 0.05  # of the time, which is the most that drawing may take where epochs are short
 
 
+class TensorBoard:
+    """Writes the losses, accuracies and rates of epochs to a folder, for TensorBoard.
+
+    Each process writes all epochs anew, in place of those that earlier ones left there (purge_step).
+    """
+
+    def __init__(self, folder: Path):
+        try:
+            from tensorboardX import SummaryWriter  # here, as it is optional
+        except ImportError:
+            raise UserError(
+                "--log tensorboard needs the package tensorboardX, which is not installed: run pip install "
+                "tensorboardX, or omit --log."
+            ) from None
+        self._open = partial(SummaryWriter, str(folder), purge_step=1)
+        self._writer: Any = None
+        self._written = 0  # epochs
+
+    def write(self, records: list[dict[str, Any]], is_last: bool) -> None:
+        """Write what is new."""
+        self._writer = self._writer or self._open()
+        for record in records[self._written :]:
+            for name, value in record.items():
+                images, _, kind = name.rpartition("_")
+                if value is not None and (kind in ("loss", "accuracy") or name in ("lr", "grad_norm")):
+                    tag = name if kind in ("lr", "norm") else f"{kind}/{images}"
+                    self._writer.add_scalar(tag, value, record["epoch"])
+        self._writer.close() if is_last else self._writer.flush()
+        self._written = len(records)
+
+
 class EpochFiles:
-    """Rewrites both files after each epoch; the curves less often, where drawing would take too much time.
+    """Rewrites these files after each epoch; the curves less often, where drawing would take too much time.
 
     A file that cannot be written is mentioned once, through note(text), and does not stop the run.
     """
@@ -61,12 +93,18 @@ class EpochFiles:
     def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
         self._failed: set[str] = set()
+        self._board = TensorBoard(run.path / "tensorboard") if settings.log and current().is_first else None
         self._next = -math.inf  # when it is time to draw again
 
     @by_first
     def write(self, records: list[dict[str, Any]], best_epoch: int, is_last: bool = True) -> None:
         """Write the records of all epochs so far, and draw their curves, in any case if it is the last."""
+        self._try(
+            "metrics.csv", lambda: self.run.write_table(records)
+        )  # so that it is whole where the next is
         self._try("metrics.jsonl", lambda: self.run.write_metrics(records))
+        if board := self._board:
+            self._try("tensorboard", lambda: board.write(records, is_last))
         started = time.monotonic()
         if is_last or started >= self._next:
             path = self.run.curves_path

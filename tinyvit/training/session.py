@@ -22,7 +22,8 @@ from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_not_among_classes
 from tinyvit.training.saving import EpochFiles, write_samples
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
-from tinyvit.training.wording import all_done, announce, command, model_name, outcome, where
+from tinyvit.training.state import State
+from tinyvit.training.wording import announce, command, model_name, outcome, where, why_done
 
 
 @for_all_ranks
@@ -106,14 +107,16 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, context: Ru
 @by_first
 def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, progress: Progress) -> None:
     """Write what a finished run lacks if it was stopped after its last checkpoint, and say what is next."""
-    records, changed = checkpoint.progress["records"], "nothing was changed"
+    state, changed = State(**checkpoint.progress), "nothing was changed"
+    records = state.records
     if lacking := run.lacking(len(records)):
-        EpochFiles(run, settings, progress.note).write(records, checkpoint.progress.get("best_epoch", 0))
+        EpochFiles(run, settings, progress.note).write(records, state.best_epoch)
         changed = f"{lacking}, which lacked the last, is complete now"
+    longer = ("steps" if settings.steps else "epochs") if state.is_complete(settings) else "patience"
     progress.outcome(
-        f"{run.path} is finished: {all_done(settings)}, and {changed}.",
+        f"{run.path} is finished: {why_done(state, settings)}, and {changed}.",
         f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
-        f"{as_argument(run.path)} --{'steps' if settings.steps else 'epochs'} N",
+        f"{as_argument(run.path)} --{longer} N",
     )
 
 
@@ -142,7 +145,7 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         announce(trainer)
         trainer.fit(deadline)
     except BrokenPipeError:  # the reader of the progress has gone
-        if len(state.records) == settings.epochs or current().size > 1:
+        if state.is_finished(settings) or current().size > 1:
             raise  # all is done and saved; or the others are busy with the next step
         trainer.save()
         progress.unread(f"nobody reads the output any more: {stopped()}", resume)
@@ -190,7 +193,7 @@ def _last_checkpoint(run: RunFolder) -> Checkpoint | None:
 
 
 def _is_finished(checkpoint: Checkpoint, settings: Settings) -> bool:
-    records = checkpoint.progress.get("records", ())  # of epochs that have been evaluated, too
-    if settings.steps:
-        return bool(records) and records[-1]["step"] >= settings.steps
-    return len(records) >= settings.epochs
+    try:
+        return State(**checkpoint.progress).is_finished(settings)
+    except TypeError:  # it is not that of a run, as whoever restores it finds too, and says
+        return False

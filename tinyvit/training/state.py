@@ -14,6 +14,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import Params
 from tinyvit.optim.sharded import Sharded, whole_state
 from tinyvit.runs.checkpoint import Checkpoint, is_record
+from tinyvit.runs.settings import Settings
 from tinyvit.training.evaluation import rank
 
 
@@ -29,6 +30,7 @@ class State:
     best_loss: float = math.inf  # its loss on the same images
     best_epoch: int = 0
     records: list[dict[str, Any]] = field(default_factory=list)
+    changed: list[dict[str, Any]] = field(default_factory=list)  # of the settings, and from which step on
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
@@ -43,6 +45,22 @@ class State:
             return False
         self.best, self.best_loss, self.best_epoch = accuracy, loss, epoch
         return True
+
+    def is_finished(self, settings: Settings) -> bool:
+        """Whether a run with these settings has come to its end, at its full length or before."""
+        return self.is_complete(settings) or self.has_stalled(settings.patience)
+
+    def is_complete(self, settings: Settings) -> bool:
+        """Whether a run with these settings has its full length."""
+        done = self.records[-1]["step"] if settings.steps and self.records else len(self.records)
+        return done >= (settings.steps or settings.epochs)
+
+    def has_stalled(self, patience: int | None) -> bool:
+        """Whether the last evaluations, at least so many, were not better than the best."""
+        if patience is None:
+            return False
+        losses = [each.get("val_loss", each.get("test_loss")) for each in self.records[self.best_epoch :]]
+        return len(losses) - losses.count(None) >= patience
 
 
 def to_save(engine: ReferenceEngine, state: State, resumable: bool) -> Checkpoint:

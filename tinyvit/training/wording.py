@@ -15,6 +15,7 @@ from tinyvit.shell.figures import as_argument, counted, duration
 from tinyvit.shell.progress import SPEED_SECONDS
 from tinyvit.training.loop import Trainer
 from tinyvit.training.starting_point import SHAPE
+from tinyvit.training.state import State
 
 
 def length(settings: Settings) -> str:
@@ -26,6 +27,17 @@ def all_done(settings: Settings) -> str:
     """That a run has come to its end, such as 'all 12 epochs are done'."""
     only = (settings.steps or settings.epochs) == 1
     return f"its {length(settings)} is done" if only else f"all {length(settings)} are done"
+
+
+def why_done(state: State, settings: Settings) -> str:
+    """Why a finished run has come to its end: that of its length, or before."""
+    if state.is_complete(settings):
+        return all_done(settings)
+    stalled = counted(settings.patience or 1, "evaluation")
+    return (
+        f"it ended early, after epoch {len(state.records)} of {settings.epochs}, since {stalled} in a row "
+        f"{'was' if settings.patience == 1 else 'were'} not better than that of epoch {state.best_epoch}"
+    )
 
 
 def command(settings: Settings) -> str:
@@ -64,7 +76,9 @@ def announce(trainer: Trainer) -> None:
 @by_first
 def outcome(trainer: Trainer) -> list[str]:
     """The lines for a run that has come to its end."""
-    return list(_after_pretraining(trainer) if trainer.settings.target else _after_training(trainer))
+    settings, state = trainer.settings, trainer.state
+    early = [] if state.is_complete(settings) else [f"{why_done(state, settings)} (--patience)"]
+    return early + list(_after_pretraining(trainer) if settings.target else _after_training(trainer))
 
 
 def _after_training(trainer: Trainer) -> Iterator[str]:
