@@ -38,6 +38,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
         "mpi": {"mpi4py"},
         "photos": {"pillow-heif"},
         "tensorboard": {"tensorboardX"},
+        "parquet": {"pyarrow"},
         "onnx": {"onnx", "onnxruntime"},
         "hub": {"huggingface_hub"},
         "words": {"tokenizers"},
