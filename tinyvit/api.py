@@ -119,10 +119,10 @@ class Model(core.Model, Looking):
         labels are (n,): numbers from 0, or class names. Training starts from the parameters as they are, so
         that a second call continues; give it another seed, or it makes the same random choices. settings are
         those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
-        decay, clip, ema, smoothing, crop_padding, flip, augment, augment_ops, augment_magnitude, mixup,
-        cutmix, erase, repeats, freeze, layer_decay, lora, lora_alpha, seed, precision and report, a function
-        called as report(epoch, loss). Raises UserError if training diverges; the model is then as it was
-        before.
+        decay, clip, ema, smoothing, crop_padding, crop_scale, flip, colour_jitter, augment, augment_ops,
+        augment_magnitude, mixup, cutmix, erase, repeats, freeze, layer_decay, lora, lora_alpha, seed,
+        precision and report, a function called as report(epoch, loss). Raises UserError if training diverges;
+        the model is then as it was before.
         """
         self._check_classifies()
         if "threads" in settings:

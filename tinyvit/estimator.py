@@ -48,9 +48,10 @@ class ViTClassifier:
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
     passes over the images, None 10 or as many as make 1,000 updates. crop_padding is by how many pixels they
-    are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset,
-    and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and 0.002 for the other optimisers.
-    The other settings are those of Model.fit; random_state None draws a random seed.
+    are shifted at random in training, None one for every 14 of their side, or none with a crop_scale below 1.
+    init is that of tinyvit.preset, and whiten whether to call Model.whiten first. lr None is 0.05 for SGD and
+    0.002 for the other optimisers. The other settings are those of Model.fit; random_state None draws a
+    random seed.
 
     After fit: classes_ (the sorted labels), model_ (the trained tinyvit.Model), n_features_in_ (the count of
     numbers in an image), losses_ (the mean training loss of each epoch), n_iter_ (passes over the images).
@@ -70,7 +71,9 @@ class ViTClassifier:
         ema: float = 0.0,
         smoothing: float = 0.0,
         crop_padding: int | None = None,
+        crop_scale: float = 1.0,
         flip: bool = False,
+        colour_jitter: float = 0.0,
         augment: str = "none",
         augment_ops: int = 2,
         augment_magnitude: float = 10.0,
@@ -93,7 +96,9 @@ class ViTClassifier:
         self.ema = ema
         self.smoothing = smoothing
         self.crop_padding = crop_padding
+        self.crop_scale = crop_scale
         self.flip = flip
+        self.colour_jitter = colour_jitter
         self.augment = augment
         self.augment_ops = augment_ops
         self.augment_magnitude = augment_magnitude
@@ -145,7 +150,7 @@ class ViTClassifier:
         settings = {name: getattr(self, name) for name in FIT_SETTINGS if hasattr(self, name)}
         settings |= {"epochs": epochs, "seed": seed, "report": lambda epoch, loss: losses.append(loss)}
         if self.crop_padding is None:
-            settings["crop_padding"] = min(height, width) // _SHIFT
+            settings["crop_padding"] = min(height, width) // _SHIFT if self.crop_scale == 1 else 0
         if self.lr is None:
             settings["lr"] = usual_learning_rate(self.optimizer, otherwise=2e-3)
         model.fit(images, codes, **settings)

@@ -31,10 +31,12 @@ class Settings:
     however many they take, and the last one may be shorter. warmup_steps, if given, replaces warmup_epochs.
     The model is evaluated after every evaluate_every-th epoch, and after the last. only names the classes to
     keep, separated by commas, if not all are used. validation is how many training images are held out for
-    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones
-    to train on. crop_padding is how far, in pixels, a random crop may move. augment is the policy that draws
-    what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to 16,
-    and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
+    choosing the best epoch, or 0 to use the test set for that; fraction is the share of the remaining ones to
+    train on. crop_padding is how far, in pixels, a random crop may move. crop_scale is the least share of an
+    image that a random resized crop takes (see data.crops), which takes the place of that; 1 is none.
+    colour_jitter is how far brightness, contrast and colour are changed, 0 to 1. augment is the policy that
+    draws what else is done to an image; augment_ops and augment_magnitude are the number of operations, 1 to
+    16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix are the alpha of
     each method (see data.mixing), 0 without it; erase is the probability that a rectangle of an image is
     erased; repeats is how often each image comes in a batch. accumulate is the number of parts that a batch
     is split into, computed one after another to save memory. ema is the decay of a running average of the
@@ -96,7 +98,9 @@ class Settings:
     dropout: float = 0.0
     drop_path: float = 0.0
     crop_padding: int = 0
+    crop_scale: float = 1.0
     flip: bool = False
+    colour_jitter: float = 0.0
     augment: str = "none"
     augment_ops: int = 2
     augment_magnitude: float = 10.0
@@ -135,7 +139,8 @@ class Settings:
         """How the images of a batch are changed: the keyword arguments of data.plan_batch."""
         policy = make_policy(self.augment, self.augment_ops, self.augment_magnitude)
         mixes = {"mixup": self.mixup, "cutmix": self.cutmix, "erase": self.erase}
-        return {"padding": self.crop_padding, "flip": self.flip, "policy": policy} | mixes
+        crops = {"padding": self.crop_padding, "scale": self.crop_scale, "flip": self.flip}
+        return crops | {"policy": policy, "jitter": self.colour_jitter} | mixes
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -236,8 +241,8 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("weight_decay", "clip", "mixup", "cutmix"), _AMOUNT),
     "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
-    "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-    **dict.fromkeys(("fraction", "layer_decay"), _SHARE),
+    **dict.fromkeys(("erase", "colour_jitter"), (lambda value: 0 <= value <= 1, "a number from 0 to 1")),
+    **dict.fromkeys(("fraction", "layer_decay", "crop_scale"), _SHARE),
     **dict.fromkeys(("lr", "lora_alpha"), _POSITIVE),
     "dataset": _one_of(DATASETS),
     "augment": _one_of(POLICIES),
