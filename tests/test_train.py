@@ -43,6 +43,7 @@ def refused(go, photos, tmp_path):
         *("--weight-decay -1", "--weight-decay nan", "--dropout 1", "--dropout -0.1", "--drop-path nan"),
         *("--smoothing 1", "--smoothing x", "--optimizer lion", "--decay never", "--pool max"),
         *("--device tpu", "--dataset imagenet", "--mixup -1", "--mixup inf", "--cutmix nan", "--erase 1.1"),
+        *("--crop-scale 0", "--crop-scale 1.1", "--colour-jitter -0.1", "--colour-jitter 1.1"),
         *("--erase -0.1", "--repeats 0", "--repeats 1.5", "--augment-ops 0", "--augment-ops 17"),
     ],
 )
@@ -78,6 +79,7 @@ def test_a_length_in_epochs_and_in_steps(refused):
         (("--epochs", "20001"), ("20,001 epochs are more than the 20,000", "fewer --epochs")),
         (("--steps", "80001"), ("80,001 steps are 20,001 epochs", "fewer --steps", "--batch-size")),
         (("--crop-padding", "8"), ("8 pixels on images of 8 x 8", "--crop-padding below 8")),
+        (("--crop-scale", "0.5"), ("--crop-scale 0.5 takes the place of --crop-padding, which is 1",)),
         (("--dataset", "shapes"), ("32 pixels wide, not 8", "--image-size")),
         (("--data-dir", "nowhere"), ("nowhere is not a folder", "--data-dir")),
     ],

@@ -121,9 +121,9 @@ class Model(core.Model, Looking):
         labels are (n,): numbers from 0, or class names. Training starts from the parameters as they are, so
         that a second call continues; give it another seed, or it makes the same random choices. settings are
         those of tinyvit.training.fit.fit: epochs, batch_size, lr, optimizer, weight_decay, warmup_epochs,
-        decay, clip, ema, smoothing, crop_padding, flip, augment, augment_ops, augment_magnitude, mixup,
-        cutmix, erase, repeats, balanced, sample_weight, freeze, layer_decay, lora, lora_alpha, seed,
-        precision, validation, patience and report.
+        decay, clip, ema, smoothing, crop_padding, crop_scale, flip, colour_jitter, augment, augment_ops,
+        augment_magnitude, mixup, cutmix, erase, repeats, balanced, sample_weight, freeze, layer_decay, lora,
+        lora_alpha, seed, precision, validation, patience and report.
 
         validation is a pair, images and their labels, on which the model is judged after each epoch. history
         is then a list of dictionaries, one for each epoch, with epoch, loss and, on these images,

@@ -56,10 +56,10 @@ class ViTClassifier:
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
     passes over the images, None 10 or as many as make 1,000 updates. crop_padding is by how many pixels they
-    are shifted at random in training, None one for every 14 of their side. init is that of tinyvit.preset,
-    and whiten whether to call Model.whiten first. optimizer None is adamw; lr None is 0.05 for SGD and 0.002
-    for the other optimisers. The other settings are those of Model.fit; random_state None draws a random
-    seed.
+    are shifted at random in training, None one for every 14 of their side, or none with a crop_scale below 1.
+    init is that of tinyvit.preset, and whiten whether to call Model.whiten first. optimizer None is adamw; lr
+    None is 0.05 for SGD and 0.002 for the other optimisers. The other settings are those of Model.fit;
+    random_state None draws a random seed.
 
     weights is a run folder, a file or a known name, as for tinyvit.load: its model with a new head of zeros
     is trained, in place of one from scratch. Images are then fitted as its photos are, unless they have the
@@ -100,7 +100,9 @@ class ViTClassifier:
         ema: float = 0.0,
         smoothing: float = 0.0,
         crop_padding: int | None = None,
+        crop_scale: float = 1.0,
         flip: bool = False,
+        colour_jitter: float = 0.0,
         augment: str = "none",
         augment_ops: int = 2,
         augment_magnitude: float = 10.0,
@@ -133,7 +135,9 @@ class ViTClassifier:
         self.ema = ema
         self.smoothing = smoothing
         self.crop_padding = crop_padding
+        self.crop_scale = crop_scale
         self.flip = flip
+        self.colour_jitter = colour_jitter
         self.augment = augment
         self.augment_ops = augment_ops
         self.augment_magnitude = augment_magnitude
@@ -375,7 +379,9 @@ class ViTClassifier:
             "weight_decay": weight_decay,
             "epochs": self.epochs or max(at_least, -(-fewest // steps)),
             "lr": rate if self.lr is None else self.lr,
-            "crop_padding": shift if self.crop_padding is None else self.crop_padding,
+            "crop_padding": shift * (self.crop_scale == 1)
+            if self.crop_padding is None
+            else self.crop_padding,
         }
 
     def _model_name(self, height: int, width: int) -> str:

@@ -18,6 +18,9 @@ from tinyvit.data import (
     plan_batch,
 )
 from tinyvit.data.augmentation import apply_operations
+from tinyvit.data.crops import crop_and_resize
+from tinyvit.data.erasing import erase
+from tinyvit.data.mixing import mix_images
 from tinyvit.data.plan import _PURPOSES, _draws
 from tinyvit.ops import Noise
 
@@ -30,15 +33,22 @@ def draws(plan):
     return tuple(getattr(plan, name).tobytes() for name in FIELDS)
 
 
+def crops(plan):
+    """The crops of a plan, as bytes."""
+    return tuple(each.tobytes() for each in plan.crops)
+
+
 @given(seed=seeds(), step=st.integers(1, 10**6), count=st.integers(1, 30), parts=st.integers(1, 40))
 def test_the_parts_of_a_plan_are_the_whole_of_it_in_order(seed, step, count, parts):
-    whole = plan_batch(seed, step, np.arange(100, 100 + count), 3, True, policy=RANDAUGMENT)
+    whole = plan_batch(seed, step, np.arange(100, 100 + count), 3, True, policy=RANDAUGMENT, scale=0.5)
     cut = whole.parts(parts)
     assert len(cut) == min(parts, count)
     assert max(map(len, cut)) - min(map(len, cut)) <= 1
     for name in FIELDS:
         joined = np.concatenate([getattr(part, name) for part in cut])
         np.testing.assert_array_equal(joined, getattr(whole, name))
+    for joined, each in zip(zip(*(part.crops for part in cut), strict=True), whole.crops, strict=True):
+        np.testing.assert_array_equal(np.concatenate(joined), each)
     starts = np.cumsum([0, *map(len, cut)])
     for part, first in zip(cut, starts[:-1].tolist(), strict=True):
         assert (part.seed, part.step, part.first) == (seed, step, first)
@@ -187,6 +197,41 @@ def test_every_step_mixes_and_erases_in_its_own_way():
     assert len({plan.erasing.key.tobytes() for plan in plans}) == 100
 
 
+def test_every_step_and_every_seed_crops_and_jitters_in_its_own_way():
+    plans = [
+        plan_batch(seed, step, np.arange(8), scale=0.3, jitter=0.4) for seed in (0, 1) for step in (1, 2)
+    ]
+    again = plan_batch(1, 2, np.arange(8), scale=0.3, jitter=0.4)
+    assert len(set(map(crops, plans))) == len({plan.operations.tobytes() for plan in plans}) == 4
+    assert (crops(again), draws(again)) == (crops(plans[-1]), draws(plans[-1]))
+
+
+def test_jitter_comes_before_other_operations_and_moves_neither_them_nor_crops():
+    """Whether images are cropped moves nothing either."""
+    indices = np.arange(50)
+    plain = plan_batch(0, 1, indices, 0, True, policy=RANDAUGMENT)
+    cropped = plan_batch(0, 1, indices, 0, True, policy=RANDAUGMENT, scale=0.3)
+    jittered = plan_batch(0, 1, indices, 0, True, policy=RANDAUGMENT, scale=0.3, jitter=0.4)
+    assert draws(cropped) == draws(plain) and plain.crops is None and crops(jittered) == crops(cropped)
+    alone = plan_batch(0, 1, indices, jitter=0.4).operations
+    np.testing.assert_array_equal(jittered.operations, np.concatenate([alone, plain.operations], axis=1))
+
+
+def test_a_batch_of_crops_has_the_size_of_the_model_and_is_changed_mixed_and_erased_there():
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
+    mixes = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
+    plan = plan_batch(1, 2, np.arange(9), flip=True, policy=RANDAUGMENT, scale=0.3, jitter=0.4, **mixes)
+    x, targets = make_batch(images, labels, plan, np.dtype("float64"), (15, 12), 5)
+    boxes = crop_and_resize(images, plan.indices, plan.crops.boxes(8, 6), plan.flip, (15, 12))
+    pixels = normalise(apply_operations(boxes, plan.operations), np.dtype("float64"))
+    erase(pixels, plan.erasing)
+    np.testing.assert_allclose(x, mix_images(pixels, pixels[:1], plan.mixing), atol=1e-12)
+    own = np.eye(5)[labels]
+    share = plan.mixing.shares(15, 12)[:, None]
+    np.testing.assert_allclose(targets, (1 - share) * own + share * np.roll(own, -1, axis=0), atol=1e-12)
+
+
 def test_by_default_images_are_taken_as_they_are():
     plan = plan_batch(0, 1, np.arange(1000))
     assert not plan.flip.any() and not plan.down.any() and not plan.right.any()
@@ -244,7 +289,8 @@ def test_a_batch_made_in_parts_is_the_batch(seed, parts):
     rng = np.random.default_rng(seed)
     images, labels = rng.integers(0, 256, (9, 8, 6, 3), dtype=np.uint8), rng.integers(0, 5, 9)
     before = images.copy()
-    plan = plan_batch(seed, 3, rng.integers(0, 9, 12), 2, True, policy=RANDAUGMENT)
+    crops = {"scale": 0.3, "jitter": 0.5} if seed % 2 else {"padding": 2}
+    plan = plan_batch(seed, 3, rng.integers(0, 9, 12), flip=True, policy=RANDAUGMENT, **crops)
     whole, _ = make_batch(images, labels, plan, np.dtype("float32"), (8, 6))
     pieces = [make_batch(images, labels, part, np.dtype("float32"), (8, 6))[0] for part in plan.parts(parts)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole)

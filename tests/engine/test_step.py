@@ -22,6 +22,7 @@ def draw(config, seed=1, dtype="float64", side=8):
 
 
 MIXES = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
+CROPS = {"scale": 0.3, "jitter": 0.4}
 
 
 def plans(count=4, size=10, **mixes):
@@ -118,17 +119,18 @@ def test_several_steps_of_every_engine_and_in_parts_give_the_same_weights(optimi
 
 @pytest.mark.parametrize("accumulate", [1, 3])
 @pytest.mark.parametrize("threads", [None, 1, 3])
-def test_erased_and_mixed_images_give_every_engine_the_same_weights(accumulate, threads):
+@pytest.mark.parametrize("mixes", [MIXES, CROPS, MIXES | CROPS], ids=["mixed", "cropped", "both"])
+def test_augmented_and_mixed_images_give_every_engine_the_same_weights(accumulate, threads, mixes):
     config = tiny_config(**NOISY)
 
     def make(*args, **more):
         return CpuEngine(*args, **more, threads=threads, micro_batch=2)
 
-    right, weights = trained(ReferenceEngine, config, *draw(config), **MIXES)
+    right, weights = trained(ReferenceEngine, config, *draw(config), **mixes)
     plain, _ = trained(ReferenceEngine, config, *draw(config))
     assert (abs(right - plain) > 1e-3).all()
     engine = make if threads else ReferenceEngine
-    found, ours = trained(engine, config, *draw(config), accumulate=accumulate, **MIXES)
+    found, ours = trained(engine, config, *draw(config), accumulate=accumulate, **mixes)
     np.testing.assert_allclose(found, right, rtol=1e-10)
     np.testing.assert_allclose(ours, weights, rtol=1e-10, atol=1e-10)
 

@@ -107,6 +107,8 @@ def test_names_that_are_unknown_or_missing_are_listed():
         ("decay", "cosioe", "one of "),
         ("steps", 2**31, "a whole number, 1 or more, and below 2^31"),
         ("crop_padding", 2**31, "a whole number, 0 or more, and below 2^31"),
+        ("crop_scale", 0, "a number above 0 and at most 1"),
+        ("colour_jitter", 1.1, "a number from 0 to 1"),
         ("layers", 10_001, "a whole number from 1 to 10,000"),
         ("image_size", 16_385, "a whole number from 1 to 16,384"),
         ("seed", 2**64, "a whole number, 0 or more, and below 2^64"),

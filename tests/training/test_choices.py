@@ -53,6 +53,35 @@ def test_weights_in_place_of_a_new_model_do_not_get_its_shape_or_first_values():
     assert first_values(weights="runs/shapes-1", model="shapes-1") == ("official", False)
 
 
+def crops(before=None, **chosen):
+    """crop_padding and crop_scale of a run, which repeats another one or is new."""
+    repeated = before and Settings(dataset="folder", model="nano/8", threads=1, **before)
+    settings = new_settings(chosen, repeated, select_device("cpu"))
+    return settings.crop_padding, settings.crop_scale
+
+
+def test_crops_of_one_kind_take_the_place_of_those_of_the_other():
+    photos, tuned = {"dataset": "folder"}, {"weights": "B/16", "model": "B/16"}
+    assert crops(**photos)[1] == 1 and crops(**photos, crop_scale=0.2) == (0, 0.2)
+    assert crops(**photos, **tuned) == (0, 0.35) and crops(dataset="cifar10", **tuned) == (0, 1)
+    assert crops(**photos, **tuned, crop_padding=4) == (4, 1)
+    assert crops(**photos, **tuned, crop_padding=0) == (0, 0.35)
+    assert crops(**photos, **tuned, crop_scale=1.0) == (0, 1)
+    assert crops({"crop_padding": 4}, crop_scale=0.5) == (0, 0.5)
+    assert crops({"crop_scale": 0.5}, crop_padding=4) == (4, 1)
+    assert crops({"crop_scale": 0.5}, crop_padding=0) == (0, 0.5)
+    with pytest.raises(
+        UserError, match=r"--crop-scale 0\.5 takes the place of --crop-padding, which is 4: omit"
+    ):
+        crops(**photos, crop_padding=4, crop_scale=0.5)
+
+
+@pytest.mark.parametrize("weights", [{}, {"weights": "B/16"}])
+def test_a_run_from_before_there_were_crops_of_other_sizes_is_repeated_without_them(weights):
+    assert crops({"crop_padding": 4} | weights) == (4, 1)
+    assert crops({"flip": True} | weights) == (0, 1)
+
+
 @pytest.mark.parametrize("augment", ["none", "autoaugment"])
 @pytest.mark.parametrize("name", ["augment_ops", "augment_magnitude"])
 def test_settings_of_randaugment_without_it_are_refused(augment, name):

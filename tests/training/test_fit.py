@@ -50,12 +50,19 @@ def test_the_learning_rate_is_what_suits_the_optimizer(optimizer, usual):
     np.testing.assert_array_equal(trained(), trained(lr=usual))
 
 
-def test_it_is_an_order_plans_and_steps():
+@pytest.mark.parametrize(
+    ("crops", "planned"),
+    [
+        ({"crop_padding": 2}, {"padding": 2}),
+        ({"crop_scale": 0.4, "colour_jitter": 0.3}, {"scale": 0.4, "jitter": 0.3}),
+    ],
+)
+def test_it_is_an_order_plans_and_steps(crops, planned):
     """Three epochs of 20 images in batches of 8: the last batch of each has the 4 that are left."""
     data = colours()
     params, twin = (initialise(CONFIG, 1, "float64") for _ in range(2))
     mixes = {"mixup": 0.8, "cutmix": 1.0, "erase": 0.5}
-    settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "crop_padding": 2, "flip": True} | mixes
+    settings = {"optimizer": "sgd", "clip": 0.5, "smoothing": 0.2, "flip": True} | crops | mixes
     settings |= {"augment": "randaugment", "augment_ops": 1, "augment_magnitude": 20}
     policy = make_policy("randaugment", 1, 20)
     means = fit(CONFIG, params, data, epochs=3, batch_size=8, lr=0.1, seed=7, warmup_epochs=0.5, **settings)
@@ -66,7 +73,7 @@ def test_it_is_an_order_plans_and_steps():
         order, total = epoch_order(7, epoch, 20), 0.0
         for indices in (order[:8], order[8:16], order[16:]):
             step += 1
-            plan = plan_batch(7, step, indices, 2, True, policy=policy, **mixes)
+            plan = plan_batch(7, step, indices, flip=True, policy=policy, **planned, **mixes)
             loss, _ = engine.step(plan, learning_rate(step, 9, 0.1, 2))
             total += float(loss) * len(indices)
         expected.append(total / 20)
@@ -294,6 +301,9 @@ def test_a_report_that_returns_true_makes_its_epoch_the_last(answer, epochs):
         ({"smoothing": 1.0}, "smoothing is 1.0, expected"),
         ({"crop_padding": -1}, "crop_padding is -1, expected"),
         ({"crop_padding": 8}, "crop_padding is 8, expected less than the sides of images of 8 x 8"),
+        ({"crop_scale": 0}, "crop_scale is 0, expected a number above 0 and at most 1"),
+        ({"crop_scale": 0.5, "crop_padding": 1}, "crop_scale 0.5 takes the place of crop_padding: omit one"),
+        ({"colour_jitter": 1.5}, "colour_jitter is 1.5, expected a number from 0 to 1"),
         ({"mixup": -1}, "mixup is -1, expected a number, 0 or more"),
         ({"cutmix": float("inf")}, "cutmix is inf, expected a number, 0 or more"),
         ({"erase": 1.5}, "erase is 1.5, expected a number from 0 to 1"),

@@ -42,7 +42,16 @@ def alone(command, photos, tmp_path):
 
 def noisy(photos, out):
     mixes = ("--mixup", "0.8", "--cutmix", "1", "--erase", "0.5", "--repeats", "2")
-    mixes += ("--augment", "randaugment")
+    mixes += (
+        "--augment",
+        "randaugment",
+        "--colour-jitter",
+        "0.4",
+        "--crop-padding",
+        "0",
+        "--crop-scale",
+        "0.4",
+    )
     return tiny(photos, out, "--layers", "2", "--dropout", "0.1", "--drop-path", "0.1", *mixes)
 
 

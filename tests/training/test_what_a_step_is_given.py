@@ -55,6 +55,16 @@ def test_crops_move_up_to_the_padding(plans):
         assert (np.min(shifts), np.max(shifts)) == (-padding, padding)
 
 
+def test_crops_are_as_large_as_was_asked_for_and_colours_change_as_far(plans):
+    cropped = ("--crop-padding", "0", "--crop-scale", "0.4", "--colour-jitter", "0.3")
+    seen = plans("--epochs", "5", *cropped)
+    area = np.concatenate([plan.crops.area for plan in seen])
+    amount = np.concatenate([plan.operations["amount"] for plan in seen])
+    assert (area.min(), area.max()) == pytest.approx((0.4, 1), abs=0.01) and area.min() >= 0.4
+    assert (amount.min(), amount.max()) == pytest.approx((0.7, 1.3), abs=0.01) and amount.min() >= 0.7
+    assert all(plan.crops is None for plan in plans("--epochs", "1", "--crop-scale", "1"))
+
+
 def test_images_are_augmented_as_asked_for(plans):
     def drawn(*flags):
         return np.concatenate([plan.operations for plan in plans("--epochs", "1", *flags)])

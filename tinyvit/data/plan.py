@@ -14,15 +14,24 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
-from tinyvit.data.augmentation import Policy, apply_operations, unchanged
+from tinyvit.data.augmentation import Policy, apply_operations, draw_jitter, unchanged
+from tinyvit.data.crops import Crops, crop_and_resize, draw_crops
 from tinyvit.data.erasing import Erasing, draw_erasing, erase
 from tinyvit.data.mixing import Mixing, draw_mixing, mix_images, mix_labels
 from tinyvit.data.rows import Rows
 from tinyvit.ops import Noise
 from tinyvit.ops.resize import resize_images
 
-_PURPOSES = {"order": 1, "augmentation": 2, "operations": 3, "mixing": 5, "erasing": 6}
-_PER_IMAGE = ("indices", "down", "right", "flip", "operations", "mixing", "erasing")
+_PURPOSES = {
+    "order": 1,
+    "augmentation": 2,
+    "operations": 3,
+    "mixing": 5,
+    "erasing": 6,
+    "crops": 7,
+    "jitter": 8,
+}
+_PER_IMAGE = ("indices", "down", "right", "flip", "operations", "mixing", "erasing", "crops")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +41,10 @@ class BatchPlan:
     step counts updates from 1. indices, down, right and flip are (B,): the indices of the training images,
     how far the window of each is moved in pixels, and whether the image is mirrored. operations (B, n) are
     what is then done to it, one after another (see data.augmentation). mixing and erasing are those of each
-    image, or None. first is the index of the plan's first image in the whole batch: 0, unless the plan is
-    part of another one. Mixing joins each image with the one after it, and the last with the first of the
-    whole batch; in a part of a batch, after is the plan of the one image that follows the part.
+    image, or None. crops, or None, are the boxes that are taken of the images and resized, in place of moved
+    windows. first is the index of the plan's first image in the whole batch: 0, unless the plan is part of
+    another one. Mixing joins each image with the one after it, and the last with the first of the whole
+    batch; in a part of a batch, after is the plan of the one image that follows the part.
     """
 
     seed: int
@@ -46,6 +56,7 @@ class BatchPlan:
     operations: np.ndarray
     mixing: Mixing | None = None
     erasing: Erasing | None = None
+    crops: Crops | None = None
     first: int = 0
     after: BatchPlan | None = None
 
@@ -131,17 +142,25 @@ def plan_batch(
     mixup: float = 0.0,
     cutmix: float = 0.0,
     erase: float = 0.0,
+    scale: float = 1.0,
+    jitter: float = 0.0,
 ) -> BatchPlan:
     """The plan for update number `step`, counted from 1, on the images with these indices (B,).
 
     padding is how far, in pixels, a window may move; flip mirrors half of the images at random. policy
     draws the operations: see data.augmentation.make_policy. mixup and cutmix are as in draw_mixing; erase is
-    the probability that a rectangle of an image is erased.
+    the probability that a rectangle of an image is erased. scale is as in draw_crops, 1 for no crops; jitter
+    is how far the factors of data.augmentation.draw_jitter are from 1.
     """
     count = len(indices)
     down, right, mirrored = draw_augmentation(_draws(seed, "augmentation", step), count, padding)
     operations = policy(_draws(seed, "operations", step), count)
+    if jitter:
+        drawn = draw_jitter(_draws(seed, "jitter", step), count, jitter)
+        operations = np.concatenate([drawn, operations], axis=1)
     plan = BatchPlan(seed, step, indices, down, right, mirrored & flip, operations)
+    if scale < 1:
+        plan = replace(plan, crops=draw_crops(_draws(seed, "crops", step), count, scale))
     if erase:
         plan = replace(plan, erasing=draw_erasing(_draws(seed, "erasing", step), count, erase))
     if mixup or cutmix:
@@ -165,24 +184,26 @@ def make_batch(
     images (B, height, width, 3) and targets: labels (B,) or, of mixed images, distributions (B, classes).
     """
     asarray = array_module(images).asarray
-    x, targets = _pixels(images, plan, dtype), labels[asarray(plan.indices)]
+    x, targets = _pixels(images, plan, dtype, size), labels[asarray(plan.indices)]
     if plan.mixing is not None and plan.after is not None:
         if classes is None:
             raise ValueError("the plan mixes images: expected the number of classes")
-        x = mix_images(x, _pixels(images, plan.after, dtype), plan.mixing)
-        shares = asarray(plan.mixing.shares(*images.shape[1:3]).astype(dtype))
+        x = mix_images(x, _pixels(images, plan.after, dtype, size), plan.mixing)
+        shares = asarray(plan.mixing.shares(*x.shape[1:3]).astype(dtype))
         targets = mix_labels(targets, labels[asarray(plan.after.indices)], shares, classes)
     return resize_images(x, size), targets
 
 
-def _pixels(images: Array, plan: BatchPlan, dtype: np.dtype) -> Array:
-    """The images that a plan describes, normalised and erased, not yet mixed."""
+def _pixels(images: Array, plan: BatchPlan, dtype: np.dtype, size: tuple[int, int]) -> Array:
+    """The images that a plan describes, normalised and erased, not yet mixed; size is that of crops."""
     if isinstance(images, Rows):
         images, plan = np.asarray(images[plan.indices]), replace(plan, indices=np.arange(len(plan)))
-    asarray = array_module(images).asarray
-    chosen = (plan.indices, plan.down, plan.right, plan.flip)
-    pixels = apply_operations(crop_and_flip(images, *map(asarray, chosen)), plan.operations)
-    x = normalise(pixels, dtype)
+    if plan.crops is None:
+        pixels = crop_and_flip(images, plan.indices, plan.down, plan.right, plan.flip)
+    else:
+        boxes = plan.crops.boxes(*images.shape[1:3])
+        pixels = crop_and_resize(images, plan.indices, boxes, plan.flip, size)
+    x = normalise(apply_operations(pixels, plan.operations), dtype)
     if plan.erasing is not None:
         erase(x, plan.erasing)
     return x

@@ -15,9 +15,9 @@ class Training:
     images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
     the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
     a batch is split into, computed one after another to save memory. average, if given, is updated too.
-    operations says whether the plans have any for the images (see data.augmentation). ranks are the processes
-    that share the images of each batch. frozen is how many blocks do not learn, if the stem does not either:
-    see model.forward.
+    operations says whether the plans have any for the images (see data.augmentation), and crops whether they
+    have those of data.crops. ranks are the processes that share the images of each batch. frozen is how many
+    blocks do not learn, if the stem does not either: see model.forward.
     """
 
     images: Array
@@ -27,5 +27,6 @@ class Training:
     accumulate: int = 1
     average: Average | None = None
     operations: bool = False
+    crops: bool = False
     ranks: Ranks = ALONE
     frozen: int | None = None

@@ -36,8 +36,10 @@ class Settings:
     many evaluations in a row have not been better than the best. only names the classes to keep, separated by
     commas, if not all are used. validation is how many training images are held out for choosing the best
     epoch or, below 1, which share of each class; 0 is to use the test set for that; fraction is the share of
-    the remaining ones to train on. crop_padding is how far, in pixels, a random crop may move. augment is the
-    policy that draws what else is done to an image; augment_ops and augment_magnitude are the number of
+    the remaining ones to train on. crop_padding is how far, in pixels, a random crop may move. crop_scale is
+    the least share of an image that a random resized crop takes (see data.crops), which takes the place of
+    that; 1 is none. colour_jitter is how far brightness, contrast and colour are changed, 0 to 1. augment is
+    the policy that draws what else is done to an image; augment_ops and augment_magnitude are the number of
     operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix
     are the alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of
     an image is erased; repeats is how often each image comes in a batch. With balanced, each class comes as
@@ -103,7 +105,9 @@ class Settings:
     dropout: float = 0.0
     drop_path: float = 0.0
     crop_padding: int = 0
+    crop_scale: float = 1.0
     flip: bool = False
+    colour_jitter: float = 0.0
     augment: str = "none"
     augment_ops: int = 2
     augment_magnitude: float = 10.0
@@ -145,7 +149,8 @@ class Settings:
         """How the images of a batch are changed: the keyword arguments of data.plan_batch."""
         policy = make_policy(self.augment, self.augment_ops, self.augment_magnitude)
         mixes = {"mixup": self.mixup, "cutmix": self.cutmix, "erase": self.erase}
-        return {"padding": self.crop_padding, "flip": self.flip, "policy": policy} | mixes
+        crops = {"padding": self.crop_padding, "scale": self.crop_scale, "flip": self.flip}
+        return crops | {"policy": policy, "jitter": self.colour_jitter} | mixes
 
     def as_dict(self) -> dict[str, Any]:
         """The settings, for a JSON file."""
@@ -250,8 +255,8 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("weight_decay", "clip", "mixup", "cutmix"), _AMOUNT),
     "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
     **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt"), _RATE),
-    "erase": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-    **dict.fromkeys(("fraction", "layer_decay"), _SHARE),
+    **dict.fromkeys(("erase", "colour_jitter"), (lambda value: 0 <= value <= 1, "a number from 0 to 1")),
+    **dict.fromkeys(("fraction", "layer_decay", "crop_scale"), _SHARE),
     **dict.fromkeys(("lr", "lora_alpha"), _POSITIVE),
     "dataset": _one_of(DATASETS),
     "augment": _one_of(POLICIES),

@@ -58,9 +58,24 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         "--crop-padding", type=natural_int, metavar="N", help="shift each image at random by up to N pixels"
     )
     data.add_argument(
+        "--crop-scale",
+        type=fraction,
+        metavar="R",
+        help="take a random box of each image, from R to all of its area, and resize it to the size of the "
+        "model, instead of --crop-padding; 0.08 is usual from scratch with very many photos, and 1 means "
+        f"never (default: {Settings.crop_scale:g}; for finetune with --dataset folder, 0.35)",
+    )
+    data.add_argument(
         "--flip",
         action=argparse.BooleanOptionalAction,
         help="mirror each image at random, with probability 1/2",
+    )
+    data.add_argument(
+        "--colour-jitter",
+        type=up_to(1),
+        metavar="X",
+        help="change brightness, contrast and colour of each image in a random order, each by a factor from "
+        f"1 - X to 1 + X; 0.4 is usual (default: {Settings.colour_jitter:g})",
     )
     add_augmentation_flags(data)
 

@@ -162,7 +162,8 @@ def _trainer(
         settings.clip or math.inf,
         settings.accumulate,
         Average(params, settings.ema) if settings.ema else None,
-        operations=settings.augment != "none",
+        operations=settings.augment != "none" or settings.colour_jitter > 0,
+        crops=settings.crop_scale < 1,
         ranks=current(),
         frozen=frozen,
     )

@@ -18,6 +18,7 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.recipes import (
     FINE_TUNING,
+    FINE_TUNING_PHOTOS,
     FINE_TUNING_WITH,
     FROM_SCRATCH_WITH,
     LORA,
@@ -40,7 +41,9 @@ FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard
 CHANGEABLE = {"lr", "decay", "weight_decay", "clip", "smoothing", "ema", "evaluate_every", "patience"}
 CHANGEABLE |= {
     "crop_padding",
+    "crop_scale",
     "flip",
+    "colour_jitter",
     "augment",
     "augment_ops",
     "augment_magnitude",
@@ -63,7 +66,7 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     dataset = chosen.get("dataset", origin.dataset if origin else "shapes")
     fine_tuning = "weights" in chosen or bool(repeated and repeated.weights)
     if fine_tuning:
-        usual = FINE_TUNING
+        usual = FINE_TUNING | (FINE_TUNING_PHOTOS if dataset in PHOTOS else {})
     elif named:
         usual = settings_of(named)
     else:
@@ -75,7 +78,7 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
     if "target" in chosen:
         usual = usual | PRE_TRAINING
     suiting = FINE_TUNING_WITH if fine_tuning else FROM_SCRATCH_WITH
-    usual = usual | suiting.get(chosen.get("optimizer", ""), {})
+    usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
     if repeated is not None:
         settings = replace(repeated, **(_not_repeated(chosen, repeated, usual, suiting) | chosen))
         if "epochs" in chosen:
@@ -110,6 +113,11 @@ def _check_together(settings: Settings, chosen: dict[str, Any]) -> None:
             f"--{idle[0].replace('_', '-')} is a setting of randaugment, and this run has --augment "
             f"{settings.augment}: omit it, or give --augment randaugment."
         )
+    if settings.crop_padding and settings.crop_scale < 1:
+        raise UserError(
+            f"--crop-scale {settings.crop_scale:g} takes the place of --crop-padding, which is "
+            f"{settings.crop_padding:,}: omit one of them."
+        )
     if settings.optimizer == "sgd" and chosen.get("weight_decay"):
         raise UserError(
             "--weight-decay has no effect with sgd, the optimizer of this run: omit it, or choose another "
@@ -140,18 +148,25 @@ def _of_its_own(settings: Settings) -> Settings:
     return replace(settings, recipe=None) if changed else settings
 
 
+def _without_other_crops(chosen: dict[str, Any]) -> dict[str, Any]:
+    """What switches off the crops that those the user chose take the place of."""
+    if chosen.get("crop_scale", 1) < 1:
+        return {"crop_padding": 0}
+    return {"crop_scale": 1.0} if chosen.get("crop_padding") else {}
+
+
 def _not_repeated(
     chosen: dict[str, Any], repeated: Settings, usual: dict[str, Any], suiting: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     """Settings of a run to be repeated that do not go with the user's choices, and what takes their place.
 
-    Positions of another kind are at their usual place. Another optimiser has the usual settings where one of
-    the two needs its own. A ViT in place of a ResNet, or a ResNet in place of a ViT, has the usual settings
-    where a ResNet has no choice. The shape of blocks is not that of a ResNet, nor of weights, which have been
-    trained and so need no first values either. Photos of a folder have the size that the weights, or their
-    new resolution, call for.
+    Crops of one kind take the place of the other. Positions of another kind are at their usual place. Another
+    optimiser has the usual settings where one of the two needs its own. A ViT in place of a ResNet, or a
+    ResNet in place of a ViT, has the usual settings where a ResNet has no choice. The shape of blocks is not
+    that of a ResNet, nor of weights, which have been trained and so need no first values either. Photos of a
+    folder have the size that the weights, or their new resolution, call for.
     """
-    anew: dict[str, Any] = {"position_at": None} if "position" in chosen else {}
+    anew = _without_other_crops(chosen) | ({"position_at": None} if "position" in chosen else {})
     if chosen.keys() & {"weights", "resolution"}:
         anew["image_size"] = None
     if "weights" in chosen:

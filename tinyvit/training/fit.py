@@ -50,7 +50,9 @@ def fit(
     ema: float = 0.0,
     smoothing: float = 0.0,
     crop_padding: int = 0,
+    crop_scale: float = 1.0,
     flip: bool = False,
+    colour_jitter: float = 0.0,
     augment: str = "none",
     augment_ops: int = 2,
     augment_magnitude: float = 10.0,
@@ -110,7 +112,9 @@ def fit(
         ema=ema,
         smoothing=smoothing,
         crop_padding=crop_padding,
+        crop_scale=crop_scale,
         flip=flip,
+        colour_jitter=colour_jitter,
         augment=augment,
         augment_ops=augment_ops,
         augment_magnitude=augment_magnitude,
@@ -133,6 +137,8 @@ def fit(
     check_settings(warmup_epochs=warmup_epochs)
     if repeats > batch_size:
         raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
+    if crop_padding and crop_scale < 1:
+        raise UserError(f"crop_scale {crop_scale} takes the place of crop_padding: omit one of them.")
     _check_data(data, config.classes, crop_padding)
     if validation is not None:
         _check_data(validation, config.classes)
@@ -158,12 +164,13 @@ def fit(
         stepper,
         clip or math.inf,
         average=Average(params, ema) if ema else None,
-        operations=augment != "none",
+        operations=augment != "none" or colour_jitter > 0,
+        crops=crop_scale < 1,
         frozen=frozen,
     )
     policy = make_policy(augment, augment_ops, augment_magnitude)
-    changes: dict[str, Any] = {"padding": crop_padding, "flip": flip, "policy": policy}
-    changes |= {"mixup": mixup, "cutmix": cutmix, "erase": erase}
+    changes: dict[str, Any] = {"padding": crop_padding, "scale": crop_scale, "flip": flip, "policy": policy}
+    changes |= {"jitter": colour_jitter, "mixup": mixup, "cutmix": cutmix, "erase": erase}
     objective = partial(loss_and_grads, smoothing=smoothing)
     engine = make_engine(config, params, objective, training, threads, precision)
     steps = math.ceil(count / batch_size)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.helpers import seeds
 from tinyvit.data import POLICIES, make_policy
 from tinyvit.data.augmentation.operations import NAMES, RANGES
-from tinyvit.data.augmentation.policies import autoaugment, randaugment, unchanged
+from tinyvit.data.augmentation.policies import autoaugment, draw_jitter, randaugment, unchanged
 
 # AutoAugment's policy for CIFAR-10 (table 7 of the paper): operation, probability, level where it counts.
 TABLE_7 = """
@@ -81,6 +81,17 @@ def test_a_magnitude_of_0_leaves_every_amount_where_it_starts(count, seed):
     drawn = randaugment(np.random.default_rng(seed), count, 2, 0.0)
     starts = np.array([RANGES[name].start for name in NAMES])
     np.testing.assert_array_equal(drawn["amount"], starts[drawn["kind"]])
+
+
+def test_jitter_changes_three_tones_of_each_image_in_an_order_of_its_own():
+    """Of 6,000 images, each order has 1,000, give or take 29; the mean of the factors strays by 0.0017."""
+    drawn = draw_jitter(np.random.default_rng(0), 6000, 0.4)
+    orders, counts = np.unique(np.array(NAMES)[drawn["kind"]], axis=0, return_counts=True)
+    assert orders.shape == (6, 3) and abs(counts - 1000).max() < 150
+    assert all(set(order) == {"brightness", "contrast", "colour"} for order in orders.tolist())
+    amounts = drawn["amount"]
+    assert 0.6 <= amounts.min() < 0.601 and 1.399 < amounts.max() <= 1.4
+    assert amounts.mean() == pytest.approx(1, abs=0.009)
 
 
 def test_a_policy_is_made_by_its_name():

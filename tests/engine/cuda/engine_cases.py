@@ -82,7 +82,14 @@ def trained(
     labels = xp.asarray(rng.integers(0, config.classes, 20))
     stepper, frozen = make_learning(config, params, optimizer, 0.1, **(learning or {}))
     training = Training(
-        images, labels, stepper, clip, accumulate, operations=augment != "none", frozen=frozen
+        images,
+        labels,
+        stepper,
+        clip,
+        accumulate,
+        operations=augment != "none" or "jitter" in mixes,
+        crops="scale" in mixes,
+        frozen=frozen,
     )
     engine, policy = make(config, params, training=training), make_policy(augment)
     found = []

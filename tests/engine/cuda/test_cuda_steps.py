@@ -135,6 +135,9 @@ def test_muon_is_carried_out_array_by_array_where_vectors_cannot_be_loaded(cuda)
         ((8, 8), {"augment": "randaugment"}),
         ((8, 4), {"augment": "autoaugment", "accumulate": 2}),
         ((4, 12), {"augment": "autoaugment", "accumulate": 3}),
+        ((8, 8), {"scale": 0.3, "accumulate": 2}),
+        ((8, 8), {"scale": 0.3, "jitter": 0.4, "size": (12, 12)}),
+        ((8, 8), {"jitter": 0.4}),
     ],
 )
 def test_steps_on_images_of_another_size_than_the_models_and_on_augmented_ones(
@@ -167,6 +170,24 @@ def test_images_are_augmented_by_a_kernel_if_a_block_has_room_for_them(cuda, mon
     assert distance(ours, weights) < 1e-4
     files = [step.file for step in engines[0].latest.plan.steps if isinstance(step, Launch)]
     assert ("augment" in files) == by_kernels
+    assert "workspace" in engines[0].summary(BATCH)
+
+
+@pytest.mark.parametrize(
+    ("crops", "by_kernels"), [({}, True), ({"jitter": 0.4}, True), ({"scale": 0.5}, False)]
+)
+def test_array_operations_make_the_batches_of_crops_that_are_resized(cuda, crops, by_kernels):
+    engines = []
+
+    def make(*args, **keywords):
+        engines.append(CudaEngine(*args, **keywords))
+        engines[-1].compile()
+        return engines[-1]
+
+    config = CASES["mean"]
+    trained(make, config, draw(config)[0].to(cuda.xp), cuda.xp, steps=1, **crops)
+    assert ("images" in engines[0].latest.plan.arrays) == by_kernels
+    assert ("pixels" in engines[0].latest.plan.arrays) == (not by_kernels)
     assert "workspace" in engines[0].summary(BATCH)
 
 

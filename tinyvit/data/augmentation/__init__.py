@@ -1,4 +1,4 @@
-"""RandAugment and AutoAugment: operations drawn for each image, and carried out on whole batches."""
+"""RandAugment, AutoAugment and colour jitter: operations drawn for each image, done to whole batches."""
 
 from tinyvit.data.augmentation.operations import apply_operations
 from tinyvit.data.augmentation.policies import (
@@ -6,6 +6,7 @@ from tinyvit.data.augmentation.policies import (
     MOST_OPERATIONS,
     POLICIES,
     Policy,
+    draw_jitter,
     make_policy,
     unchanged,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "POLICIES",
     "Policy",
     "apply_operations",
+    "draw_jitter",
     "make_policy",
     "unchanged",
 ]

@@ -3,6 +3,8 @@
 RandAugment (Cubuk et al. 2020, RandAugment: Practical automated data augmentation) draws every operation with
 the same probability and gives all of them the same strength. AutoAugment (Cubuk et al. 2019, AutoAugment:
 Learning Augmentation Policies from Data) draws one of 25 pairs that a search found for CIFAR-10.
+
+Colour jitter changes brightness, contrast and colour of every image, each by a factor of its own.
 """
 
 from collections.abc import Callable
@@ -17,6 +19,7 @@ MOST_OPERATIONS = 16  # of randaugment on an image: after so many, nothing of it
 MOST_MAGNITUDE = 30.0  # at which an operation is as strong as it can be
 Policy = Callable[[np.random.Generator, int], np.ndarray]
 
+_JITTERED = [NAMES.index(name) for name in ("brightness", "contrast", "colour")]
 _LAST_LEVEL = 9  # of AutoAugment
 # The policy for CIFAR-10 (table 7): two operations, each with its probability and its level.
 _CIFAR = (
@@ -85,6 +88,17 @@ def autoaugment(rng: np.random.Generator, count: int) -> np.ndarray:
     kinds, probabilities, levels = (part[pairs] for part in _CIFAR_ARRAYS)
     kinds = np.where(rng.random(kinds.shape) < probabilities, kinds, NAMES.index("identity"))
     return operations_of(kinds, levels / _LAST_LEVEL, _signs(rng, kinds.shape))
+
+
+def draw_jitter(rng: np.random.Generator, count: int, most: float) -> np.ndarray:
+    """Operations (count, 3): brightness, contrast and colour, changed by factors from 1 - most to 1 + most.
+
+    Their order is drawn for each image, as in torchvision's ColorJitter, whose saturation is colour here.
+    """
+    operations = np.empty((count, len(_JITTERED)), OPERATION)
+    operations["kind"] = rng.permuted(np.tile(_JITTERED, (count, 1)), axis=1)
+    operations["amount"] = rng.uniform(1 - most, 1 + most, operations.shape)
+    return operations
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
