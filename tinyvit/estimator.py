@@ -365,7 +365,8 @@ class ViTClassifier:
     def _usual(self, count: int, size: tuple[int, int], fine_tuning: bool) -> dict[str, Any]:
         """The settings of Model.fit that were left to this class, for so many images of this size."""
         optimizer, weight_decay = self.optimizer or "adamw", self.weight_decay
-        fewest, at_least, rate, shift = _FEWEST_STEPS, _EPOCHS, 2e-3, min(size) // _SHIFT
+        fewest, at_least, rate = _FEWEST_STEPS, _EPOCHS, 2e-3
+        shift = min(size) // _SHIFT if self.crop_scale == 1 else 0
         if fine_tuning:
             optimizer = self.optimizer or ("sgd" if self.lora is None else "adamw")
             usual = FINE_TUNING | FINE_TUNING_WITH.get(optimizer, {})
@@ -379,9 +380,7 @@ class ViTClassifier:
             "weight_decay": weight_decay,
             "epochs": self.epochs or max(at_least, -(-fewest // steps)),
             "lr": rate if self.lr is None else self.lr,
-            "crop_padding": shift * (self.crop_scale == 1)
-            if self.crop_padding is None
-            else self.crop_padding,
+            "crop_padding": shift if self.crop_padding is None else self.crop_padding,
         }
 
     def _model_name(self, height: int, width: int) -> str:
