@@ -58,7 +58,7 @@ FINE_TUNING: dict[str, Any] = {
     "warmup_epochs": 0.5,
     "flip": True,
 }
-PHOTOS: dict[str, Any] = {"crop_scale": 0.35}  # what fine-tuning on a folder has besides
+PHOTOS: dict[str, Any] = {"crop_scale": 0.65}  # what fine-tuning on a folder has besides
 _FINE_TUNING_BATCH = 512  # the paper's
 _FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
 _AT_A_TIME = 64  # images: large ones quickly take up the memory
