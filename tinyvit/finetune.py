@@ -20,7 +20,7 @@ The head of the model is replaced with a new one, initialised to zero. Unless fl
 then is as in Table 4 of the paper: SGD with momentum, cosine decay, clipped gradients, and batches of 512
 images, or fewer if the data set is small. The learning rate is 0.01 (0.001 if you choose another
 optimiser). Training takes 5 epochs or 500 steps, whichever is longer, and half of the images are mirrored.
-Of photos in a folder, random boxes are taken, of 35 to 100 % of their area: see --crop-scale.
+Of photos in a folder, random boxes are taken, of 65 to 100 % of their area: see --crop-scale.
 
 examples:
   python -m tinyvit.finetune runs/cifar10-1 --dataset cifar100 --data-dir data

@@ -63,9 +63,9 @@ def crops(before=None, **chosen):
 def test_crops_of_one_kind_take_the_place_of_those_of_the_other():
     photos, tuned = {"dataset": "folder"}, {"weights": "B/16", "model": "B/16"}
     assert crops(**photos)[1] == 1 and crops(**photos, crop_scale=0.2) == (0, 0.2)
-    assert crops(**photos, **tuned) == (0, 0.35) and crops(dataset="cifar10", **tuned) == (0, 1)
+    assert crops(**photos, **tuned) == (0, 0.65) and crops(dataset="cifar10", **tuned) == (0, 1)
     assert crops(**photos, **tuned, crop_padding=4) == (4, 1)
-    assert crops(**photos, **tuned, crop_padding=0) == (0, 0.35)
+    assert crops(**photos, **tuned, crop_padding=0) == (0, 0.65)
     assert crops(**photos, **tuned, crop_scale=1.0) == (0, 1)
     assert crops({"crop_padding": 4}, crop_scale=0.5) == (0, 0.5)
     assert crops({"crop_scale": 0.5}, crop_padding=4) == (4, 1)

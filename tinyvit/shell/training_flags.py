@@ -63,7 +63,7 @@ def add_data_flags(parser: argparse.ArgumentParser, usual_size: str) -> None:
         metavar="R",
         help="take a random box of each image, from R to all of its area, and resize it to the size of the "
         "model, instead of --crop-padding; 0.08 is usual from scratch with very many photos, and 1 means "
-        f"never (default: {Settings.crop_scale:g}; for finetune with --dataset folder, 0.35)",
+        f"never (default: {Settings.crop_scale:g}; for finetune with --dataset folder, 0.65)",
     )
     data.add_argument(
         "--flip",

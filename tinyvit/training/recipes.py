@@ -73,7 +73,7 @@ FINE_TUNING: dict[str, Any] = {
     "warmup_epochs": 0.5,
     "flip": True,
 }
-FINE_TUNING_PHOTOS: dict[str, Any] = {"crop_scale": 0.35}  # for photos, besides
+FINE_TUNING_PHOTOS: dict[str, Any] = {"crop_scale": 0.65}  # for photos, besides
 _FINE_TUNING_BATCH = 512  # the paper's
 FINE_TUNING_STEPS = 500  # the paper's for its smallest data sets
 _AT_A_TIME = 64  # images: large ones quickly take up the memory
