@@ -171,6 +171,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch
         "metrics.csv",
         "metrics.jsonl",
         "samples",
+        "split.json",
     ]
     assert json.loads(str(arrays(run / "last.npz")["progress"]))["step"] == 4
     assert go(train, "--resume", run)[0] == 0

@@ -27,8 +27,12 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
-def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
-    """The text of a file in UTF-8. Raises OSError, or ValueError if it is too long or is not text."""
+def read_text(path: Path, most: int | None = None) -> str:
+    """The text of a file in UTF-8. Raises OSError, or ValueError if it is too long or is not text.
+
+    most is how many bytes it may have; None is LARGEST_TEXT.
+    """
+    most = LARGEST_TEXT if most is None else most
     with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
