@@ -57,7 +57,7 @@ def test_fine_tuning_that_is_killed_before_its_first_step_keeps_the_weights_it_s
     flags += ["--steps", "3", "--batch-size", "8"]
     assert go(finetune, base, *flags, "--out", alone)[0] == 0
     killed("step", 1, "finetune", base, *flags, "--out", run)
-    assert sorted(path.name for path in run.iterdir()) == ["config.json", "last.npz", "samples"]
+    assert sorted(path.name for path in run.iterdir()) == ["config.json", "last.npz", "samples", "split.json"]
     os.replace(other / "best.npz", base / "best.npz")
     assert go(finetune, "--resume", run)[0] == 0
     assert_same_bits(run / "last.npz", alone / "last.npz")
