@@ -179,4 +179,5 @@ def test_a_known_mistake_is_named(checked):
 
 
 def test_a_slip_is_named(checked):
-    assert "\nThe factor 2 is missing in twice.\n    This gives exactly" in checked("x, 3 * x")[0]
+    says = "The factor 2 is missing in twice; see line 3: return x, 3 * x."
+    assert f"\n{says}\n    This gives exactly" in checked("x, 3 * x")[0]
