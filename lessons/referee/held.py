@@ -82,8 +82,9 @@ def called(
         if name in mine and stored.count(name) > 1:  # of several values, the last is not all that it is
             alike = [each for each in alike if each.name == name]
         alike.sort(key=lambda each: (each.name != name, not each.name))
-        is_array = isinstance(value, np.ndarray) and value.size > 1
-        is_sure = is_array or len({each.name for each in alike}) == 1
+        is_sure = (isinstance(value, np.ndarray) and value.size > 1) or len(
+            {each.name for each in alike}
+        ) == 1
         if alike and (is_sure or alike[0].name == name):
             names[name] = alike[0].name or name
             places[name] = names[name], alike[0].line

@@ -33,7 +33,6 @@ from lessons.referee.slips import in_words_of, slips
 SECONDS = 3.0  # for all mistakes together, when a check has failed
 ALTOGETHER = 12.0  # for all checks of an answer
 MOST = 2  # names of one fault that are told
-ASKED = 8  # the likeliest of those that are equally like, which are put in words
 ELSEWHERE = r" in (what goes into|the result\b)"  # said of a variable that the learner has not
 LONGEST = 100  # characters of a line that is quoted
 PLANTED = 0  # the rank of a mistake of the lesson's own
@@ -137,10 +136,7 @@ class Search:
         return None
 
     def _agrees(self, module: ModuleType, functions: list[str]) -> bool:
-        """Whether a mistake gives every verdict of the learner's, in all calls of all checks.
-
-        True, False, or some names carry too little for one that is the same to say what is wrong.
-        """
+        """Whether a mistake gives all the learner's verdicts, True, False or lists: a single one says little."""
         key = tuple(sorted(functions))
         if key not in self.verdicts:
             self.verdicts[key] = self._verdicts(self.answer, functions)
@@ -225,9 +221,7 @@ def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -
     return None
 
 
-def _likeliest(
-    like: list[tuple[Likeness, Mistake]], in_words: Callable[[Mistake], str]
-) -> dict[Mistake, str]:
+def _likeliest(like: list[tuple[Likeness, Mistake]], in_words: Callable) -> dict[Mistake, str]:
     """One mistake and its words, or two between which nothing decides; none, if there are more.
 
     One that is in a variable of the learner's is likelier than one in what goes into it.
@@ -240,10 +234,9 @@ def _likeliest(
         ones = {says: mistake for says, mistake in ones.items() if mistake[0] == PLANTED}
     if not ones:
         return {}  # words alone say little
-    first = sorted(ones.values(), key=lambda mistake: mistake[0])[:ASKED]
-    said = {mistake: in_words(mistake) for mistake in first}
-    ranks = {each: (bool(re.search(ELSEWHERE, said[each])), each[0]) for each in first}
-    named = {mistake: said[mistake] for mistake in first if ranks[mistake] == min(ranks.values())}
+    said = {mistake: in_words(mistake) for mistake in ones.values()}
+    ranks = {each: (bool(re.search(ELSEWHERE, said[each])), each[0]) for each in said}
+    named = {mistake: said[mistake] for mistake in said if ranks[mistake] == min(ranks.values())}
     return named if len(named) <= MOST else {}
 
 
