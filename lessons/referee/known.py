@@ -136,7 +136,7 @@ class Search:
         return None
 
     def _agrees(self, module: ModuleType, functions: list[str]) -> bool:
-        """Whether a mistake gives all the learner's verdicts, True, False or lists: a single one says little."""
+        """Whether a mistake gives all the learner's verdicts: a single one says little."""
         key = tuple(sorted(functions))
         if key not in self.verdicts:
             self.verdicts[key] = self._verdicts(self.answer, functions)
