@@ -198,6 +198,8 @@ def names_of_fault(item, error):
     """What the answer may have done, in words, if a known mistake fails as it has failed."""
     if isinstance(error, SLIPS) or not hasattr(item, "answer"):
         return []  # the message says it, or the file cannot be imported
+    if any(name.startswith("guilty_") for name in item.answer.used):
+        return []  # a mistake that names the suspect as the learner does would say whether that is right
     searches, answer = item.config.lesson_searches, answer_of(item)
     if answer not in searches:
         checks = {each.nodeid: each for each in item.session.items if is_run_on(each, answer)}
@@ -230,7 +232,9 @@ def headed(names, message):
     """The lines of a message, with what is wrong above it where that is known."""
     if not names:
         return [message]
-    sentences = [re.sub(r"^(the|what|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names]
+    sentences = [
+        re.sub(r"^(the|what|only|a (?:minus|not)) ", lambda m: m[0].capitalize(), name) for name in names
+    ]
     head = " Or: ".join(name if name.endswith(".") else f"{name}." for name in sentences)
     return [head, f"    This gives exactly what you have: {message}"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lessons.referee import assert_exposed, assert_operation, assert_same, assert_untouched
+from lessons.referee import Fault, assert_exposed, assert_operation, assert_same, assert_untouched
 from lessons.referee.gradients import outcome, several
 from tinyvit.ops import Noise
 
@@ -176,11 +176,16 @@ LABELS = np.repeat([4, 0, 2, 7], [31, 17, 7, 1])
 
 
 @pytest.mark.puzzle
-@pytest.mark.hint("every index once: in one of the two, ascending")
+@pytest.mark.hint(
+    "every index once: in one of the two, ascending",
+    held_out="shares that are rounded one by one need not add up to the count: round all of them down first",
+)
 def test_every_image_is_on_one_side(impl):
     labels = np.random.default_rng(0).permutation(LABELS)
     for count in (1, 9, 20, 55):
         train, held_out = several(impl.hold_out, ("train", "held_out"), labels, count, 3)
+        if len(held_out) != count:
+            raise Fault(f"{len(held_out)} of 56 images are held out, and {count} were to be", "held_out")
         for side, size in ((train, 56 - count), (held_out, count)):
             assert isinstance(side, np.ndarray) and side.dtype.kind == "i", "expected two arrays of integers"
             assert side.shape == (size,), f"holding out {count} of 56: {side.shape}, expected ({size},)"

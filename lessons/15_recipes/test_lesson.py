@@ -194,7 +194,8 @@ def assert_gains(impl, accuracies, base, expected):
 )
 @pytest.mark.parametrize("counts", [(2, 2, 2), (2, 2, 2, 2), (3, 5, 2, 4), (1, 2, 3), (6, 1, 4), (20, 20, 9)])
 def test_the_limit_is_where_it_should_be(impl, counts):
-    for seed, shares in enumerate(((0.96, 1.04, -1.04), (1.04, -0.96, 0.3), (-1.04, 1.2, 0.96))):
+    near = (0.96, 1.04, -1.04), (1.04, -0.96, 0.3), (-1.04, 1.2, 0.96)
+    for seed, shares in enumerate((*near, (0.67, -0.67, 1.3), (-0.9, 0.8, 0.7))):
         found = table(counts, shares[: len(counts) - 1], seed=seed)
         real = [name for name, share in zip(list(found)[1:], shares, strict=False) if abs(share) > 1]
         assert_gains(impl, found, "base", real)

@@ -84,7 +84,7 @@ def at_distance(n, m, standard_errors, spread=0.7, seed=0):
 )
 def test_the_limit_is_where_it_should_be(impl, n, m):
     limit = LIMITS[min(n + m - 2, 30)]
-    for times in (0.3, 0.97, 1.03, 4):
+    for times in (0.3, 0.46, 0.53, 0.7, 0.97, 1.03, 1.17, 4):  # which tell wrong limits apart, too
         for sign in (1, -1):
             lists = at_distance(n, m, sign * times * limit, seed=n + 10 * m)
             assert_verdict(impl, *lists, times > 1)
@@ -190,7 +190,8 @@ def test_where_the_second_takes_the_lead_for_good(impl, sizes, first, second, ex
 
 
 @pytest.mark.hint(
-    "if one of them is ahead to the end, from the beginning or again, the curves do not cross there"
+    "there is no such size if the second is ahead from the first size on, or not ahead at the last one; "
+    "equal is not ahead"
 )
 @pytest.mark.parametrize(
     ("first", "second"),

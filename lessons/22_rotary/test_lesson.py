@@ -156,7 +156,7 @@ def test_the_gradient_is_turned_back(impl, size):
     lost[:, :, : -len(angles)] = 0
     folded = np.arcsin(np.sin(angles))  # the same sine, and a cosine that is not negative
     mistakes = {
-        "is dy turned forth, as the forward turns x: it has to be turned back": turned(dy, angles),
+        "is dy turned by the angles of the forward: it has to be turned back": turned(dy, angles),
         "is dy as it came: it has to be turned back": dy,
         "is 0 for the tokens that do not turn: what passes forward passes backward": lost,
         "is right for angles up to a quarter turn: a cosine made of the sine has lost its sign": turned(

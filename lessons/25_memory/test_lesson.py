@@ -196,7 +196,7 @@ def assert_close(got, right, name, when, tolerance):
     if not np.allclose(got, right, rtol=tolerance, atol=tolerance):
         at = int(np.abs(got - right).argmax())
         wanted, came = distinguished(right[at], got[at])
-        raise Fault(f"{name} is wrong {when}, at {at}: expected {wanted}, got {came}", name)
+        raise Fault(f"{name} is wrong {when}, at {at}: expected {wanted}, got {came}", name, got=got.copy())
 
 
 @pytest.mark.puzzle

@@ -34,7 +34,6 @@ FIRST = (
     borrowed.offset_by_input,
     borrowed.factor_of_input,
     digits.rounded,
-    digits.byte_wrapped,
     offset.constant_offset,
     arrangement.rearranged,
 )

@@ -82,11 +82,16 @@ def called(
         if name in mine and stored.count(name) > 1:  # of several values, the last is not all that it is
             alike = [each for each in alike if each.name == name]
         alike.sort(key=lambda each: (each.name != name, not each.name))
-        is_sure = getattr(value, "size", 1) > 1 or len({each.name for each in alike}) == 1
+        is_sure = (isinstance(value, np.ndarray) and value.size > 1) or len(
+            {each.name for each in alike}
+        ) == 1
         if alike and (is_sure or alike[0].name == name):
             names[name] = alike[0].name or name
             places[name] = names[name], alike[0].line
-    own = mine | {each.id for step in ast.walk(tree) if isinstance(step, ast.Return) for each in _names(step)}
+    results = [
+        each for step in ast.walk(tree) if isinstance(step, ast.Return) for each in _results(step.value)
+    ]
+    own = mine | {each.id for each in results}
     steps = [pair for each in ast.walk(tree) if isinstance(each, ast.Assign) for pair in _pairs(each)]
     for target, value in reversed(steps):
         for name in {each.id for each in _names(target)} - {*places}:
@@ -108,6 +113,13 @@ def _pairs(step: ast.Assign) -> list[tuple[ast.AST, ast.AST]]:
     if isinstance(target, ast.Tuple) and isinstance(step.value, ast.Tuple):
         return list(zip(target.elts, step.value.elts, strict=False))
     return [(target, step.value)]
+
+
+def _results(value: ast.AST | None) -> list[ast.Name]:
+    """The variables that are returned as they are: y and x of y, (x, 2 * w)."""
+    if isinstance(value, ast.Tuple):
+        return [name for each in value.elts for name in _results(each)]
+    return [value] if isinstance(value, ast.Name) else []
 
 
 def _names(tree: ast.AST) -> list[ast.Name]:

@@ -9,6 +9,8 @@ answer has, for all one can see, this fault.
 from __future__ import annotations
 
 import ast
+import copy
+import functools
 import importlib.util
 import inspect
 import linecache
@@ -25,11 +27,13 @@ from lessons.referee.calls import Watched
 from lessons.referee.fault import Fault
 from lessons.referee.held import held
 from lessons.referee.rerun import alike, rerun, same
+from lessons.referee.slip_words import ORDINALS
 from lessons.referee.slips import in_words_of, slips
 
 SECONDS = 3.0  # for all mistakes together, when a check has failed
 ALTOGETHER = 12.0  # for all checks of an answer
 MOST = 2  # names of one fault that are told
+ELSEWHERE = r" in (what goes into|the result\b)"  # said of a variable that the learner has not
 LONGEST = 100  # characters of a line that is quoted
 PLANTED = 0  # the rank of a mistake of the lesson's own
 
@@ -60,6 +64,7 @@ class Search:
         self.left = ALTOGETHER
         self.found: list[Mistake] = []  # what has been named is tried first
         self.ended: dict[tuple, Exception | None] = {}  # how a check of some functions ends for the answer
+        self.verdicts: dict[tuple, list[str]] = {}  # what the answer says in all calls of some functions
 
     def names(self, failed: str, error: Exception, functions: list[str]) -> list[str]:
         """What is wrong if this check has failed with this error, in words: one sentence, two, or none.
@@ -73,18 +78,19 @@ class Search:
                 best = max(like, default=None, key=lambda each: (each[0], -each[1][0]))
                 is_sure = best and best[0].share == 1 and best[0].is_whole and best[0].numbers
                 left = seconds - (now() - start)
-                if left < 0 or (is_sure and mistake[0] > best[1][0]):
+                if left < 0 or (is_sure and int(mistake[0]) > best[1][0]):
                     break
                 if other := self._fails_like(failed, error, mistake[2]):
                     is_whole = all(same(error, other, name) for name in getattr(error, "got", ()))
                     likeness = self._likeness(failed, error, set(functions), mistake[2], left, is_whole)
-                    like += [(likeness, mistake)] if likeness.is_enough() else []
+                    is_it = likeness.is_enough() and (likeness.numbers or self._agrees(mistake[2], functions))
+                    like += [(likeness, mistake)] if is_it else []
             if any(likeness.share == 1 and likeness.is_whole for likeness, _ in like):
                 break
         self.left -= now() - start
-        named = _likeliest(like)
+        named = _likeliest(like, lambda mistake: self._in_your_words(self.checks[failed], *mistake[1:]))
         self.found += [mistake for mistake in named if mistake not in self.found]
-        return [self._in_your_words(self.checks[failed], *mistake[1:]) for mistake in named]
+        return list(named.values())
 
     def _planted(self) -> Iterator[Mistake]:
         for path in sorted(self.lesson.glob("mutants/*.py")):
@@ -112,8 +118,8 @@ class Search:
             for answer, function in zip((self.answer, module), pair, strict=True)
         )
         says, line = in_words_of(module, yours, other)
-        for number, result in _results(pair[0]).items():
-            says = says.replace(f"number {number} of the results", result)
+        for ordinal, result in zip(ORDINALS, _results(pair[0], self.lesson), strict=False):
+            says = says.replace(f"the {ordinal} result", result)
         text = linecache.getline(pair[0].__code__.co_filename, line).strip() if line else ""
         is_telling = text and not re.fullmatch(r"return [\w\s,()]*", text)
         return f"{says}; see line {line}: {text[:LONGEST]}" if is_telling else says
@@ -128,6 +134,31 @@ class Search:
             if alike(error, other) and (told is error or not error.got or same(error, other, error.name)):
                 return other
         return None
+
+    def _agrees(self, module: ModuleType, functions: list[str]) -> bool:
+        """Whether a mistake gives all the learner's verdicts: a single one says little."""
+        key = tuple(sorted(functions))
+        if key not in self.verdicts:
+            self.verdicts[key] = self._verdicts(self.answer, functions)
+        return self.verdicts[key] == self._verdicts(module, functions)
+
+    def _verdicts(self, module: ModuleType, functions: list[str]) -> list[str]:
+        """What an answer says where that is True, False or a list, while the checks hear what is right."""
+        said, right, asked = [], load(self.lesson / "solution.py"), ModuleType("asked")
+
+        def ask(name: str, *args, **kwargs):
+            given, truth = copy.deepcopy((args, kwargs)), getattr(right, name)(*args, **kwargs)
+            if isinstance(truth, bool | list):
+                try:
+                    said.append(str(getattr(module, name)(*given[0], **given[1])))
+                except Exception as error:  # any may be the mistake
+                    said.append(str(type(error)))
+            return truth
+
+        vars(asked).update({name: functools.partial(ask, name) for name in functions})
+        for check in self.checks.values():
+            failure(check, asked)
+        return said
 
     def _likeness(
         self,
@@ -190,31 +221,36 @@ def failure(check: Check, module: ModuleType, wanted: Exception | None = None) -
     return None
 
 
-def _likeliest(like: list[tuple[Likeness, Mistake]]) -> list[Mistake]:
-    """One mistake, or two between which nothing decides; none, if there are more."""
+def _likeliest(like: list[tuple[Likeness, Mistake]], in_words: Callable) -> dict[Mistake, str]:
+    """One mistake and its words, or two between which nothing decides; none, if there are more.
+
+    One that is in a variable of the learner's is likelier than one in what goes into it.
+    """
     if not like:
-        return []
+        return {}
     best = max(likeness for likeness, _ in like)
     ones = {mistake[1]: mistake for likeness, mistake in like if likeness == best}
     if len(ones) > 1 and not best.numbers:
         ones = {says: mistake for says, mistake in ones.items() if mistake[0] == PLANTED}
     if not ones:
-        return []  # words alone say little
-    rank = min(mistake[0] for mistake in ones.values())
-    named = [mistake for mistake in ones.values() if mistake[0] == rank]
-    return named if len(named) <= MOST else []
+        return {}  # words alone say little
+    said = {mistake: in_words(mistake) for mistake in ones.values()}
+    ranks = {each: (bool(re.search(ELSEWHERE, said[each])), each[0]) for each in said}
+    named = {mistake: said[mistake] for mistake in said if ranks[mistake] == min(ranks.values())}
+    return named if len(named) <= MOST else {}
 
 
-def _results(function) -> dict[str, str]:
-    """The names of what a function returns, by their number, as its docstring has them: dx (..., D), ..."""
-    if not isinstance(function, FunctionType):
-        return {}
-    text, pattern = function.__doc__ or "", r"(\w+) \("
+def _results(function: FunctionType, lesson: Path) -> list[str]:
+    """The names of what a function returns, as the exercise's docstring has them: dx (..., D), ..."""
+    tree = ast.parse((lesson / "exercise.py").read_text("utf-8"))
+    asked = [each for each in tree.body if getattr(each, "name", "") == function.__name__]
+    text, pattern = (ast.get_docstring(asked[0]) or "" if asked else ""), r"(\w+) \([^()]*,[^()]*\)"
+    if several := re.search(r": (\w+), \(((?:\w+, )+\w+)\)\.", text):  # loss, (dimages, dtexts)
+        return [several[1], *several[2].split(", ")]
     if "backward" in function.__name__:  # dx (B, N, D), dweight and dbias, from dy
         text, pattern = re.sub(r"\([^()]*\)", "", text), r"\b(d(?!ict\b)\w+)"
     names = dict.fromkeys(re.findall(pattern, text))
-    names = [name for name in names if name not in inspect.signature(function).parameters]
-    return {str(number): name for number, name in enumerate(names, start=1)}
+    return [name for name in names if name not in inspect.signature(function).parameters]
 
 
 def _numbers(errors: list[Exception]) -> int:

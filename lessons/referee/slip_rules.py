@@ -21,9 +21,10 @@ RULES = (
     a + b | a - b | the term {b} has the wrong sign in {t}
     a - b | a + b | the term {b} has the wrong sign in {t}
     a - b | b - a | the difference in {t} is the wrong way round
-    1 - b | b | {b} stands in {t} as it is, not taken off 1
+    1 - b | b | {t} is made with {b}, not with 1 - {b}
     a * b | a | the factor {b} is missing in {t}
     a * b | b | the factor {a} is missing in {t}
+    np.multiply(a, b, out=c) | np.positive(a, out=c) | the factor {b} is missing in {t}
     a * b / c | a | the factor {b} / {c} is missing in {t}
     1 / b | b | {t} is {b} itself, and not 1 over it
     a / b | a | {s} is not divided by {b}
@@ -94,10 +95,10 @@ RULES = (
     a * (b - c) | a * (b - a * c) | the factor {a} comes twice with {c} in {t}
     a ** 2 | abs(a) | {a} has only its sign taken off in {t}, and is to be squared
     max(a, b) | a + b | {b} is added in {t}, and is only the least that it may be
-    a / b | b / a | {a} over {b} is upside down in {t}
-    a + b | a + b / 2 | the term {b} is halved in {t}
+    a / b | b / a | the quotient of {a} and {b} is upside down in {t}
+    a + b | a + b / 2 | only half of {b} is added in {t}
     a + b | a + b + b | the term {b} comes twice in {t}
-    a - b | a - b / 2 | the term {b} is halved in {t}
+    a - b | a - b / 2 | only half of {b} is taken off in {t}
     a - b | a - b - b | the term {b} comes twice in {t}
     """,
 )

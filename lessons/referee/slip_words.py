@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SHORT = 24  # characters of an expression that is told as it stands
+ORDINALS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"
 MODULES = "np", "xp", "math", "ops"
 REDUCTIONS = "sum", "mean", "max", "min", "var", "std"
 
@@ -49,7 +50,9 @@ def smoothed(says: str) -> str:
         r"the (term|factor) (?=the )", r"the \1 with ", says.replace("the term what is", "the term")
     )
     says = re.sub(r"(stands (?:in|out)side) sqrt\b", r"\1 the root", says)
-    return re.sub(r"the term (\w+) is left out of \1$", r"\1 is replaced by what should be added to it", says)
+    says = re.sub(r"the term (\w+) is left out of \1$", r"\1 is replaced by what should be added to it", says)
+    says = re.sub(r"the factor (\w+) is missing in \1$", r"\1 is replaced by its factor", says)
+    return re.sub(r"(the slice of (\w+) .*) in \2$", r"\1", says)
 
 
 def words(node: ast.AST) -> str:
@@ -72,6 +75,10 @@ def _words(node: ast.AST) -> str:
             return f"the {word_of(node)} of {of}" if word_of(node) in REDUCTIONS else of
         if word_of(node) == "sqrt":
             return f"the square root of {_words(node.args[0])}"
+        if word_of(node) in ("maximum", "max", "norm") and len(node.args) <= 2:
+            *_, limit = node.args
+            if word_of(node) == "norm" or isinstance(limit, ast.Constant):
+                return f"{'the norm of ' * (word_of(node) == 'norm')}{_words(node.args[0])}"
         return text if len(text) <= SHORT else f"what {word_of(node)} makes"
     if isinstance(node, ast.Subscript):
         return _words(node.value)
@@ -86,6 +93,10 @@ def _words(node: ast.AST) -> str:
 
 def target_of(node: ast.stmt) -> str:
     """What a statement gives a value to, in words."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        for each in node.value.keywords:
+            if each.arg == "out":
+                return root_of(each.value)
     if isinstance(node, ast.Assign | ast.AugAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return root_of(target.elts[0] if isinstance(target, ast.Tuple) else target)
@@ -94,15 +105,19 @@ def target_of(node: ast.stmt) -> str:
 
 
 def root_of(node: ast.AST) -> str:
-    """The array that is written to, in words: dx of dx[:, 0]."""
-    return root_of(node.value) if isinstance(node, ast.Subscript) else _words(node)
+    """The array that is written to, in words: dx of dx[:, 0], and of view(dx)[:, 0]."""
+    if isinstance(node, ast.Subscript):
+        return root_of(next(iter(getattr(node.value, "args", ())), node.value))
+    return _words(node)
 
 
 def result_of(number: int, node: ast.AST) -> str:
     """What is returned at this place, in words."""
     if isinstance(node, ast.Name):
         return node.id
-    return "the cache" if number and isinstance(node, ast.Tuple) else f"number {number + 1} of the results"
+    if number and isinstance(node, ast.Tuple):
+        return "the gradients" if getattr(node, "has_results", False) else "the cache"
+    return f"the {ORDINALS[number]} result"
 
 
 def word_of(node: ast.Call) -> str:

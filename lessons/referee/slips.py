@@ -143,6 +143,11 @@ def _every_slip(right: FunctionType) -> tuple[ast.FunctionDef, list[Slip]]:
     """The function's tree, and its slips, the likeliest first."""
     function = ast.parse(textwrap.dedent(inspect.getsource(right))).body[0]
     function.decorator_list = []
+    has_cache = "cache" in (ast.get_docstring(function) or "cache")
+    for each in ast.walk(function):
+        if isinstance(each, ast.Return) and isinstance(each.value, ast.Tuple):
+            for part in each.value.elts:
+                part.has_results = not has_cache
     scope = {each.arg: 0 for each in ast.walk(function) if isinstance(each, ast.arg)}
     for each in ast.walk(function):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
@@ -241,7 +246,10 @@ def _of_statement(node: ast.stmt, known: list[str]) -> Found:
     elif isinstance(node, ast.Assign):
         names = node.targets[0]
         if name in known or isinstance(names, ast.Subscript):
-            yield WRONG_WAY, f"the step that sets {target} to {words(node.value)} is left out", []
+            what = f"the step that sets {target} to {words(node.value)} is left out"
+            if isinstance(names, ast.Subscript) and isinstance(names.value, ast.Call):
+                what = f"{words(node.value)} is not written to {target}"
+            yield WRONG_WAY, what, []
         if isinstance(names, ast.Tuple) and not isinstance(node.value, ast.Tuple):
             for one, two, swapped in _swaps(names):
                 yield RARE, f"{one} and {two} are taken for each other", [_copy(node, targets=[swapped])]
@@ -270,6 +278,12 @@ def _places(node: ast.AST, target: str, depth: int) -> Iterator[tuple[Any, Any, 
             its = root_of(names.elts[index]) if isinstance(names, ast.Tuple) else target
             its = result_of(index, each) if isinstance(node, ast.Return) else its
             yield node.value.elts, index, each, its, depth
+            if its == "the gradients":
+                for number, part in enumerate(each.elts):
+                    its = result_of(index + number, part)
+                    yield each.elts, number, part, its, depth + 1
+                    yield from _places(part, its, depth + 2)
+                continue
             yield from _places(each, its, depth + 1)
         return
     fields = {ast.For: ["iter"], ast.If: ["test"], ast.While: ["test"], ast.FunctionDef: []}
@@ -341,7 +355,8 @@ def _call(node: ast.Call) -> Found:
     word = word_of(node)
     if word not in NEVER_FORGOTTEN and (method_of(node) or node.args):
         left = node.func.value if method_of(node) else node.args[0]
-        yield LEFT_OUT, f"{'the square root' if word == 'sqrt' else word} is left out in {{t}}", left
+        says = "the square root is left out in {t}" if word == "sqrt" else f"{word} is not called for {{t}}"
+        yield LEFT_OUT, says, left
     if word in ELSE:
         func = ast.Attribute(ast.Name("np", ast.Load()), ELSE[word], ast.Load())
         yield WRONG_WAY, f"{ELSE[word]} stands for {word} in {{t}}", _copy(node, func=func)
@@ -366,7 +381,7 @@ def _part(node: ast.Subscript) -> Found:
         for pattern, texts in SLICES.items() if isinstance(index, ast.Slice) else ():
             if (found := match(index_of(pattern), index, {})) is not None:
                 for text, says in zip(
-                    texts, ("leaves out the wrong end", *["is shifted by one"] * 2), strict=True
+                    texts, ("is at the wrong end", *["is shifted by one"] * 2), strict=True
                 ):
                     others.append((f"the slice of {of} {says}", filled(index_of(text), found)))
         if isinstance(number := number_of(index), int):

@@ -69,6 +69,8 @@ def assert_trust(
         if not _verdict(check, pair):
             raise Fault(f"your check distrusts {suspect} that is right{name and f': {name}'}", "right")
     trusted = [name for name, pair in wrong.items() if _verdict(check, pair)]
+    if len(trusted) == len(wrong) > 1:
+        raise Fault(f"your check trusts every one of {len(wrong)} that are wrong: does it ever return False?")
     if trusted:
         rest = f" (and {len(trusted) - 1} more)" if len(trusted) > 1 else ""
         raise Fault(f"your check trusts {suspect} that is wrong: {trusted[0]}{rest}", trusted[0])

@@ -110,9 +110,7 @@ def assert_form(got, shape: tuple[int, ...], dtype: np.dtype, name: str, expecte
     if not np.isfinite(got).all():
         if (unwritten := is_unwritten(got)).any():
             where = ordinal(np.argwhere(unwritten)[0])
-            message = (
-                f"a part of {name} was never written: what np.empty found in memory is still there{where}"
-            )
+            message = f"a part of {name} was never written: what stood in memory before is still there{where}"
             raise Fault(message, name, "finite", got)
         bad = np.argwhere(~np.isfinite(np.asarray(got)))[0]
         value = np.asarray(got)[tuple(bad)]

@@ -76,7 +76,6 @@ EXAMPLES = [
     ("is the right one times the square of gain", E * GAIN**2, E, {"gain": GAIN}),
     ("is the right one rounded to whole numbers", np.rint(9 * E), 9 * E, {}),
     ("is the right one cut to whole numbers", np.trunc(9 * E), 9 * E, {}),
-    ("is off by multiples of 256,", (BYTES.astype(float) * 3) % 256, BYTES * 3.0, {"images": BYTES}),
     ("is 0.5 too large everywhere", E + 0.5, E, {}),
     ("is 0.5 too small everywhere, and should add up to 0", CENTRED - 0.5, CENTRED, {}),
     ("is right only at the first index of the first axis", np.concatenate([E[:1], X[1:]]), E, {}),
@@ -245,7 +244,7 @@ def test_a_factor_that_went_in_squared_or_in_a_tuple():
         return diagnose(factor * E, E)
 
     assert said(3.7**2).endswith("that is the square of patch = 3.7")
-    assert said(1 / 0.3).endswith("that is 1 - betas[0] = 0.3")
+    assert said(1 / 0.3).endswith("that is 1 / (1 - betas[0]) = 3.333")
     assert said(3.8**2) == "is 14.44 times too large everywhere"
     assert said(100.0, patch=0.01) == "is 100 times too large everywhere"  # too many things are a hundred
 

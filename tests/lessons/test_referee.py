@@ -327,7 +327,7 @@ def test_memory_that_was_never_written_is_seen():
         whole = np.empty_like(ARRAY, dtype=np.float32)
         assert np.isnan(whole).all() and np.empty(2, int).min() > 2**60
     assert str(found) == (
-        "a part of y was never written: what np.empty found in memory is still there at (1, 0)"
+        "a part of y was never written: what stood in memory before is still there at (1, 0)"
     )
     assert found.kind == "finite"
     other = fault(assert_same, np.where(ARRAY > 0, np.nan, ARRAY), ARRAY, "y")

@@ -1,4 +1,4 @@
-"""The right suspect, on so few images that both draws agree."""
+"""So few images that both draws agree on all of them."""
 
 import importlib
 

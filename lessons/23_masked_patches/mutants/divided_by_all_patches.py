@@ -1,4 +1,4 @@
-"""The squares of the hidden patches are divided by the number of all numbers."""
+"""The squares of the hidden patches are divided by how many numbers all patches have."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The right suspect, with rows on which it is right."""
+"""Rows on which nobody is wrong."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@ from lessons.referee.questions.case import Case, axis_name, telling
 def transposed(case: Case) -> str:
     """The right one with its axes in another order."""
     ndim = case.expected.ndim
-    if not 2 <= ndim <= 5 or not telling(case.expected):
+    if not 2 <= ndim <= 6 or not telling(case.expected):
         return ""
     for order in permutations(range(ndim)):
         turned = case.expected.transpose(order)
@@ -83,4 +83,4 @@ def rearranged(case: Case) -> str:
         return ""
     if case.expected.ndim == 1:
         return "has the right numbers in the wrong order"
-    return "holds the right numbers, but not at the right positions: look at each reshape and transpose"
+    return "holds the right numbers, but not at the right positions: look at the order of the axes"

@@ -31,7 +31,7 @@ def offset_by_input(case: Case) -> str:
         if share is None or not telling(share):
             continue
         factor = float(np.vdot(share, difference) / np.vdot(share, share))
-        if factor and case.same(difference / factor, share):
+        if factor and case.same(case.got - factor * share, case.expected):
             times = "" if abs(abs(factor) - 1) < case.tolerance else f"{abs(factor):.4g} times "
             verb, question = ("minus", "is that missing?") if factor < 0 else ("plus", "is that too much?")
             if times:
@@ -73,7 +73,7 @@ def multiple_in_each_row(case: Case) -> str:
         if not np.all(square):
             continue
         multiple = (difference * a).sum(axis=-1, keepdims=True) / square
-        if case.same(multiple * a, difference) and np.unique(multiple.round(9)).size > 1:
+        if case.same(case.got - multiple * a, case.expected) and np.unique(multiple.round(9)).size > 1:
             return f"is off, in each row, by a multiple of that row of {spoken(name)}: is a term wrong?"
     return ""
 

@@ -21,26 +21,6 @@ def rounded(case: Case) -> str:
     return ""
 
 
-def byte_wrapped(case: Case) -> str:
-    """Off by multiples of a byte's range, when bytes went in."""
-    if not any(array.dtype == np.uint8 for array in case.inputs.values()):
-        return ""
-    steps = np.abs(case.difference[case.wrong()])
-    if steps.size < 2:
-        return ""
-    for divisor in (
-        1.0,
-        127.5,
-        255.0,
-        *(float(a.size // s) for a in case.inputs.values() for s in _parts(a)),
-    ):
-        multiples = steps * divisor / 256
-        if multiples.max() < 1e6 and np.abs(multiples - np.rint(multiples)).max() < 1e-6:
-            by = "256" if divisor == 1 else f"256 / {divisor:g}"
-            return f"is off by multiples of {by}, as when a byte passes 255 and begins again at 0"
-    return ""
-
-
 def few_digits(case: Case) -> str:
     """The right one to some digits."""
     size = np.abs(case.expected).max(initial=0)
@@ -53,12 +33,3 @@ def few_digits(case: Case) -> str:
     return (
         f"is right to {digits} digits and no more: what is wrong is small, a term, a constant or a rounding"
     )
-
-
-def _parts(array: np.ndarray) -> set[int]:
-    """Numbers by which an image array's size is divided when some of its axes are averaged over."""
-    shape = array.shape
-    return {
-        int(np.prod([n for bit, n in enumerate(shape) if mask >> bit & 1]))
-        for mask in range(1, 2 ** len(shape))
-    }

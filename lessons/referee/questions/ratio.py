@@ -71,9 +71,13 @@ def _candidates(case: Case) -> Iterator[list[tuple[float, str]]]:
     yield [(size**2, f"the square of {text}") for size, text in sizes]
     given = [(value, f"{name} = {value:g}") for name, value in case.numbers.items() if value > 0]
     given += [
-        (1 - value, f"1 - {name} = {1 - value:g}") for name, value in case.numbers.items() if 0 < value < 1
+        (1 - value, f"(1 - {name}) = {1 - value:g}") for name, value in case.numbers.items() if 0 < value < 1
     ]
-    given = [(max(value, 1 / value), text) for value, text in given if not _power_of_ten(value)]
+    given = [
+        (value, text) if value >= 1 else (1 / value, f"1 / {text.split(' = ')[0]} = {1 / value:.4g}")
+        for value, text in given
+        if not _power_of_ten(value)
+    ]
     yield given
     yield [(math.sqrt(value), f"the square root of {text}") for value, text in given]
     yield [(value**2, f"the square of {text}") for value, text in given]
