@@ -2,8 +2,8 @@
 
     python -m tests.engine.machine_code 90 layer_norm_backward.cu
 
-prints the trips to memory of each kernel of that file, for an architecture. Needs no GPU, but nvdisasm: it comes
-with CUDA, and alone as the package nvidia-cuda-nvdisasm.
+prints the trips to memory of each kernel of that file, for an architecture. Needs no GPU, but nvdisasm: it
+comes with CUDA, and alone as the package nvidia-cuda-nvdisasm.
 """
 
 import importlib.util
@@ -51,8 +51,8 @@ def assembly(path, architecture, instance):
 def trips(instructions):
     """The loads from global memory, as bits of each, in groups that a thread waits for together.
 
-    A group ends with the first instruction that has a register of one of its loads as an operand. Both sides of a
-    branch count, one after the other.
+    A group ends with the first instruction that has a register of one of its loads as an operand. Both sides
+    of a branch count, one after the other.
     """
     groups, loads, awaited = [], [], set()
     for operation, operands in instructions:

@@ -1,4 +1,4 @@
-"""The loads of a kernel are issued before the first of them is waited for, as the comments say: read in machine code.
+"""The loads of a kernel are issued before the first of them is waited for: read in its machine code.
 
 What this is worth in time is for a GPU to say.
 """
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(
 )
 BF16 = "__nv_bfloat16"
 
-# The least number of loads in each trip to memory, of those trips that have loads of 8 or 16 bytes: others are for a
-# bias or the key of a mask. A trip of strips of attention has 4 vectors of each strip, and 8 numbers of each bias.
+# The least number of loads in each trip to memory, of those trips that have loads of 8 or 16 bytes: others
+# are for a bias or the key of a mask. Attention's have 4 vectors of each strip and 8 numbers of each bias.
 TRIPS = {
     f"layer_norm.cu residual_layer_norm<{BF16}, 32, 3, 2>": (9, 4, 2),  # x, branch, its bias; gain and offset
     "layer_norm.cu residual_layer_norm<float, 32, 6, 4>": (18, 10, 2),

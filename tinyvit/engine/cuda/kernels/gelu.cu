@@ -7,7 +7,8 @@
 // way at a time, and the backward dg and h of one. The blocks side by side cover the columns; those one above the other
 // share the rows. In the backward, a thread adds up dh of its columns in registers; the 8 threads that have the same
 // columns add their sums in shared memory, in a fixed order, and the block writes its part of one row of partial sums,
-// which add_columns (sums.cu) adds.
+// which add_columns (sums.cu) adds. As many blocks are launched as run at the same time, six on each multiprocessor and
+// four in the backward, for which a thread has 40 and 64 registers.
 //
 // Bytes moved for each number: h in and g out, 2 sizeof(T); backward dg and h in and dh out, 3 sizeof(T): gelu' is
 // computed again from h, not stored. At these few bytes the arithmetic counts too, so exp and the division are the
@@ -39,7 +40,7 @@ struct Exact {
 };
 
 template <typename T, typename Form, int VEC>
-__global__ void __launch_bounds__(WARP * HEIGHT)
+__global__ void __launch_bounds__(WARP * HEIGHT, 6)
 bias_gelu(const T* __restrict__ h, const float* __restrict__ bias, const unsigned* keys, float dropout_rate,
           int dropout_site, float path_rate, int path_site, int tokens, T* __restrict__ g, int rows, int M) {
     const int column = (blockIdx.x * WARP + threadIdx.x) * VEC;
@@ -61,7 +62,7 @@ bias_gelu(const T* __restrict__ h, const float* __restrict__ bias, const unsigne
 }
 
 template <typename T, typename Form, int VEC>
-__global__ void __launch_bounds__(WARP * HEIGHT)
+__global__ void __launch_bounds__(WARP * HEIGHT, 4)
 bias_gelu_backward(const T* __restrict__ dg, const T* __restrict__ h, const float* __restrict__ bias,
                    const unsigned* keys, float dropout_rate, int dropout_site, float path_rate, int path_site,
                    int tokens, T* __restrict__ dh, float* partials, int rows, int M) {

@@ -11,8 +11,8 @@
 // rows. The order of additions never depends on timing, so the result is repeatable to the bit, as it would not be
 // with atomics.
 //
-// All loads of a row, dy, x, skip and the gain, are issued before the first number is used, so that the thread waits for
-// memory once (from 20 numbers a thread on, for skip a second time: there are no registers for it).
+// All loads of a row, dy, x, skip and the gain, are issued before the first number is used, so that the thread waits
+// for memory once (from 20 numbers a thread on, for skip a second time: there are no registers for it).
 //
 // Bytes moved for each number of a row: dy, x and skip in, dx and dbranch out, 5 sizeof(T); n is computed again, not
 // read. For each block, 12 D bytes of sums.

@@ -59,8 +59,8 @@ __device__ inline Fetched<T, COUNT> fetch(const T* place) {
     return *reinterpret_cast<const Fetched<T, COUNT>*>(place);
 }
 
-// use(n, numbers) for rows n = first, first + step, ... below `end`, in order, with VEC neighbours of each. AT_ONCE rows
-// are fetched before the first of them is used.
+// use(n, numbers) for rows n = first, first + step, ... below `end`, in order, with VEC neighbours of each. AT_ONCE
+// rows are fetched before the first of them is used.
 template <int AT_ONCE, int VEC, typename T, typename Use>
 __device__ inline void for_each_row(const T* column, size_t distance, int first, int end, int step, Use use) {
 #pragma unroll 1

@@ -30,8 +30,8 @@ struct Strip {
     int first, rows;
 };
 
-// What a lane moves of a strip at a time: of one group of columns, every (WARP / LANES)-th row from `top` on, in at most
-// 16 registers. The constructor issues all loads; whoever uses the numbers waits for them.
+// What a lane moves of a strip at a time: of one group of columns, every (WARP / LANES)-th row from `top` on, in at
+// most 16 registers. The constructor issues all loads; whoever uses the numbers waits for them.
 template <typename T, int K>
 struct Share {
     using S = Shares<T, K>;
