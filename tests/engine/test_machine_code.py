@@ -31,7 +31,7 @@ TRIPS = {
     "optimizer.cu update<ADAMW>": (4,),  # w, g, m, v
     "optimizer.cu squared_sums": (4,),
     f"pooling.cu mean_pool<{BF16}, 8>": (4,),
-    f"tokens.cu add_tokens_backward<{BF16}, 8>": (3,),
+    f"tokens.cu add_tokens_backward<{BF16}, 8>": (2,),
 }
 
 

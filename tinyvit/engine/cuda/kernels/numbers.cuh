@@ -27,9 +27,7 @@ struct alignas(sizeof(T) * COUNT) Vector {
 
 // How many of COUNT numbers one instruction moves: eight floats, for example, take two.
 template <typename T, int COUNT>
-constexpr int at_once() {
-    return COUNT * sizeof(T) > 16 ? 16 / sizeof(T) : COUNT;
-}
+constexpr int PART = COUNT * sizeof(T) > 16 ? 16 / sizeof(T) : COUNT;
 
 // COUNT numbers on their way from memory, as they are stored there; [k] is number k, widened. A thread goes on after
 // `fetch`, and waits where it uses a number: if it fetches all it needs before it widens any, it waits once.
@@ -77,24 +75,22 @@ __device__ inline void for_each_row(const T* column, size_t distance, int first,
 
 template <int COUNT, typename T>
 __device__ inline void load_vector(const T* place, float* values) {
-    constexpr int PART = at_once<T, COUNT>();
 #pragma unroll
-    for (int i = 0; i < COUNT; i += PART) {
-        const Fetched<T, PART> part = fetch<PART>(place + i);
+    for (int i = 0; i < COUNT; i += PART<T, COUNT>) {
+        const auto part = fetch<PART<T, COUNT>>(place + i);
 #pragma unroll
-        for (int k = 0; k < PART; k++) values[i + k] = part[k];
+        for (int k = 0; k < PART<T, COUNT>; k++) values[i + k] = part[k];
     }
 }
 
 template <int COUNT, typename T>
 __device__ inline void store_vector(T* place, const float* values) {
-    constexpr int PART = at_once<T, COUNT>();
 #pragma unroll
-    for (int i = 0; i < COUNT; i += PART) {
-        Vector<T, PART> vector;
+    for (int i = 0; i < COUNT; i += PART<T, COUNT>) {
+        Vector<T, PART<T, COUNT>> vector;
 #pragma unroll
-        for (int k = 0; k < PART; k++) store(&vector.numbers[k], values[i + k]);
-        *reinterpret_cast<Vector<T, PART>*>(place + i) = vector;
+        for (int k = 0; k < PART<T, COUNT>; k++) store(&vector.numbers[k], values[i + k]);
+        *reinterpret_cast<Vector<T, PART<T, COUNT>>*>(place + i) = vector;
     }
 }
 

@@ -42,7 +42,7 @@ add_tokens(const T* product, const float* bias, const float* class_token, const 
 // dx (B, N, D) to the gradient of the patches' product, dproduct (B, T, D), and to sums over images for what all
 // images share. Block (., p) does `chunk` images, and a thread sums its V columns of one token over these in order.
 // partials has, for P = gridDim.y: (P, T, D) for the patches, then (P, D) for the class token, if there is one.
-// Three images are under way at a time. Bytes moved: dx in, dproduct out, and 4 for each number of the partial sums.
+// Two images are under way at a time. Bytes moved: dx in, dproduct out, and 4 for each number of the partial sums.
 template <typename T, int V>
 __global__ void __launch_bounds__(256)
 add_tokens_backward(const T* __restrict__ dx, const unsigned* __restrict__ keys, float dropout_rate,
@@ -56,7 +56,7 @@ add_tokens_backward(const T* __restrict__ dx, const unsigned* __restrict__ keys,
 
     float sums[V] = {};
     const T* token = dx + static_cast<size_t>(n) * D + column;
-    for_each_row<3, V>(token, N * D, first, min(first + chunk, batch), 1, [&](int b, const Fetched<T, V>& here) {
+    for_each_row<2, V>(token, N * D, first, min(first + chunk, batch), 1, [&](int b, const Fetched<T, V>& here) {
         const RowMask mask(keys, dropout_rate, dropout_site, path_rate, path_site, mask_tokens, b * N + n, D);
         float numbers[V];
 #pragma unroll
