@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ARCHITECTURES = (75, 80, 86, 89, 90)  # Turing, Ampere (A100, RTX 30), Ada, Hopper
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)  # Turing, Ampere (A100, RTX 30), Ada, Hopper, Blackwell
 KERNELS = ROOT / "tinyvit/engine/cuda/kernels"
 ROWS = (  # type, threads, loads and vector of rows of 191, 192, 384 and 768 numbers, block of the backward
-    ("float", 32, 6, 1, 512),
+    ("float", 32, 6, 1, 384),
     ("__nv_bfloat16", 32, 3, 2, 512),
     ("__nv_bfloat16", 32, 3, 4, 256),
     ("float", 32, 6, 4, 128),

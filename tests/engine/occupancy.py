@@ -7,6 +7,7 @@ The occupancy is the share of a multiprocessor's warps that its registers and sh
 """
 
 import sys
+from math import prod
 from typing import NamedTuple
 
 from tests.engine.compiled_kernels import KERNELS, compile_kernel, usage
@@ -35,6 +36,8 @@ LIMITS = {
     86: Limits(48, 16, 100 << 10, 1 << 10),
     89: Limits(48, 24, 100 << 10, 1 << 10),
     90: Limits(64, 32, 228 << 10, 1 << 10),
+    100: Limits(64, 32, 228 << 10, 1 << 10),
+    120: Limits(48, 24, 100 << 10, 1 << 10),
 }
 
 
@@ -64,13 +67,14 @@ def main(model="Ti/4", batch="512", precision="bf16", architecture="90"):
     print(f"{'kernel':52}{'threads':>8}{'registers':>10}{'spilled':>8}{'shared':>8}{'blocks':>7}  occupancy")
     for file, found in launches.items():
         for function, block, dynamic in found:
+            threads = prod(block)
             _, log = compile_kernel(KERNELS / f"{file}.cu", architecture, [function])
             used = {name: numbers[0] for name, numbers in usage(log).items()}
             shared = used["shared"] + dynamic
-            blocks, warps = occupancy(architecture, block[0], used["registers"], shared)
+            blocks, warps = occupancy(architecture, threads, used["registers"], shared)
             share = warps / LIMITS[architecture].warps
             print(
-                f"{function:52}{block[0]:8}{used['registers']:10}{used['spilled']:8}{shared:8}{blocks:7}{share:10.0%}",
+                f"{function:52}{threads:8}{used['registers']:10}{used['spilled']:8}{shared:8}{blocks:7}{share:10.0%}",
                 flush=True,
             )
 

@@ -5,11 +5,26 @@ python -m tests.engine.compiled_kernels.
 """
 
 import json
+from math import prod
 
 import pytest
 
-from tests.engine.compiled_kernels import ARCHITECTURES, INSTANCES, compile_kernel, kernels, missing_package
+from tests.engine.compiled_kernels import (
+    ARCHITECTURES,
+    INSTANCES,
+    KERNELS,
+    compile_kernel,
+    kernels,
+    missing_package,
+    usage,
+)
 from tests.engine.occupancy import occupancy
+from tinyvit.engine.cuda.launch import Launch
+from tinyvit.engine.cuda.plan import Options, plan_step
+from tinyvit.model import preset
+
+# One address, which each thread of `augment` puts aside while a subroutine divides.
+SPILLED = {("augment.cu", 120): 8}
 
 needs_nvrtc = pytest.mark.skipif(
     missing_package() is not None,
@@ -37,7 +52,21 @@ def test_a_kernel_compiles_and_keeps_its_numbers_in_registers(compiled, path, ar
     found = compiled[f"{path.name} sm_{architecture}"]
     assert found["is_machine_code"]
     assert len(found["registers"]) == len(INSTANCES[path.name])
-    assert max(found["spilled"]) == 0
+    assert max(found["spilled"]) <= SPILLED.get((path.name, architecture), 0)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("architecture", ARCHITECTURES[1:])
+@pytest.mark.parametrize("file", ["gelu", "layer_norm_backward"])
+def test_blocks_that_share_all_rows_run_at_the_same_time(file, architecture):
+    """Otherwise the last of them would begin when the first have finished."""
+    steps = plan_step(preset("Ti/4", 32, 10), 512, Options("bf16", multiprocessors=100)).steps
+    launches = {step.function: step for step in steps if isinstance(step, Launch) and step.file == file}
+    for function, launch in launches.items():
+        _, log = compile_kernel(KERNELS / f"{file}.cu", architecture, [function])
+        used = {name: numbers[0] for name, numbers in usage(log).items()}
+        blocks, _ = occupancy(architecture, prod(launch.block), used["registers"], used["shared"])
+        assert prod(launch.grid) <= 100 * blocks, function
 
 
 @needs_nvrtc

@@ -17,6 +17,7 @@ import numpy as np
 from tinyvit.backend import array_module
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.gpu_side import make_engine_and_step
+from tinyvit.benchmark.worker import end_with_parent
 from tinyvit.engine.cuda.launch import Step
 
 _AHEAD_BYTES = 256 << 20  # filled again and again while the host runs ahead: some 60 µs each on an H200
@@ -52,4 +53,5 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     main(sys.argv[1:])

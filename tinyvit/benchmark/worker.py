@@ -12,8 +12,10 @@ time_steps and peak_bytes, since what counts there are the card's clock and the 
 """
 
 import contextlib
+import ctypes
 import importlib
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +23,8 @@ from collections.abc import Callable, Sequence
 
 from tinyvit.benchmark.case import Case
 from tinyvit.shell.ending import is_lack_of_memory
+
+_SIGNAL_AT_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of sys/prctl.h
 
 
 class Worker:
@@ -59,6 +63,15 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
         self._process.wait()
+
+
+def end_with_parent() -> None:
+    """Have Linux end this process as soon as the one that started it has ended, even if that was killed.
+
+    A measurement that nobody waits for any more would keep the GPU busy, and disturb the next one.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL)
 
 
 def peak_bytes() -> int:
@@ -101,4 +114,5 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     main(sys.argv[1:])

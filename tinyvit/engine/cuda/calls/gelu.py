@@ -7,17 +7,16 @@ from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS, WARP, launch, v
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 _HEIGHT = 8  # rows that a block has in hand at a time
-_BLOCKS = 8  # on each multiprocessor
+_BLOCKS, _BACKWARD_BLOCKS = 6, 4  # on each multiprocessor: the kernels' __launch_bounds__
 _FORMS = {"tanh": "Tanh", "exact": "Exact"}
 
 
 def partial_rows(rows: int, M: int, dtype: str, multiprocessors: int = MULTIPROCESSORS) -> int:
-    """P, a good number of blocks that share the rows of activations (rows, M) of that dtype.
+    """P, how many blocks share the rows of activations (rows, M) of that dtype in the backward.
 
-    In the backward, each leaves a row of partial sums.
+    Each leaves a row of partial sums.
     """
-    side_by_side = ceil(M / (WARP * _longest_vector(dtype)))
-    return min(ceil(rows / _HEIGHT), ceil(_BLOCKS * multiprocessors / side_by_side))
+    return _blocks_that_share(rows, M, dtype, _BACKWARD_BLOCKS * multiprocessors)
 
 
 def bias_gelu(
@@ -37,7 +36,7 @@ def bias_gelu(
     return launch(
         "gelu",
         f"bias_gelu<{h.c_type}, {_FORMS[form]}, {vector}>",
-        (ceil(M / (WARP * vector)), partial_rows(rows, M, h.dtype, multiprocessors)),
+        (ceil(M / (WARP * vector)), _blocks_that_share(rows, M, h.dtype, _BLOCKS * multiprocessors)),
         (WARP, _HEIGHT),
         (h, bias, *mask_arguments(mask), g, rows, M),
         parts=mask_parts(mask),
@@ -64,6 +63,12 @@ def bias_gelu_backward(
         (dg, h, bias, *mask_arguments(mask), dh, partials, rows, M),
         parts=mask_parts(mask),
     )
+
+
+def _blocks_that_share(rows: int, M: int, dtype: str, blocks: int) -> int:
+    """How many blocks one above the other share the rows, if so many in all run at the same time."""
+    side_by_side = ceil(M / (WARP * _longest_vector(dtype)))
+    return min(ceil(rows / _HEIGHT), max(1, blocks // side_by_side))
 
 
 def _longest_vector(dtype: str) -> int:

@@ -16,7 +16,7 @@
 // pass that puts heads side by side again (24,960 in and out). With dropout, a mask comes on top there, and nothing
 // here.
 //
-// On Hopper in bf16, K = 64: 91 registers, so 20 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
+// On Hopper in bf16, K = 64: 96 registers, so 20 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
 // and 34,560 bytes of shared memory, 4 blocks at once (20 warps of 64). B/16 at 224 px (N = 197): 7 warps, 76,032
 // bytes, 2 blocks (14 warps).
 
@@ -38,6 +38,7 @@ attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restri
     const float scale = rsqrtf(static_cast<float>(K));
     const T* head_q = qkv + static_cast<size_t>(image) * N * 3 * D + head * K;
     const float* head_bias = bias + head * K;
+    if (!head_bias) __builtin_unreachable();  // so that load_strip need not ask
 
     extern __shared__ __align__(16) unsigned char shared[];
     T* k = reinterpret_cast<T*>(shared);          // (padded, WIDE), as v
@@ -46,14 +47,14 @@ attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restri
     T* scratch = v + (padded + warps * TILE) * ROW + warp * SCRATCH<T>;
 
     for (int first = warp * TILE; first < N; first += warps * TILE) {
-        load_strip<T, K>(k + first * ROW, head_q + D, 3 * D, head_bias + D, first, N);
-        load_strip<T, K>(v + first * ROW, head_q + 2 * D, 3 * D, head_bias + 2 * D, first, N);
+        load_strips<T, K>(k + first * ROW, {head_q + D, 3 * D, head_bias + D, first, N},
+                          v + first * ROW, {head_q + 2 * D, 3 * D, head_bias + 2 * D, first, N});
     }
     __syncthreads();  // now all keys and values are there for every warp
 
     const ScoreMask mask(keys, mask_rate, site, image, head, Q, N);
     for (int first_query = warp * TILE; first_query < Q; first_query += warps * TILE) {
-        load_strip<T, K>(q, head_q, 3 * D, head_bias, first_query, Q);
+        load_strip<T, K>(q, {head_q, 3 * D, head_bias, first_query, Q});
         __syncwarp();
         Left<T> query[TILES];
 #pragma unroll

@@ -19,7 +19,7 @@
 // move 452 KB and more: dO v^T, A^T dO, dS k and dS^T q (75,270 each), softmax (76,050), and the column sums
 // (74,880).
 //
-// On Hopper in bf16, K = 64: 128 registers, so 16 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
+// On Hopper in bf16, K = 64: 126 registers, so 16 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
 // and 50,560 bytes of shared memory, 3 blocks at once (15 warps of 64). B/16 at 224 px: 7 warps, 99,200 bytes, 2
 // blocks (14).
 
@@ -114,8 +114,8 @@ attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const 
         row_log_sums[i] = i < Q ? log_sums[(static_cast<size_t>(image) * gridDim.x + head) * Q + i] : 0;
 #pragma unroll 1
     for (int first = warp * TILE; first < N; first += warps * TILE) {
-        load_strip<T, K>(all.first + first * ROW, qkv + start + D, 3 * D, head_bias + D, first, N);
-        load_strip<T, K>(all.second + first * ROW, qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N);
+        load_strips<T, K>(all.first + first * ROW, {qkv + start + D, 3 * D, head_bias + D, first, N},
+                          all.second + first * ROW, {qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N});
     }
     __syncthreads();  // all keys and values, and log_sums, are there
 
@@ -127,10 +127,10 @@ attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const 
     for (int first = warp * TILE; first < N; first += warps * TILE) {
         Sums dq[TILES];
         if (first < Q) {
-            load_strip<T, K>(own.first, qkv + start, 3 * D, head_bias, first, Q);
-            load_strip<T, K>(own.second, dout + out_start, D, nullptr, first, Q);
+            load_strips<T, K>(own.first, {qkv + start, 3 * D, head_bias, first, Q},
+                              own.second, {dout + out_start, D, nullptr, first, Q});
             __syncwarp();
-            row_products<T, K>(delta, own.second, out + out_start, D, first, Q);
+            row_products<T, K>(delta + first, own.second, {out + out_start, D, nullptr, first, Q});
             __syncwarp();
             strip_gradient<T, K, DQ>(dq, own, all, first, scores, scratch);
             __syncwarp();  // all lanes are done with the strips
@@ -147,8 +147,8 @@ attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const 
     } else {
 #pragma unroll 1
         for (int first = warp * TILE; first < Q; first += warps * TILE) {
-            load_strip<T, K>(all.first + first * ROW, qkv + start, 3 * D, head_bias, first, Q);
-            load_strip<T, K>(all.second + first * ROW, dout + out_start, D, nullptr, first, Q);
+            load_strips<T, K>(all.first + first * ROW, {qkv + start, 3 * D, head_bias, first, Q},
+                              all.second + first * ROW, {dout + out_start, D, nullptr, first, Q});
         }
         __syncthreads();
     }
@@ -157,8 +157,8 @@ attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const 
 #pragma unroll 1
     for (int first = warp * TILE; first < N; first += warps * TILE) {
         if (!in_place) {
-            load_strip<T, K>(own.first, qkv + start + D, 3 * D, head_bias + D, first, N);
-            load_strip<T, K>(own.second, qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N);
+            load_strips<T, K>(own.first, {qkv + start + D, 3 * D, head_bias + D, first, N},
+                              own.second, {qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N});
         }
         __syncwarp();
         {

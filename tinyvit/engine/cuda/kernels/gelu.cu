@@ -3,10 +3,12 @@
 //     g = m * gelu(h + bias)        dh = dg * m * gelu'(h + bias)        dbias = sum of dh over the rows
 //
 // A block is 32 threads wide and 8 high. A thread has VEC neighbouring columns, whose biases it reads once, and walks
-// down the rows: a warp reads 32 neighbouring vectors of one row in one trip to memory. The blocks side by side cover
-// the columns; those one above the other share the rows. In the backward, a thread adds up dh of its columns in
-// registers; the 8 threads that have the same columns add their sums in shared memory, in a fixed order, and the block
-// writes its part of one row of partial sums, which add_columns (sums.cu) adds.
+// down the rows: a warp reads 32 neighbouring vectors of one row in one trip to memory. The forward has two rows under
+// way at a time, and the backward dg and h of one. The blocks side by side cover the columns; those one above the other
+// share the rows. In the backward, a thread adds up dh of its columns in registers; the 8 threads that have the same
+// columns add their sums in shared memory, in a fixed order, and the block writes its part of one row of partial sums,
+// which add_columns (sums.cu) adds. As many blocks are launched as run at the same time, six on each multiprocessor and
+// four in the backward, for which a thread has 40 and 64 registers.
 //
 // Bytes moved for each number: h in and g out, 2 sizeof(T); backward dg and h in and dh out, 3 sizeof(T): gelu' is
 // computed again from h, not stored. At these few bytes the arithmetic counts too, so exp and the division are the
@@ -38,7 +40,7 @@ struct Exact {
 };
 
 template <typename T, typename Form, int VEC>
-__global__ void __launch_bounds__(WARP * HEIGHT)
+__global__ void __launch_bounds__(WARP * HEIGHT, 6)
 bias_gelu(const T* __restrict__ h, const float* __restrict__ bias, const unsigned* keys, float dropout_rate,
           int dropout_site, float path_rate, int path_site, int tokens, T* __restrict__ g, int rows, int M) {
     const int column = (blockIdx.x * WARP + threadIdx.x) * VEC;
@@ -46,22 +48,21 @@ bias_gelu(const T* __restrict__ h, const float* __restrict__ bias, const unsigne
     float offset[VEC];
     for (int k = 0; k < VEC; k++) offset[k] = bias[column + k];
 
-    for (int row = blockIdx.y * HEIGHT + threadIdx.y; row < rows; row += gridDim.y * HEIGHT) {
+    const int first = blockIdx.y * HEIGHT + threadIdx.y, step = gridDim.y * HEIGHT;
+    for_each_row<2, VEC>(h + column, M, first, rows, step, [&](int row, const Fetched<T, VEC>& here) {
         const RowMask mask(keys, dropout_rate, dropout_site, path_rate, path_site, tokens, row, M);
-        const size_t place = static_cast<size_t>(row) * M + column;
         float values[VEC];
-        load_vector<VEC>(h + place, values);
 #pragma unroll
         for (int k = 0; k < VEC; k++) {
-            const float x = values[k] + offset[k];
+            const float x = here[k] + offset[k];
             values[k] = mask(column + k) * x * Form::gate(x);
         }
-        store_vector<VEC>(g + place, values);
-    }
+        store_vector<VEC>(g + static_cast<size_t>(row) * M + column, values);
+    });
 }
 
 template <typename T, typename Form, int VEC>
-__global__ void __launch_bounds__(WARP * HEIGHT)
+__global__ void __launch_bounds__(WARP * HEIGHT, 4)
 bias_gelu_backward(const T* __restrict__ dg, const T* __restrict__ h, const float* __restrict__ bias,
                    const unsigned* keys, float dropout_rate, int dropout_site, float path_rate, int path_site,
                    int tokens, T* __restrict__ dh, float* partials, int rows, int M) {
@@ -75,13 +76,12 @@ bias_gelu_backward(const T* __restrict__ dg, const T* __restrict__ h, const floa
     for (int row = blockIdx.y * HEIGHT + threadIdx.y; row < rows && column < M; row += gridDim.y * HEIGHT) {
         const RowMask mask(keys, dropout_rate, dropout_site, path_rate, path_site, tokens, row, M);
         const size_t place = static_cast<size_t>(row) * M + column;
-        float values[VEC], grads[VEC];
-        load_vector<VEC>(h + place, values);
-        load_vector<VEC>(dg + place, grads);
+        const Fetched<T, VEC> h_here = fetch<VEC>(h + place), dg_here = fetch<VEC>(dg + place);
+        float grads[VEC];
 #pragma unroll
         for (int k = 0; k < VEC; k++) {
-            const float x = values[k] + offset[k];
-            grads[k] *= mask(column + k) * Form::slope(x, Form::gate(x));
+            const float x = h_here[k] + offset[k];
+            grads[k] = dg_here[k] * mask(column + k) * Form::slope(x, Form::gate(x));
             sums[k] += grads[k];
         }
         store_vector<VEC>(dh + place, grads);

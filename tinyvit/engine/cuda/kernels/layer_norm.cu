@@ -6,7 +6,8 @@
 // A team of THREADS threads, usually one warp, has one row; a block has several teams. A thread reads VEC neighbouring
 // columns at a time, and the team's threads read neighbouring vectors: one trip to memory for all of them. After LOADS
 // such trips, the row is in registers and stays there: mean and variance are two sums over the team, and nothing is
-// read twice. All loads of a row are issued before anything is stored, so that they wait for memory together.
+// read twice. All loads of a row, x, branch and the branch's bias, are issued before the first number is used, so that
+// the thread waits for memory once; the dropout's keys, the gain and the offset come later, from the cache.
 //
 // Bytes moved for each number of a row: x and branch in, total and y out, 4 sizeof(T); without a branch x in and y out,
 // 2 sizeof(T). For each row 8 more, mean and r, which the backward reads. weight and the biases stay in the cache.
@@ -25,34 +26,35 @@ residual_layer_norm(const T* x, const T* branch, const float* __restrict__ branc
     const int lane = threadIdx.x % THREADS;
     const int row = blockIdx.x * (128 / THREADS) + threadIdx.x / THREADS;
     const int width = row < rows ? D : 0;  // beyond the last row there are no columns, but the sums need every thread
+    const int branch_width = branch ? width : 0, offset_width = branch_bias ? width : 0;
     const size_t start = static_cast<size_t>(row) * D;
 
-    float values[LOADS][VEC] = {};
+    Fetched<T, VEC> x_here[LOADS] = {}, branch_here[LOADS] = {};
+    Fetched<float, VEC> offset[LOADS] = {};
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
         const int column = (lane + THREADS * i) * VEC;
-        if (column < width) load_vector<VEC>(x + start * every + column, values[i]);
+        if (column < width) x_here[i] = fetch<VEC>(x + start * every + column);
+        if (column < branch_width) branch_here[i] = fetch<VEC>(branch + start + column);
+        if (column < offset_width) offset[i] = fetch<VEC>(branch_bias + column);
     }
+
+    float values[LOADS][VEC];
+#pragma unroll
+    for (int i = 0; i < LOADS; i++)
+#pragma unroll
+        for (int k = 0; k < VEC; k++) values[i][k] = x_here[i][k];
     if (branch) {
         const RowMask mask(keys, dropout_rate, dropout_site, path_rate, path_site, tokens, row, D);
-        float more[LOADS][VEC] = {};
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             const int column = (lane + THREADS * i) * VEC;
-            if (column < width) load_vector<VEC>(branch + start + column, more[i]);
-        }
-#pragma unroll
-        for (int i = 0; i < LOADS; i++) {
-            const int column = (lane + THREADS * i) * VEC;
-            if (column >= width) continue;
-            float offset[VEC] = {};
-            if (branch_bias) load_vector<VEC>(branch_bias + column, offset);
 #pragma unroll
             for (int k = 0; k < VEC; k++) {
-                values[i][k] += mask(column + k) * (more[i][k] + offset[k]);
+                values[i][k] += mask(column + k) * (branch_here[i][k] + offset[i][k]);
                 values[i][k] = rounded<T>(values[i][k]);  // the backward will read it from memory
             }
-            store_vector<VEC>(total + start + column, values[i]);
+            if (column < width) store_vector<VEC>(total + start + column, values[i]);
         }
     }
 

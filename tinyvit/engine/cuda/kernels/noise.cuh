@@ -44,6 +44,7 @@ struct RowMask {
     __device__ RowMask(const unsigned* keys, float dropout_rate, int dropout_site, float path_rate, int path_site,
                        int tokens, int row, int width)
         : rate(dropout_rate), kept(1), key(0), start(0) {
+        if (rate == 0 && path_rate == 0) return;  // without the division
         const unsigned image = row / tokens;
         if (rate > 0) {
             key = image_key(keys, dropout_site, image);

@@ -27,30 +27,70 @@ struct alignas(sizeof(T) * COUNT) Vector {
 
 // How many of COUNT numbers one instruction moves: eight floats, for example, take two.
 template <typename T, int COUNT>
-constexpr int at_once() {
-    return COUNT * sizeof(T) > 16 ? 16 / sizeof(T) : COUNT;
+constexpr int PART = COUNT * sizeof(T) > 16 ? 16 / sizeof(T) : COUNT;
+
+// COUNT numbers on their way from memory, as they are stored there; [k] is number k, widened. A thread goes on after
+// `fetch`, and waits where it uses a number: if it fetches all it needs before it widens any, it waits once.
+template <typename T, int COUNT>
+struct alignas(sizeof(T) * COUNT) Fetched {
+    T numbers[COUNT];
+    __device__ float operator[](int k) const { return as_float(numbers[k]); }
+};
+
+template <>
+struct Fetched<__nv_bfloat16, 1> {
+    __nv_bfloat16 number;
+    __device__ float operator[](int) const { return as_float(number); }
+};
+
+// In pairs, so that the compiler does not take the registers apart: a bfloat16 is the upper half of a float.
+template <int COUNT>
+struct alignas(2 * COUNT) Fetched<__nv_bfloat16, COUNT> {
+    unsigned pairs[COUNT / 2];
+    __device__ float operator[](int k) const {
+        return __uint_as_float(k % 2 ? pairs[k / 2] & 0xffff0000 : pairs[k / 2] << 16);
+    }
+};
+
+template <int COUNT, typename T>
+__device__ inline Fetched<T, COUNT> fetch(const T* place) {
+    return *reinterpret_cast<const Fetched<T, COUNT>*>(place);
+}
+
+// use(n, numbers) for rows n = first, first + step, ... below `end`, in order, with VEC neighbours of each. AT_ONCE
+// rows are fetched before the first of them is used.
+template <int AT_ONCE, int VEC, typename T, typename Use>
+__device__ inline void for_each_row(const T* column, size_t distance, int first, int end, int step, Use use) {
+#pragma unroll 1
+    for (int start = first; start < end; start += AT_ONCE * step) {
+        Fetched<T, VEC> rows[AT_ONCE] = {};
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (start + i * step < end) rows[i] = fetch<VEC>(column + (start + i * step) * distance);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (start + i * step < end) use(start + i * step, rows[i]);
+    }
 }
 
 template <int COUNT, typename T>
 __device__ inline void load_vector(const T* place, float* values) {
-    constexpr int PART = at_once<T, COUNT>();
 #pragma unroll
-    for (int i = 0; i < COUNT; i += PART) {
-        const Vector<T, PART> vector = *reinterpret_cast<const Vector<T, PART>*>(place + i);
+    for (int i = 0; i < COUNT; i += PART<T, COUNT>) {
+        const auto part = fetch<PART<T, COUNT>>(place + i);
 #pragma unroll
-        for (int k = 0; k < PART; k++) values[i + k] = as_float(vector.numbers[k]);
+        for (int k = 0; k < PART<T, COUNT>; k++) values[i + k] = part[k];
     }
 }
 
 template <int COUNT, typename T>
 __device__ inline void store_vector(T* place, const float* values) {
-    constexpr int PART = at_once<T, COUNT>();
 #pragma unroll
-    for (int i = 0; i < COUNT; i += PART) {
-        Vector<T, PART> vector;
+    for (int i = 0; i < COUNT; i += PART<T, COUNT>) {
+        Vector<T, PART<T, COUNT>> vector;
 #pragma unroll
-        for (int k = 0; k < PART; k++) store(&vector.numbers[k], values[i + k]);
-        *reinterpret_cast<Vector<T, PART>*>(place + i) = vector;
+        for (int k = 0; k < PART<T, COUNT>; k++) store(&vector.numbers[k], values[i + k]);
+        *reinterpret_cast<Vector<T, PART<T, COUNT>>*>(place + i) = vector;
     }
 }
 

@@ -10,13 +10,19 @@
 
 enum Kind { ADAMW, ADAM, SGD };
 
-// The next four numbers from `start` on, at once if they are there; 0 for those beyond the end.
-__device__ inline void load_four(const float* from, int start, int count, float (&to)[4]) {
+// Of each buffer the next four numbers from `start` on, at once if they are there; 0 for those beyond the end.
+struct Four {
+    const float* from;
+    float (&to)[4];
+};
+
+template <typename... Fours>
+__device__ inline void load_fours(int start, int count, Fours... fours) {
     if (start + 4 <= count) {
-        load_vector<4>(from + start, to);
+        (load_vector<4>(fours.from + start, fours.to), ...);
     } else {
 #pragma unroll
-        for (int i = 0; i < 4; i++) to[i] = start + i < count ? from[start + i] : 0;
+        for (int i = 0; i < 4; i++) ((fours.to[i] = start + i < count ? fours.from[start + i] : 0), ...);
     }
 }
 
@@ -36,13 +42,12 @@ __device__ inline void store_four(T* to, int start, int count, const float (&fro
 __global__ void __launch_bounds__(256) squared_sums(const float* grads, float* partials, int count) {
     __shared__ float scratch[256 / WARP];
     float sum = 0;
-#pragma unroll 4
-    for (int start = 4 * (blockIdx.x * blockDim.x + threadIdx.x); start < count; start += 4 * gridDim.x * blockDim.x) {
-        float g[4];
-        load_four(grads, start, count, g);
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x, fours = count / 4;
+    for_each_row<4, 4>(grads, 4, thread, fours, gridDim.x * blockDim.x, [&](int, const Fetched<float, 4>& g) {
 #pragma unroll
         for (int i = 0; i < 4; i++) sum += g[i] * g[i];
-    }
+    });
+    if (thread < count % 4) sum += grads[4 * fours + thread] * grads[4 * fours + thread];
     sum = block_sum(sum, scratch);
     if (threadIdx.x == 0) partials[blockIdx.x] = sum;
 }
@@ -72,10 +77,10 @@ update(float* params, const float* grads, float* m_buffer, float* v_buffer, cons
     const float lr = controls[0], rate = controls[1], root_correction = controls[2], factor = controls[3];
 
     float w[4], g[4], m[4], v[4];
-    load_four(params, start, count, w);
-    load_four(grads, start, count, g);
-    load_four(m_buffer, start, count, m);
-    if (KIND != SGD) load_four(v_buffer, start, count, v);
+    if constexpr (KIND == SGD)
+        load_fours(start, count, Four{params, w}, Four{grads, g}, Four{m_buffer, m});
+    else
+        load_fours(start, count, Four{params, w}, Four{grads, g}, Four{m_buffer, m}, Four{v_buffer, v});
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         g[i] *= factor;
@@ -101,6 +106,6 @@ __global__ void __launch_bounds__(256) to_bf16(const float* x, __nv_bfloat16* y,
     const int start = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     if (start >= count) return;
     float numbers[4];
-    load_four(x, start, count, numbers);
+    load_fours(start, count, Four{x, numbers});
     store_four(y, start, count, numbers);
 }

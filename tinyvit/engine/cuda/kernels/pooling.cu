@@ -13,15 +13,11 @@ __global__ void __launch_bounds__(256) mean_pool(const T* y, T* pooled, int N, i
     const T* image = y + static_cast<size_t>(blockIdx.y) * N * D;
 
     float sums[V] = {};
-    if (column < D) {
-#pragma unroll 4
-        for (int n = part; n < N; n += 8) {
-            float numbers[V];
-            load_vector<V>(image + static_cast<size_t>(n) * D + column, numbers);
+    if (column < D)
+        for_each_row<4, V>(image + column, D, part, N, 8, [&](int, const Fetched<T, V>& numbers) {
 #pragma unroll
             for (int i = 0; i < V; i++) sums[i] += numbers[i];
-        }
-    }
+        });
 #pragma unroll
     for (int i = 0; i < V; i++) parts[part][i * 32 + lane] = sums[i];  // neighbouring lanes, neighbouring banks
     __syncthreads();

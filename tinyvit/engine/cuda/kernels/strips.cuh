@@ -22,45 +22,99 @@ struct Shares {
 
 // Rows first to first + 15 of a matrix whose rows begin `distance` numbers apart, plus a bias (K,) if there is one.
 // Rows that are not among the first `rows` are zero: whatever is multiplied by them must stay finite.
+template <typename T>
+struct Strip {
+    const T* matrix;
+    int distance;
+    const float* bias;
+    int first, rows;
+};
+
+// What a lane moves of a strip at a time: of one group of columns, every (WARP / LANES)-th row from `top` on, in at
+// most 16 registers. The constructor issues all loads; whoever uses the numbers waits for them.
 template <typename T, int K>
-__device__ inline void load_strip(T* strip, const T* matrix, int distance, const float* bias, int first, int rows) {
+struct Share {
     using S = Shares<T, K>;
-    const int lane = threadIdx.x % WARP;
-    for (int group = lane % S::LANES; group < S::GROUPS; group += S::LANES) {  // once, but for odd or large K
-        const int column = group * S::GROUP;
-        float added[S::GROUP] = {};
-        if (bias && column < K)
-            for (int i = 0; i < S::GROUP; i++) added[i] = bias[column + i];
-#pragma unroll 4  // so many loads are under way at the same time
-        for (int row = lane / S::LANES; row < TILE; row += WARP / S::LANES) {
-            float values[S::GROUP] = {};
-            if (first + row < rows && column < K) {
-                load_vector<S::GROUP>(matrix + (first + row) * distance + column, values);
-                for (int i = 0; i < S::GROUP; i++) values[i] += added[i];
-            }
-            store_vector<S::GROUP>(strip + row * STRIDE<T, K> + column, values);
+    static constexpr int ALL = TILE * S::LANES / WARP;  // of its rows
+    static constexpr int MOST = S::GROUP == 1 ? 8 : 4;  // at a time: more would not stay in registers
+    static constexpr int ROWS = ALL < MOST ? ALL : MOST;
+
+    Fetched<T, S::GROUP> fetched[ROWS] = {};
+    float added[S::GROUP] = {};
+    int top, column, real;  // real: how many rows of the strip there are
+
+    __device__ Share(const Strip<T>& strip, int top, int group)
+        : top(top), column(group * S::GROUP), real(column < K ? strip.rows - strip.first : 0) {
+        const T* place = strip.matrix + strip.first * strip.distance + column;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            if (row(i) < real) fetched[i] = fetch<S::GROUP>(place + row(i) * strip.distance);
+        if (strip.bias && column < K)
+#pragma unroll
+            for (int k = 0; k < S::GROUP; k++) added[k] = strip.bias[column + k];
+    }
+
+    __device__ int row(int i) const { return top + threadIdx.x % WARP / S::LANES + i * (WARP / S::LANES); }
+
+    __device__ void put(T* strip) const {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            float values[S::GROUP];
+#pragma unroll
+            for (int k = 0; k < S::GROUP; k++) values[k] = fetched[i][k] + (row(i) < real ? added[k] : 0);
+            store_vector<S::GROUP>(strip + row(i) * STRIDE<T, K> + column, values);
         }
     }
+};
+
+// How many rows all lanes together move at a time.
+template <typename T, int K>
+constexpr int AT_ONCE = Share<T, K>::ROWS * (WARP / Shares<T, K>::LANES);
+
+template <typename T, int K>
+__device__ inline void load_strip(T* to, const Strip<T>& strip) {
+    using S = Shares<T, K>;
+    for (int group = threadIdx.x % S::LANES; group < S::GROUPS; group += S::LANES)  // once, but for large, odd K
+#pragma unroll 1
+        for (int top = 0; top < TILE; top += AT_ONCE<T, K>) Share<T, K>(strip, top, group).put(to);
 }
 
-// Sums of products of each row of a strip with the same row of a matrix in memory: products[first + row].
+// Two strips, which wait for memory together.
 template <typename T, int K>
-__device__ inline void row_products(float* products, const T* strip, const T* matrix, int distance, int first,
-                                    int rows) {
+__device__ inline void load_strips(T* to, const Strip<T>& strip, T* other_to, const Strip<T>& other_strip) {
     using S = Shares<T, K>;
-    const int lane = threadIdx.x % WARP;
-#pragma unroll 4
-    for (int row = lane / S::LANES; row < TILE; row += WARP / S::LANES) {
-        float sum = 0;
-        if (first + row < rows)
-            for (int column = lane % S::LANES * S::GROUP; column < K; column += S::LANES * S::GROUP) {
-                float left[S::GROUP], right[S::GROUP];
-                load_vector<S::GROUP>(strip + row * STRIDE<T, K> + column, left);
-                load_vector<S::GROUP>(matrix + (first + row) * distance + column, right);
-                for (int i = 0; i < S::GROUP; i++) sum = fmaf(left[i], right[i], sum);
+    for (int group = threadIdx.x % S::LANES; group < S::GROUPS; group += S::LANES)
+#pragma unroll 1
+        for (int top = 0; top < TILE; top += AT_ONCE<T, K>) {
+            const Share<T, K> share(strip, top, group), other(other_strip, top, group);
+            share.put(to);
+            other.put(other_to);
+        }
+}
+
+// Sums of products of each row of a strip in shared memory with the same row of one in memory: products (16,).
+template <typename T, int K>
+__device__ inline void row_products(float* products, const T* left_strip, const Strip<T>& right_strip) {
+    using S = Shares<T, K>;
+#pragma unroll 1
+    for (int top = 0; top < TILE; top += AT_ONCE<T, K>) {
+        float sums[Share<T, K>::ROWS] = {};
+        for (int group = threadIdx.x % S::LANES; group < S::GROUPS; group += S::LANES) {
+            const Share<T, K> share(right_strip, top, group);
+#pragma unroll
+            for (int i = 0; i < share.ROWS; i++) {
+                float left[S::GROUP];
+                load_vector<S::GROUP>(left_strip + share.row(i) * STRIDE<T, K> + share.column, left);
+#pragma unroll
+                for (int k = 0; k < S::GROUP; k++) sums[i] = fmaf(left[k], share.fetched[i][k], sums[i]);
             }
-        for (int away = S::LANES / 2; away > 0; away /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, away);
-        if (lane % S::LANES == 0) products[first + row] = sum;
+        }
+#pragma unroll
+        for (int i = 0; i < Share<T, K>::ROWS; i++) {
+            for (int away = S::LANES / 2; away > 0; away /= 2) sums[i] += __shfl_xor_sync(ALL_LANES, sums[i], away);
+            const int row = top + threadIdx.x % WARP / S::LANES + i * (WARP / S::LANES);
+            if (threadIdx.x % S::LANES == 0) products[row] = sums[i];
+        }
     }
 }
 

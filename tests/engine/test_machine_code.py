@@ -1,0 +1,58 @@
+"""The loads of a kernel are issued before the first of them is waited for: read in its machine code.
+
+What this is worth in time is for a GPU to say.
+"""
+
+import pytest
+
+from tests.engine.compiled_kernels import KERNELS, missing_package
+from tests.engine.machine_code import assembly, disassembler, trips
+
+pytestmark = pytest.mark.skipif(
+    missing_package() is not None or disassembler() is None,
+    reason="reading machine code needs NVRTC and nvdisasm: pip install cupy-cuda12x nvidia-cuda-nvrtc-cu12 "
+    "nvidia-cuda-runtime-cu12 nvidia-cuda-nvdisasm",
+)
+BF16 = "__nv_bfloat16"
+
+# The least number of loads in each trip to memory, of those trips that have loads of 8 or 16 bytes: others
+# are for a bias or the key of a mask. Attention's have 4 vectors of each strip and 8 numbers of each bias.
+TRIPS = {
+    f"layer_norm.cu residual_layer_norm<{BF16}, 32, 3, 2>": (9, 4, 2),  # x, branch, its bias; gain and offset
+    "layer_norm.cu residual_layer_norm<float, 32, 6, 4>": (18, 10, 2),
+    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 2, 512>": (14,),  # dy, x, skip, gain, mean, r
+    f"layer_norm_backward.cu layer_norm_backward<{BF16}, 32, 3, 4, 256>": (14,),
+    "layer_norm_backward.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
+    f"attention.cu attention<{BF16}, 64>": (24, 12),  # k and v; q
+    f"attention_backward.cu attention_backward<{BF16}, 64>": (24, 16, 4, 16, 24),  # k, v; q, dO; o; once more
+    f"gelu.cu bias_gelu<{BF16}, Tanh, 8>": (2,),  # two rows
+    f"gelu.cu bias_gelu_backward<{BF16}, Exact, 8>": (2,),  # dg and h
+    "gelu.cu bias_gelu_backward<float, Tanh, 4>": (2,),
+    "optimizer.cu update<ADAMW>": (4,),  # w, g, m, v
+    "optimizer.cu squared_sums": (4,),
+    f"pooling.cu mean_pool<{BF16}, 8>": (4,),
+    f"tokens.cu add_tokens_backward<{BF16}, 8>": (2,),
+}
+
+
+@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("kernel", TRIPS)
+def test_loads_are_under_way_together(kernel, architecture):
+    file, _, instance = kernel.partition(" ")
+    found = [
+        len(loads) for loads in trips(assembly(KERNELS / file, architecture, instance)) if max(loads) > 32
+    ]
+    assert len(found) == len(TRIPS[kernel]), found
+    assert all(map(int.__ge__, found, TRIPS[kernel])), found
+
+
+def test_a_load_is_waited_for_by_the_first_that_needs_it():
+    code = [
+        ("LDG.E.64", "R4, desc[UR4][R2.64]"),
+        ("LDG.E", "R6, desc[UR4][R2.64+0x8]"),
+        ("IADD3", "R2, R2, 0x10, RZ"),
+        ("FADD", "R7, R5, 1"),  # the second half of the first load
+        ("LDG.E.128.CONSTANT", "R8, desc[UR4][R4.64]"),
+        ("STG.E.128", "desc[UR4][R2.64], R8"),
+    ]
+    assert trips(code) == [[64, 32], [128]]
