@@ -5,8 +5,8 @@ from importlib import import_module
 
 import numpy as np  # noqa: F401 - and it
 
-from tinyvit.data import normalise  # noqa: F401 - and these
-from tinyvit.ops import Noise, cross_entropy  # noqa: F401
+from tinyvit.data import normalise  # noqa: F401 - and normalise(images, model.params.flat.dtype)
+from tinyvit.ops import Noise, cross_entropy  # noqa: F401 - and these
 
 parts = import_module("lessons.13_train_cifar10.parts")  # augment, adamw_step, clip_norm, learning_rate
 
@@ -14,7 +14,8 @@ parts = import_module("lessons.13_train_cifar10.parts")  # augment, adamw_step, 
 def evaluate(model, images, labels, batch_size):
     """(mean loss, accuracy) of a parts.Model: two floats, means over all images.
 
-    images, bytes (n, H, W, 3), are shown as they are, at most batch_size at a time; labels (n,) integers.
+    images, bytes (n, H, W, 3), are normalised, not augmented, and shown at most batch_size at a time; labels
+    (n,) are integers.
     """
     raise NotImplementedError("write evaluate: batch by batch, the sum of the losses and the right answers")
 
@@ -25,7 +26,8 @@ def fit(model, data, epochs, batch_size, peak, warmup_epochs, weight_decay, seed
     data.train, data.validation and data.test have .images, bytes (n, H, W, 3), and .labels (n,).
     peak is the highest learning rate, and warmup_epochs a whole number.
     records: a dict for each epoch, {'epoch': from 1, 'train_loss', 'val_loss', 'val_accuracy'}, given to
-    report(record) as soon as the epoch is over. best: a copy of the parameters, Params, after the best epoch.
+    report(record) as soon as the epoch is over. best: a copy of the parameters, Params, after the best
+    epoch; params.astype makes one.
     """
     raise NotImplementedError("write fit: epochs, in them batches, and after each epoch a look at validation")
 

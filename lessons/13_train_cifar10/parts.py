@@ -13,9 +13,9 @@ from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 
 _lesson_9 = import_module("lessons.09_optimisers.solution")
-adamw_step = _lesson_9.adamw_step
-clip_norm = _lesson_9.clip_norm
-learning_rate = _lesson_9.learning_rate
+adamw_step = _lesson_9.adamw_step  # w, m, v = adamw_step(w, g, m, v, lr, step, weight_decay=...)
+clip_norm = _lesson_9.clip_norm  # g, norm = clip_norm(g, largest)
+learning_rate = _lesson_9.learning_rate  # lr = learning_rate(step, total, peak, warmup), all but lr in steps
 
 
 class Model:

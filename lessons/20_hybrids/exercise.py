@@ -17,7 +17,7 @@ def weight_standardisation(w, eps=1e-5):
 
     Return y (k, k, I, O) and a cache.
     """
-    raise NotImplementedError("write weight_standardisation: equations 1 and 2")
+    raise NotImplementedError("write weight_standardisation: weight standardisation 1 and 2")
 
 
 def weight_standardisation_backward(dy, cache):
