@@ -14,4 +14,4 @@ def weight_standardisation(w, eps=1e-5):
     c = w - w.mean(axis=(0, 1, 2))
     s = np.sqrt((c * c).sum(axis=(0, 1, 2)) / max(m - 1, 1))
     y = c / (s + eps)
-    return y, (y, s, eps)
+    return y, (y, 1 / (s + eps), (s + eps) / (s + (s == 0)))
