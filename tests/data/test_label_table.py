@@ -99,18 +99,18 @@ def test_what_is_missing_unlisted_or_unlabelled_is_left_out_and_named(load):
     rows = [
         *ROWS[:9],
         ("nowhere.png", "red"),
-        ("/root/x", "blue"),
+        ("/far/x.png", "blue"),
         ("../y", "blue"),
         ("", "red"),
         ("9.png", ""),
     ]
     left_out = load(text_of(rows, "image,label")).left_out
     missing = "it is in the table, but not in the folder"
-    assert left_out["nowhere.png"] == left_out["root/x"] == left_out["../y"] == left_out["."] == missing
+    assert left_out["nowhere.png"] == left_out["far/x.png"] == left_out["../y"] == left_out["."] == missing
     assert left_out["9.png"] == "it has no label in the table"
     assert left_out["more/1.jpg"] == "it is not in the table" and len(left_out) == 7
     told = "\n".join(load.notes)
-    assert f"left out nowhere.png, root/x, ../y, .: {missing}" in told
+    assert f"left out nowhere.png, far/x.png, ../y, .: {missing}" in told
 
 
 def test_two_files_of_one_name_are_not_guessed_at(load, pictures):

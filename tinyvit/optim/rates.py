@@ -32,7 +32,7 @@ def rates(
     """
     rows = tuple(rows)
     found = {row.name: decay ** (layers + 1 - _group(row.name, layers)) for row in rows}
-    for part in (freeze or "").split(",") if freeze is not None else ():
+    for part in freeze.split(",") if freeze is not None else ():
         for name in _members(part.strip(), rows, layers):
             found[name] = 0.0
     if not any(found.values()):
