@@ -11,14 +11,14 @@ from tinyvit.optim import usual_learning_rate, usual_weight_decay
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.settings import Settings
 
-_GREY: dict[str, Any] = {  # 99.4 % on MNIST and, with flips, 90.3 % on Fashion-MNIST: seed 0
+_GREY: dict[str, Any] = {  # 99.4 % on MNIST and, with flips, 89.8 % on Fashion-MNIST: seed 0, four minutes each
     "model": "micro/7",
     "pool": "mean",
     "init": "mimetic",
-    "epochs": 12,
-    "batch_size": 64,
+    "epochs": 10,
+    "batch_size": 128,
     "optimizer": "muon",
-    "lr": 2e-3,
+    "lr": 3e-3,
     "warmup_epochs": 0.5,
     "crop_padding": 2,
 }
