@@ -11,7 +11,8 @@ from tinyvit.optim import usual_learning_rate, usual_weight_decay
 from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.settings import Settings
 
-_GREY: dict[str, Any] = {  # 99.4 % on MNIST and, with flips, 89.8 % on Fashion-MNIST: seed 0, four minutes each
+# Seed 0: 99.4 % on MNIST and, with flips, 89.8 % on Fashion-MNIST, four minutes each on two cores.
+_GREY: dict[str, Any] = {
     "model": "micro/7",
     "pool": "mean",
     "init": "mimetic",
