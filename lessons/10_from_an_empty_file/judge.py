@@ -12,6 +12,7 @@ import time
 
 from tinyvit.data import load_dataset
 from tinyvit.engine.blas import keep_freed_memory
+from tinyvit.shell.ending import ending
 
 LESSON = "lessons.10_from_an_empty_file"
 FILES = ("exercise", "solution")
@@ -49,4 +50,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ending("lessons.10_from_an_empty_file.judge"):
+        main()

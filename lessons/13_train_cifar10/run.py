@@ -18,6 +18,7 @@ from tinyvit.data import hold_out, load_dataset
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
+from tinyvit.shell.ending import ending
 
 HERE = Path(__file__).parent
 LESSON = f"lessons.{HERE.name}"
@@ -69,4 +70,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ending("lessons.13_train_cifar10.run"):
+        main()
