@@ -61,8 +61,13 @@ NO_HEADERS = RuntimeError(
     "Failed to find CUDA headers. Please install CUDA toolkit headers (e.g., pip install cupy-cuda12x[ctk]) "
     "or specify CUDA_PATH environment variable."
 )
+NO_ROOT = RuntimeError(
+    "Failed to auto-detect CUDA root directory. Please specify `CUDA_PATH` environment variable if you are "
+    "using CUDA versions not yet supported by CuPy."
+)
 NO_CUBLAS = ImportError("libcublas.so.12: cannot open shared object file")
 NEW_GPU = RuntimeError("nvrtc: error: invalid value for --gpu-architecture (-arch)")
+INSTALL_CUDA = 'run pip install --upgrade "cupy-cuda12x[ctk]"'  # CuPy 13 has no ctk
 
 UNUSABLE = {
     "not installed": (None, "CuPy is not installed", "run pip install cupy-cuda12x"),
@@ -80,13 +85,10 @@ UNUSABLE = {
     "no device": (fake_cupy(NO_DEVICE), "the NVIDIA driver finds no GPU", "check that nvidia-smi lists one"),
     "no GPU": (fake_cupy(0), "the NVIDIA driver finds no GPU", "check that nvidia-smi lists one"),
     "a driver in trouble": (fake_cupy(NOT_READY), "reports an error (cudaErrorSystemNotReady", "nvidia-smi"),
-    "no NVRTC": (fake_cupy(1, NO_NVRTC), "libnvrtc.so", 'run pip install "cupy-cuda12x[ctk]"'),
-    "no headers": (
-        fake_cupy(1, NO_HEADERS),
-        "header files are missing",
-        'run pip install "cupy-cuda12x[ctk]"',
-    ),
-    "no cuBLAS": (fake_cupy(1, NO_CUBLAS), "libcublas.so.12", 'run pip install "cupy-cuda12x[ctk]"'),
+    "no NVRTC": (fake_cupy(1, NO_NVRTC), "libnvrtc.so", INSTALL_CUDA),
+    "no headers": (fake_cupy(1, NO_HEADERS), "header files are missing", INSTALL_CUDA),
+    "no headers for CuPy 13": (fake_cupy(1, NO_ROOT), "header files are missing", INSTALL_CUDA),
+    "no cuBLAS": (fake_cupy(1, NO_CUBLAS), "libcublas.so.12", INSTALL_CUDA),
     "a full GPU": (fake_cupy(1, OUT_OF_MEMORY), "refuses to work (cudaErrorMemoryAllocation", "nvidia-smi"),
     "a GPU too new": (fake_cupy(1, NEW_GPU), "does not work (nvrtc: error", "pip install --force-reinstall"),
     "an error without words": (fake_cupy(1, RuntimeError()), "does not work (RuntimeError)", "pip install"),

@@ -154,10 +154,10 @@ def _failed_probe(runtime: ModuleType, error: Exception) -> str:
         return _old_driver(runtime.driverGetVersion(), runtime.runtimeGetVersion())
     if isinstance(error, runtime.CUDARuntimeError):
         return f"the GPU refuses to work ({line}); check with nvidia-smi whether it is in use"
-    if "CUDA headers" in text:
-        return f'the CUDA header files are missing; run pip install "{cupy_package()}[ctk]"'
+    if "CUDA headers" in text or "CUDA root" in text:
+        return f"the CUDA header files are missing; {install_cuda()}"
     if isinstance(error, ImportError | OSError) or "Failure finding" in text:
-        return f'the CUDA libraries are missing ({line}); run pip install "{cupy_package()}[ctk]"'
+        return f"the CUDA libraries are missing ({line}); {install_cuda()}"
     return _broken(error)
 
 
@@ -188,6 +188,11 @@ def _cupy_packages() -> list[str]:
 def cupy_package() -> str:
     """The name of the installed package that provides CuPy, or of the usual one."""
     return next(iter(_cupy_packages()), _USUAL)
+
+
+def install_cuda() -> str:
+    """How to get CUDA's libraries and headers, which CuPy 13.6 does not offer yet."""
+    return f'run pip install --upgrade "{cupy_package()}[ctk]"'
 
 
 def _first_line(error: BaseException) -> str:

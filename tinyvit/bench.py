@@ -4,35 +4,43 @@ import argparse
 import importlib.util
 import json
 
-from tinyvit.benchmark import on_cpu, on_gpu
+from tinyvit.benchmark import in_time, on_cpu, on_gpu
 from tinyvit.benchmark.case import Case
-from tinyvit.benchmark.flags import add_flags, check_flags
+from tinyvit.benchmark.flags import ROUNDS, add_flags, check_flags
 from tinyvit.benchmark.gpu_table import gpu_table, roofline_table
 from tinyvit.cores import available_cores
 from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 
 _EPILOG = """\
+With --minutes, all that is worth measuring on a GPU is measured and checked, the most important first: its
+speed, whole and kernel by kernel, beside PyTorch; whether it computes what the reference computes; the
+repository's tests. OUT/results.json and the page OUT/RESULTS.md are written after each job, and the same
+command continues with what is not done yet. It ends in time.
+
 examples:
   python -m tinyvit.bench --model Ti/4 --batch-size 128
   python -m tinyvit.bench --model S/16 --image-size 224 --batch-size 8 --mode infer --vs torch
   python -m tinyvit.bench --device gpu --model Ti/4 --batch-size 512 --vs torch --compile
   python -m tinyvit.bench --predict H200 --model Ti/4 --batch-size 512
+  python -m tinyvit.bench --device gpu --minutes 9 --out results
 """
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the benchmark, and print the results; returns the exit status."""
     check_flags(args)
+    if args.minutes:
+        return in_time.measure(args.minutes, args.out)
     case = _case(args)
     if args.predict is not None:
         result, table = on_gpu.predict(case, args.predict), roofline_table
     elif args.device == "gpu":
-        result = on_gpu.measure(case, args.engine or "cuda", _torch(args), args.rounds, args.steps)
+        result = on_gpu.measure(case, args.engine or "cuda", _torch(args), args.rounds or ROUNDS, args.steps)
         table = gpu_table
     else:
         engine, steps = args.engine or "cpu", args.steps or 3
-        result = on_cpu.measure(case, engine, _torch(args), args.rounds, steps, args.breakdown)
+        result = on_cpu.measure(case, engine, _torch(args), args.rounds or ROUNDS, steps, args.breakdown)
         table = on_cpu.cpu_table
     print(json.dumps(result, indent=2) if args.json else table(result))
     return 0
@@ -41,10 +49,10 @@ def main(args: argparse.Namespace) -> int:
 def _case(args: argparse.Namespace) -> Case:
     on_card = args.predict is not None or args.device == "gpu"
     case = Case(
-        args.model,
-        args.image_size,
-        args.batch_size,
-        args.mode,
+        args.model or "Ti/4",
+        args.image_size or 32,
+        args.batch_size or 128,
+        args.mode or "train",
         args.threads or available_cores(),
         args.precision or ("bf16" if on_card else "fp32"),
     )
@@ -58,8 +66,10 @@ def _torch(args: argparse.Namespace) -> tuple[str, ...]:
         return ()
     if importlib.util.find_spec("torch") is None:
         raise UserError(
-            "--vs torch needs PyTorch, which is not installed: run pip install torch, or omit --vs."
+            f"--vs {args.vs} needs PyTorch, which is not installed: run pip install torch, or omit --vs."
         )
+    if args.vs != "torch":
+        return (args.vs,)
     return ("eager", "compile") if args.compile else ("eager",)
 
 

@@ -1,5 +1,6 @@
 """The benchmark's GPU side, on the stand-in for CuPy: it computes what it should, in the order it should."""
 
+import ctypes
 import json
 from itertools import count
 from types import SimpleNamespace
@@ -7,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.bfloat16 import from_bf16
 from tests.engine.cuda.engine_cases import CASES, SIDE, instances
 from tests.engine.cuda.on_gpu import RawModule
 from tests.engine.cuda.run import compiled
 from tests.stand_in_cuda import Stream
 from tests.tiny_runs import assert_one_line
 from tinyvit import bench
-from tinyvit.benchmark import agreement, compare, gpu_side, kernel_times, on_gpu, worker
+from tinyvit.benchmark import agreement, ceilings, compare, gpu_side, kernel_times, on_gpu, worker
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.roofline import card_named, plan_of
@@ -150,6 +152,42 @@ def test_pytorchs_best_of_each_kind_is_compared(fake_sides, go):
     text = gpu_table(result)
     assert "2.00 times as fast as torch_gpu eager pure" in text and "pure: failed" in text
     assert "bias_gelu_backward" in text and "of the roofline" in text
+
+
+def test_one_way_of_pytorch_is_compared_without_a_trial_or_a_table_of_kernels(fake_sides, go):
+    flags = ("--device", "gpu", "--model", "nano/8", "--batch-size", "16", "--rounds", "2", "--json")
+    status, out, err = go(bench, *flags, "--vs", "autocast")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert [side["name"] for side in result["sides"]] == ["gpu cuda", "torch_gpu reduce-overhead autocast"]
+    assert result["ratios"] == {"torch_gpu reduce-overhead autocast": [pytest.approx(1.1)] * 2}
+    assert result["pytorch_trials_ms"] == {} and "kernels" not in result
+    assert_one_line(
+        go(bench, *flags, "--vs", "pure", "--precision", "fp32"), "--vs pure is for bf16", "--compile"
+    )
+    assert_one_line(go(bench, *flags, "--vs", "pure", "--compile"), "--compile goes with --vs torch")
+
+
+def test_the_ceilings_are_a_copy_and_a_right_product(card, monkeypatch):
+    side, wrong, multiply = 96, [], ceilings.Cublas.multiply
+
+    def checked(self, product, *places):
+        multiply(self, product, *places)
+        memory = ((ctypes.c_uint16 * side**2).from_address(place) for place in places)
+        a, b, c = (from_bf16(np.frombuffer(each, "uint16").reshape(side, side)) for each in memory)
+        assert 8 < c.std() < 12
+        wrong.append(np.abs(c - a @ b).max())
+
+    monkeypatch.setattr(ceilings.Cublas, "multiply", checked)
+    assert list(ceilings.ceilings(card, 10**6, side).values()) == ["2 GB/s", "0 TFLOP/s"]
+    assert len(wrong) == 40 and max(wrong) < 0.5
+
+
+def test_the_machine_is_described_by_names_and_versions(card, monkeypatch):
+    monkeypatch.setattr(card.cuda.runtime, "runtimeGetVersion", lambda: 12040, raising=False)
+    monkeypatch.setenv("PATH", "")
+    found = ceilings.machine(on_gpu.usable_gpu())
+    assert (found["card"], found["CUDA"]) == ("no GPU at all", "12.4") and all(found.values())
 
 
 def test_a_model_that_the_kernels_do_not_have_is_one_line(fake_sides, go):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PARENT = """
+WORKER = """
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.worker import Worker
 
@@ -17,6 +17,18 @@ worker = Worker(Case("nano/4", 32, 8, "infer", 1), "numpy", "cpu")
 worker.run(1)
 print(worker._process.pid, flush=True)
 worker.run(1_000_000)
+"""
+IN_TIME = """
+import subprocess
+from tinyvit.benchmark.in_time import run
+
+class Popen(subprocess.Popen):
+    def __init__(self, *args, **named):
+        super().__init__(*args, **named)
+        print(self.pid, flush=True)
+
+subprocess.Popen = Popen
+run("sleep 60", 60)
 """
 
 
@@ -29,8 +41,9 @@ def is_running(process):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
-def test_a_process_ends_when_the_one_that_started_it_is_killed():
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+@pytest.mark.parametrize("program", [WORKER, IN_TIME], ids=["worker", "in time"])
+def test_a_process_ends_when_the_one_that_started_it_is_killed(program):
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())
         assert is_running(child)
         parent.kill()

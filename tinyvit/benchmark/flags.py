@@ -4,10 +4,11 @@ import argparse
 
 from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
 from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
+from tinyvit.benchmark.on_gpu import WAYS
 from tinyvit.benchmark.roofline import CARDS
 from tinyvit.engine.cuda.plan.options import PRECISIONS
 from tinyvit.errors import UserError
-from tinyvit.shell.command import pixel_count, positive_int, thread_count
+from tinyvit.shell.command import pixel_count, positive_float, positive_int, some_path, thread_count
 from tinyvit.shell.flags import add_json_flag
 
 ROUNDS = 5
@@ -25,11 +26,15 @@ def add_flags(p: argparse.ArgumentParser) -> None:
 def check_flags(args: argparse.Namespace) -> None:
     """Raise UserError for flags that do not go together."""
     on_gpu, predicts = args.device == "gpu", args.predict is not None
+    if args.minutes or args.out:
+        _check_flags_in_time(args)
     for flag in _MEASURING if predicts else ():
         if getattr(args, flag):
             raise UserError(f"--{flag} does not go with --predict, which measures nothing: omit one of them.")
-    if args.compile and not args.vs:
+    if args.compile and args.vs != "torch":
         raise UserError("--compile goes with --vs torch only.")
+    if args.vs in WAYS and not (on_gpu and args.precision in (None, "bf16")):
+        raise UserError(f"--vs {args.vs} is for bf16 with --device gpu: otherwise, use --vs torch --compile.")
     if args.precision and not (on_gpu or predicts):
         raise UserError("--precision needs --device gpu or --predict: on a CPU, all is computed in float32.")
     if args.breakdown and on_gpu:
@@ -40,32 +45,49 @@ def check_flags(args: argparse.Namespace) -> None:
         raise UserError(f"there is no engine {args.engine} for {where}: expected {' or '.join(engines)}.")
 
 
+def _check_flags_in_time(args: argparse.Namespace) -> None:
+    """The same for --minutes and --out."""
+    example = "python -m tinyvit.bench --device gpu --minutes 9 --out results"
+    if not (args.minutes and args.out and args.device == "gpu"):
+        raise UserError(f"--minutes, --out and --device gpu go together: run {example}.")
+    for name, value in vars(args).items():
+        if value not in (None, False) and name not in ("minutes", "out", "device"):
+            flag = name.replace("_", "-")
+            raise UserError(f"--{flag} is of one case, and --minutes has a list of its own: run {example}.")
+
+
 def _add_case_flags(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--model", default="Ti/4", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
+    p.add_argument("--model", metavar="SIZE/PATCH", help="model to time (default: Ti/4)")
     p.add_argument(
         "--image-size",
         type=pixel_count,
-        default=32,
         metavar="N",
         help="give the model images of N x N pixels (default: 32)",
     )
     p.add_argument(
         "--batch-size",
         type=positive_int,
-        default=128,
         metavar="N",
         help="number of images in each step (default: 128)",
     )
     p.add_argument(
         "--mode",
         choices=("train", "infer"),
-        default="train",
         help="time whole training steps, or inference (default: train)",
     )
 
 
 def _add_device_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="device to time (default: cpu)")
+    p.add_argument(
+        "--minutes",
+        type=positive_float,
+        metavar="M",
+        help="measure and check all that this time is enough for, on a GPU",
+    )
+    p.add_argument(
+        "--out", type=some_path, metavar="OUT", help="folder of what --minutes finds, new or to be continued"
+    )
     p.add_argument(
         "--precision",
         choices=PRECISIONS,
@@ -93,7 +115,10 @@ def _add_device_flags(p: argparse.ArgumentParser) -> None:
 
 def _add_timing_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument(
-        "--vs", choices=("torch",), help="also time the same model in PyTorch, in alternation, and compare"
+        "--vs",
+        choices=("torch", *WAYS),
+        help="also time the same model in PyTorch, in alternation, and compare; on a GPU, autocast and pure "
+        "(all weights in bf16) are torch.compile (reduce-overhead) in that way alone",
     )
     p.add_argument(
         "--compile", action="store_true", help="with --vs torch, time torch.compile as well as eager mode"
@@ -101,7 +126,6 @@ def _add_timing_flags(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--rounds",
         type=positive_int,
-        default=ROUNDS,
         metavar="N",
         help=f"number of rounds, in each of which every side is timed once (default: {ROUNDS})",
     )

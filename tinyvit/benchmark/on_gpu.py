@@ -16,11 +16,13 @@ from tinyvit.model import Params, layout
 
 WARM_UP, STEPS = 10, 20  # steps before the clock runs, and in a round
 
-# Of these, the fastest is PyTorch's side; and the same for torch.compile. See torch_gpu_side. Its other modes
+# The fastest of these is PyTorch's side; and the same for torch.compile. See torch_gpu_side. Its other modes
 # do not replay a graph: on an H100, max-autotune-no-cudagraphs compiled Ti/4 for six minutes, and a step then
 # took three times as long.
-_NUMBERS = {"bf16": ("autocast", "pure"), "tf32": ("float32",), "fp32": ("float32",)}
+WAYS = ("autocast", "pure")  # of bf16
+_NUMBERS = {"bf16": WAYS, "tf32": ("float32",), "fp32": ("float32",)}
 _MODES = ("reduce-overhead",)
+RIVAL = "torch.compile (reduce-overhead), the faster of autocast and all weights in bf16"
 
 
 def usable_gpu() -> Device:
@@ -35,13 +37,12 @@ def usable_gpu() -> Device:
     )
 
 
-def measure(
-    case: Case, engine: str, torch: Sequence[str], rounds: int, steps: int | None, by_kernel: bool = True
-) -> dict:
+def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: int | None) -> dict:
     """All measurements of a case, as a dictionary for JSON.
 
-    torch lists what to compare with: eager, compile, both or nothing. Raises UserError if there is no GPU, or
-    if the CUDA engine cannot do this case, or not with so many images.
+    torch lists what to compare with: eager, compile, both or nothing; or one of WAYS, which torch.compile
+    then takes without a trial, and the kernels are not timed. Raises UserError if there is no GPU, or if the
+    CUDA engine cannot do this case, or not with so many images.
     """
     device, steps = usable_gpu(), steps or STEPS
     if engine == "cuda":
@@ -51,7 +52,8 @@ def measure(
         plan_of(case.config, case.batch, case.precision, case.mode)  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
-    for kind in torch:
+    sides += [("torch_gpu", f"{mode} {way}") for mode in _MODES for way in torch if way in WAYS]
+    for kind in (kind for kind in torch if kind not in WAYS):
         found = trial(case, _variants(case, kind), steps)
         trials |= found
         if ran := {name: seconds for name, seconds in found.items() if seconds is not None}:
@@ -68,7 +70,7 @@ def measure(
     if card:
         plan = plan_of(case.config, case.batch, case.precision, case.mode)
         result["share_of_roofline"] = least_seconds(plan.steps, card, case.precision) / timings[0].median
-    if by_kernel and engine == "cuda":
+    if engine == "cuda" and not set(torch) & set(WAYS):
         result["kernels"] = kernels(case, _kernel_seconds(case, rounds), card)
     return result
 

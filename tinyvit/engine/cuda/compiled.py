@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tinyvit.backend import cupy_package
+from tinyvit.backend import install_cuda
 from tinyvit.engine.cuda.launch import Launch, Step
 
 FOLDER = Path(__file__).parent / "kernels"
@@ -18,7 +18,12 @@ class KernelError(RuntimeError):
 
 
 class Kernels:
-    """Compiled kernels, by file and function; CuPy, from 14.2 on, keeps the machine code on disk."""
+    """Compiled kernels, by file and function.
+
+    CuPy, from 14.2 on, keeps the machine code on disk. CuPy 13.6 writes it too, but never reads that of
+    templates, whose mangled names it knows from the compiler alone: every process compiles for some seconds.
+    Only what is private to CuPy could avoid that, so it stays.
+    """
 
     def __init__(self, xp: ModuleType):
         self._xp = xp
@@ -68,10 +73,14 @@ def _options() -> tuple[str, ...]:
 
 
 def _explained(file: str, error: Exception) -> str:
-    """Why a file does not compile, and the remedy if it is known: one line."""
+    """Why a file does not compile, and the remedy if it is known: one line.
+
+    CuPy's packages bring no cuda_bf16.h: CuPy takes it from the CUDA toolkit, or from NVIDIA's package of the
+    runtime; 13.6 only if that has NVRTC's own version, and never for NVRTC 12.0 and 12.1.
+    """
     text = str(error)
     if "CUDA headers" in text or "cuda_bf16.h" in text:
-        return f'the CUDA header files are missing; run pip install --upgrade "{cupy_package()}[ctk]"'
+        return f"the CUDA header files are missing; {install_cuda()}"
     lines = text.splitlines() or [type(error).__name__]
     line = next((line.partition("error:")[2] for line in lines if "error:" in line), lines[0])
     return f"{file}.cu does not compile ({line.strip()})"

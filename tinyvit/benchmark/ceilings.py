@@ -1,0 +1,62 @@
+"""What machine this is, and the most that its card gives: how fast it copies, and multiplies large matrices.
+
+    python -m tinyvit.benchmark.ceilings
+
+prints that as JSON.
+"""
+
+import json
+import subprocess
+from collections.abc import Callable
+from importlib import metadata
+from types import ModuleType
+
+import numpy as np
+
+from tinyvit.backend import Device, cupy_package
+from tinyvit.benchmark.gpu_side import time_steps
+from tinyvit.benchmark.on_gpu import usable_gpu
+from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
+from tinyvit.engine.cuda.launch import Buffer, Product
+from tinyvit.shell.ending import ending
+
+
+def machine(device: Device) -> dict[str, str]:
+    """The names and versions without which a figure says nothing."""
+    driver = subprocess.getoutput("nvidia-smi --query-gpu=driver_version --format=csv,noheader")
+    versions = {found.metadata["Name"]: found.version for found in metadata.distributions()}
+    number = device.xp.cuda.runtime.runtimeGetVersion()  # 12040 is 12.4
+    return {
+        "card": device.label.removeprefix("CuPy on "),
+        "driver": driver.partition("\n")[0],
+        "CUDA": f"{number // 1000}.{number % 1000 // 10}",
+        "CuPy": versions.get(cupy_package(), "unknown"),
+        "PyTorch": versions.get("torch", "not installed"),
+    }
+
+
+def ceilings(xp: ModuleType, size: int = 1 << 30, side: int = 8192) -> dict[str, str]:
+    """The rates of copying `size` bytes, and of a bf16 product of square matrices of random numbers."""
+    source, target = xp.zeros(size, "uint8"), xp.zeros(size, "uint8")
+    copying = _seconds(lambda: xp.copyto(target, source))
+    floats = np.random.default_rng(0).standard_normal((2, side, side), "float32")
+    a, b = map(xp.asarray, (floats.view("uint32") >> 16).astype("uint16"))  # bf16, cut off
+    c, blas = xp.zeros((side, side), "uint16"), Cublas("bf16", xp.zeros(WORKSPACE_BYTES, "uint8"))
+    blas.use(xp.cuda.get_current_stream().ptr)
+    matrix = Buffer("matrix", (side, side), "bfloat16")
+    product, places = Product(matrix, matrix, matrix), [array.data.ptr for array in (a, b, c)]
+    multiplying = _seconds(lambda: blas.multiply(product, *places))
+    return {
+        "a copy, read and written": f"{2e-9 * size / copying:,.0f} GB/s",
+        f"a product of {side} x {side} numbers in bf16": f"{2e-12 * side**3 / multiplying:,.0f} TFLOP/s",
+    }
+
+
+def _seconds(step: Callable[[], None]) -> float:
+    return float(np.median((time_steps(step, 20), time_steps(step, 20))[1]))  # the first are a warm-up
+
+
+if __name__ == "__main__":
+    with ending("tinyvit.benchmark.ceilings"):
+        device = usable_gpu()
+        print(json.dumps({"machine": machine(device), "ceilings": ceilings(device.xp)}))
