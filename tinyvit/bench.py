@@ -13,10 +13,10 @@ from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 
 _EPILOG = """\
-With --minutes, all that is worth measuring on a GPU is measured and checked, the most important first: its
-speed, whole and kernel by kernel, beside PyTorch; whether it computes what the reference computes; the
-repository's tests. OUT/results.json and the page OUT/RESULTS.md are written after each job, and the same
-command continues with what is not done yet. It ends in time.
+With --minutes, all that needs a GPU is measured and checked within this time, the most important first:
+agreement with the reference, speed, kernels, PyTorch, the tests; after that other batches, inference, memory,
+races, a training. After each command the page OUT/RESULTS.md is written anew, and what it has found is in
+OUT/results-DIGEST.json. The same call continues with what is not done yet.
 
 examples:
   python -m tinyvit.bench --model Ti/4 --batch-size 128

@@ -49,13 +49,11 @@ def measure(minutes: float, out: Path) -> int:
     records = json.loads(store.read_bytes()) if store.exists() else {}
     again = f"python -m tinyvit.bench --device gpu --minutes {minutes:g} --out {shlex.quote(str(out))}"
 
-    def write(path: Path, text: str) -> None:
-        write_atomically(path, lambda file: file.write(text.encode()))
-
     def keep(command: str, record: dict) -> None:
         records[command] = record
-        write(store, json.dumps(records, indent=1))
-        write(out / "RESULTS.md", page(facts | first["result"]["ceilings"], records, jobs, again))
+        text = page(facts | first["result"]["ceilings"], records, jobs, again)
+        write_atomically(store, lambda file: file.write(json.dumps(records, indent=1).encode()))
+        write_atomically(out / "RESULTS.md", lambda file: file.write(text.encode()))
         print(f"{record['seconds']:7.1f} s  {record['status']}: {command}", flush=True)
 
     keep(MACHINE, first)

@@ -16,12 +16,12 @@ from tinyvit.model import Params, layout
 
 WARM_UP, STEPS = 10, 20  # steps before the clock runs, and in a round
 
-# The fastest of these is PyTorch's side; and the same for torch.compile. See torch_gpu_side. Its other modes
+# Of these, the fastest is PyTorch's side; and the same for torch.compile. See torch_gpu_side. Its other modes
 # do not replay a graph: on an H100, max-autotune-no-cudagraphs compiled Ti/4 for six minutes, and a step then
 # took three times as long.
 WAYS = ("autocast", "pure")  # of bf16
 _NUMBERS = {"bf16": WAYS, "tf32": ("float32",), "fp32": ("float32",)}
-_MODES = ("reduce-overhead",)
+_MODE = "reduce-overhead"
 RIVAL = "torch.compile (reduce-overhead), the faster of autocast and all weights in bf16"
 
 
@@ -52,7 +52,7 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         plan_of(case.config, case.batch, case.precision, case.mode)  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
-    sides += [("torch_gpu", f"{mode} {way}") for mode in _MODES for way in torch if way in WAYS]
+    sides += [("torch_gpu", f"{_MODE} {way}") for way in torch if way in WAYS]
     for kind in (kind for kind in torch if kind not in WAYS):
         found = trial(case, _variants(case, kind), steps)
         trials |= found
@@ -124,8 +124,8 @@ def predict(case: Case, card_name: str) -> dict:
 
 
 def _variants(case: Case, kind: str) -> list[str]:
-    modes = ("eager",) if kind == "eager" else _MODES
-    return [f"{mode} {numbers}" for mode in modes for numbers in _NUMBERS[case.precision]]
+    mode = "eager" if kind == "eager" else _MODE
+    return [f"{mode} {numbers}" for numbers in _NUMBERS[case.precision]]
 
 
 def _side(case: Case, timing: Timing) -> dict:

@@ -8,31 +8,36 @@ from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.jobs import Job
 from tinyvit.benchmark.on_gpu import RIVAL, WAYS
 
-_SPEED = """\
+_SPEEDS = """\
 | images/s | tinyvit | of the roofline | memory, MB | PyTorch, autocast | all weights in bf16 | speed |
 |---|---:|---:|---:|---:|---:|---|"""
 _COMMANDS = "| command | result | seconds | its last line |\n|---|---|---:|---|"
-_LINES = 15  # the last that a failed command has printed, and the last of its errors
+_MOST = 2000  # characters that a failed command has printed last, and of its errors
 
 
 def page(facts: Mapping[str, str], records: Mapping[str, dict], jobs: Sequence[Job], command: str) -> str:
     """The page of these records, by their commands; facts are of the machine and the sources."""
+    rows, failures = [], []
+    for each, record in records.items():
+        last = record["output"].rpartition("\n")[2].replace("|", "\\|")
+        rows.append(f"| `{each}` | {record['status']} | {record['seconds']:.0f} | {last} |")
+        if record["status"] != "ok":
+            said = [record[stream][-_MOST:] for stream in ("output", "errors") if record[stream]]
+            failures.append("\n".join((f"`{each}`:\n\n```", *said, "```")))
     dates = sorted(record["date"] for record in records.values())
-    facts = {**facts, "measured": f"{dates[0]} to {dates[-1]}"}
     found = [record["result"] for record in records.values() if "sides" in record.get("result", {})]
     left = [f"- {job.name}: {job.missing or f'{job.seconds} s'}" for job in jobs if job.left(records)]
-    failed = {each: record for each, record in records.items() if record["status"] != "ok"}
-    sections = [
-        f"# tinyvit on {facts['card']}",
+    sections = (
+        f"# tinyvit on {facts['card']}, {dates[0]} to {dates[-1]}",
         "\n".join(f"- {name}: {value}" for name, value in facts.items()),
         f"`{command}`. PyTorch is {RIVAL}; its speed is 1. Medians of pairs in turn, and their range.",
-        "\n".join((_SPEED, *_speeds(found))),
-        "\n".join((_COMMANDS, *(_row(each, record) for each, record in records.items()))),
-        *(("Not done yet:\n\n" + "\n".join(left),) if left else ()),
-        *(f"`{each}`:\n\n{_block(_last(record))}" for each, record in failed.items()),
-        *(_block([gpu_table(result)]) for result in found if "kernels" in result),
-    ]
-    return "\n\n".join(sections) + "\n"
+        "\n".join((_SPEEDS, *_speeds(found))),
+        "\n".join((_COMMANDS, *rows)),
+        "\n".join(("Not done yet:\n", *left)) if left else "",
+        *failures,
+        *(f"```\n{gpu_table(result)}\n```" for result in found if "kernels" in result),
+    )
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _speeds(found: Iterable[dict]) -> Iterator[str]:
@@ -56,16 +61,3 @@ def _speeds(found: Iterable[dict]) -> Iterator[str]:
             f"**{np.median(ratios):.2f}** ({min(ratios):.2f} to {max(ratios):.2f})" if ratios else "",
         )
         yield f"| {' | '.join(cells)} |"
-
-
-def _row(command: str, record: Mapping) -> str:
-    last = record["output"].rpartition("\n")[2].replace("|", "\\|")
-    return f"| `{command}` | {record['status']} | {record['seconds']:.0f} | {last} |"
-
-
-def _last(record: Mapping) -> list[str]:
-    return [line for name in ("output", "errors") for line in record[name].splitlines()[-_LINES:]]
-
-
-def _block(lines: Sequence[str]) -> str:
-    return "\n".join(("```", *lines, "```"))
