@@ -19,6 +19,7 @@ from tinyvit.benchmark import agreement, ceilings, compare, gpu_side, kernel_tim
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.roofline import card_named, plan_of
+from tinyvit.engine.cuda.cublas_lt import KINDS
 from tinyvit.engine.cuda.engine import CudaEngine
 
 CASE = Case("mean", SIDE, 3, "train", 1, "bf16")
@@ -73,7 +74,7 @@ def test_an_engine_that_there_is_not_is_refused(card):
 def test_every_kernel_is_timed_in_the_order_of_the_plan(card, mode):
     case = Case("mean", SIDE, 3, mode, 1, "bf16")
     found = kernel_times.kernel_seconds(case, rounds=2, ahead=0)
-    predicted = plan_of(case.config, case.batch, case.precision, mode)
+    predicted = plan_of(case.config, case.batch, case.precision, mode, KINDS)
     assert [step.label for step, _ in found] == [step.label for step in predicted.steps]
     assert [seconds for _, seconds in found] == pytest.approx([0.001] * len(found))
 
@@ -91,12 +92,12 @@ def test_timing_the_kernels_one_by_one_takes_real_steps(card):
 def test_kinds_of_kernels_are_summed_up_beside_their_roofline():
     case = Case("nano/8", 32, 16, "train", 1, "bf16")
     plan = plan_of(case.config, 16, "bf16", "train")
-    rows = on_gpu.kernels(case, [1e-6] * plan.launches, card_named("H200"))
+    rows = on_gpu.kernels(plan, "bf16", [1e-6] * plan.launches, card_named("H200"))
     assert sum(row["launches"] for row in rows) == plan.launches
     for row in rows:
         assert row["seconds"] == pytest.approx(1e-6 * row["launches"])
         assert row["least_seconds"] > 0
-    with_unknown_card = on_gpu.kernels(case, [1e-6] * plan.launches, None)
+    with_unknown_card = on_gpu.kernels(plan, "bf16", [1e-6] * plan.launches, None)
     assert not any("least_seconds" in row for row in with_unknown_card)
 
 

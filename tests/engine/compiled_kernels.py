@@ -43,7 +43,7 @@ INSTANCES = {
     "pooling.cu": [
         f"{kernel}<{t}, {v}>" for kernel in ("mean_pool", "mean_pool_backward") for t, v in VECTORS
     ],
-    "sums.cu": ["add_columns"],
+    "sums.cu": [f"add_columns<{t}>" for t, _ in VECTORS],
     "tanh.cu": [f"{kernel}<{t}, {v}>" for kernel in ("bias_tanh", "bias_tanh_backward") for t, v in VECTORS],
     "tokens.cu": [
         f"{kernel}<{t}, {v}>" for kernel in ("add_tokens", "add_tokens_backward") for t, v in VECTORS

@@ -10,7 +10,9 @@ from tinyvit.backend import Device, select_device
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.roofline import Card, by_kind, card_in, card_named, kind_of, least_seconds, plan_of
-from tinyvit.engine.cuda.support import supports, unsupported
+from tinyvit.engine.cuda.cublas_lt import wanted_epilogues
+from tinyvit.engine.cuda.plan import Plan
+from tinyvit.engine.cuda.support import capability, supports, unsupported
 from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
 
@@ -49,7 +51,7 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
-        plan_of(case.config, case.batch, case.precision, case.mode)  # fails here, not in another process
+        plan = _plan(case, wanted_epilogues(capability(device.xp)))  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
     sides += [("torch_gpu", f"{_MODE} {way}") for way in torch if way in WAYS]
@@ -68,10 +70,12 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         "pytorch_trials_ms": {name: seconds and 1e3 * seconds for name, seconds in trials.items()},
     }
     if card:
-        plan = plan_of(case.config, case.batch, case.precision, case.mode)
         result["share_of_roofline"] = least_seconds(plan.steps, card, case.precision) / timings[0].median
     if engine == "cuda" and not set(torch) & set(WAYS):
-        result["kernels"] = kernels(case, _kernel_seconds(case, rounds), card)
+        seconds = _kernel_seconds(case, rounds)
+        if len(seconds) != plan.launches:  # cuBLASLt has refused an epilogue, and kernels took its place
+            plan = _plan(case, ())
+        result["kernels"] = kernels(plan, case.precision, seconds, card)
     return result
 
 
@@ -86,17 +90,16 @@ def trial(case: Case, variants: Sequence[str], steps: int) -> dict[str, float | 
     return found
 
 
-def kernels(case: Case, seconds: Sequence[float] | None, card: Card | None) -> list[dict]:
+def kernels(plan: Plan, precision: str, seconds: Sequence[float] | None, card: Card | None) -> list[dict]:
     """Each kind of kernel and product, the slowest first: launches, bytes, and the least seconds on the card.
 
     seconds, if given, are those that every step of the plan took.
     """
-    plan = plan_of(case.config, case.batch, case.precision, case.mode)
     rows = []
     for name, steps in by_kind(plan).items():
         row = {"name": name, "launches": len(steps), "bytes_moved": sum(step.bytes_moved for step in steps)}
         if card:
-            row["least_seconds"] = least_seconds(steps, card, case.precision)
+            row["least_seconds"] = least_seconds(steps, card, precision)
         if seconds is not None:
             pairs = zip(plan.steps, seconds, strict=True)
             row["seconds"] = sum(spent for step, spent in pairs if kind_of(step) == name)
@@ -112,7 +115,7 @@ def predict(case: Case, card_name: str) -> dict:
     card = card_named(card_name)
     if reason := unsupported(case.config):
         raise UserError(f"there is no prediction for this model, which runs on plain CuPy: {reason}.")
-    rows = kernels(case, None, card)
+    rows = kernels(_plan(case, wanted_epilogues(card.capability)), case.precision, None, card)
     least = sum(row["least_seconds"] for row in rows)
     return {
         "case": case.as_dict(),
@@ -121,6 +124,10 @@ def predict(case: Case, card_name: str) -> dict:
         "images_per_second": case.batch / least,
         "kernels": rows,
     }
+
+
+def _plan(case: Case, epilogues: tuple[str, ...]) -> Plan:
+    return plan_of(case.config, case.batch, case.precision, case.mode, epilogues)
 
 
 def _variants(case: Case, kind: str) -> list[str]:

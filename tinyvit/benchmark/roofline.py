@@ -11,7 +11,7 @@ Ada (RTX 4090) and Ampere GA102 (RTX 3090).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tinyvit.engine.cuda.launch import Product, Step
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
@@ -23,9 +23,13 @@ _IMAGES = 50_000  # of the training set that a batch is taken from, as in CIFAR-
 
 @dataclass(frozen=True)
 class Card:
-    """A card: gigabytes per second of its memory, and teraflops of products by precision; 0: it has none."""
+    """A card: gigabytes per second of its memory, and teraflops of products by precision; 0: it has none.
+
+    capability is its compute capability, 90 for 9.0.
+    """
 
     name: str
+    capability: int
     gigabytes_per_second: float
     fp32: float
     tf32: float
@@ -33,13 +37,13 @@ class Card:
 
 
 CARDS = (
-    Card("H200", 4800, 66.9, 494.7, 989.4),
-    Card("H100", 3350, 66.9, 494.7, 989.4),
-    Card("A100", 2039, 19.5, 156, 312),
-    Card("RTX 4090", 1008, 82.6, 82.6, 165.2),
-    Card("RTX 3090", 936, 35.6, 35.6, 71),
-    Card("L4", 300, 30.3, 60, 121),
-    Card("T4", 320, 8.1, 0, 0),
+    Card("H200", 90, 4800, 66.9, 494.7, 989.4),
+    Card("H100", 90, 3350, 66.9, 494.7, 989.4),
+    Card("A100", 80, 2039, 19.5, 156, 312),
+    Card("RTX 4090", 89, 1008, 82.6, 82.6, 165.2),
+    Card("RTX 3090", 86, 936, 35.6, 35.6, 71),
+    Card("L4", 89, 300, 30.3, 60, 121),
+    Card("T4", 75, 320, 8.1, 0, 0),
 )
 _OTHERS = {"pcie", "nvl", "40gb", "ti", "d", "laptop", "mig"}  # words by which a driver tells a slower one
 
@@ -61,16 +65,19 @@ def card_in(device: str) -> Card | None:
     return next((card for card in CARDS if f" {card.name.lower()} " in f" {' '.join(words)} "), None)
 
 
-def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
+def plan_of(
+    config: ViTConfig, batch: int, precision: str, mode: str, epilogues: tuple[str, ...] = ()
+) -> Plan:
     """The plan of a training step with AdamW and clipping on a data set, or that of inference.
 
-    Raises UserError if the kernels cannot have so many images at a time.
+    epilogues are those of Options. Raises UserError if the kernels cannot have so many images at a time.
     """
+    options = Options(precision, epilogues=epilogues)
     if mode == "infer":
-        return plan_inference(config, batch, Options(precision, trains=False))
+        return plan_inference(config, batch, options)
     dataset = (_IMAGES, *config.image_size, config.channels)
     update = Update("adamw", weight_decay=0.05, clip=1.0)
-    return plan_step(config, batch, Options(precision, dataset=dataset, update=update))
+    return plan_step(config, batch, replace(options, dataset=dataset, update=update))
 
 
 def least_seconds(steps: Iterable[Step], card: Card, precision: str) -> float:
@@ -96,9 +103,14 @@ def by_kind(plan: Plan) -> dict[str, list[Step]]:
 
 
 def kind_of(step: Step) -> str:
-    """The kernel's name, or which of the three products of a linear layer it is, or one of Muon's."""
+    """The kernel's name, or which of the three products of a linear layer it is, or one of Muon's.
+
+    Products with an epilogue go by its name.
+    """
     if not isinstance(step, Product):
         return step.function.partition("<")[0]
+    if step.epilogue:
+        return f"product: {step.epilogue.kind}"
     if len(step.c.shape) > 2:
         return "product: Newton-Schulz"
     if step.transpose_a:

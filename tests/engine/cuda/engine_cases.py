@@ -10,6 +10,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.checking import random_params
 from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
+from tinyvit.engine.cuda.cublas_lt import KINDS
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
 from tinyvit.training.learning import make_learning
@@ -19,6 +20,7 @@ NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
 CASES = {
     "everything": tiny_config(width=24, mlp_width=40, pre_logits=8, **NOISY),
     "mean": tiny_config(width=24, mlp_width=40, pool="mean", gelu="exact", position="sincos", layers=1),
+    "plain": tiny_config(width=24, mlp_width=40, classes=8, gelu="tanh"),  # products in bf16 have epilogues
     "odd": tiny_config(width=15, mlp_width=7, pool="mean", position="none", pre_logits=3, **NOISY),
 }
 
@@ -33,7 +35,7 @@ def instances():
             for kind in ("adamw", "adam", "sgd"):
                 for dataset in (None, (20, SIDE, SIDE, 3)):
                     options = Options(precision, dataset=dataset, operations=2, update=Update(kind))
-                    plans.append(plan_step(config, BATCH, options))
+                    plans += [plan_step(config, BATCH, replace(options, epilogues=e)) for e in ((), KINDS)]
             for step in (step for plan in plans for step in plan.steps):
                 if isinstance(step, Launch):
                     found.setdefault(step.file, set()).add(step.function)

@@ -15,7 +15,6 @@ from tinyvit.backend import array_module, to_numpy
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda import engine as engine_module
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.engine.cuda.launch import Launch
 from tinyvit.model import initialise
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
@@ -125,7 +124,7 @@ def rounded_steps(engine, names):
     engine.grads.flat.fill(0)
     for step, call in engine.latest.calls():
         call()
-        for buffer in step.writes if isinstance(step, Launch) else (step.c,):
+        for buffer in step.writes:
             if buffer.name in names:
                 array = engine.latest.array(buffer)
                 array[...] = array_module(array).asarray(rounded(array.get(), "bfloat16"))
@@ -157,18 +156,13 @@ def test_in_bf16_random_models_lose_no_more_than_rounding_of_activations_costs(
     half = {
         buffer.name
         for step in ours.latest.plan.steps
-        for buffer in buffers_of(step)
+        for buffer in (*step.reads, *step.writes)
         if buffer.dtype == "bfloat16"
     }
     rounded_steps(like_it, half)
     assert abs(float(loss) - right) < TOLERANCE["bf16"] * right
     of_rounding = distance(like_it.grads.flat.get(), exact.grads.flat)
     assert distance(ours.grads.flat.get(), exact.grads.flat) < TOLERANCE["bf16"] + 3 * of_rounding
-
-
-def buffers_of(step):
-    """All arrays that a step reads or writes."""
-    return (*step.reads, *step.writes) if isinstance(step, Launch) else (step.a, step.b, step.c)
 
 
 def test_gradients_are_added_to_what_is_there_or_replace_it(any_cuda):

@@ -6,6 +6,7 @@ is compiled, bound to memory and captured once, and then costs the host one smal
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from tinyvit.data import BatchPlan, make_batch
 from tinyvit.engine.cuda.calls.augment import fits
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.compiled import Kernels
-from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
+from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas, CublasError
+from tinyvit.engine.cuda.cublas_lt import wanted_epilogues
 from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.engine.cuda.program import Program
-from tinyvit.engine.cuda.support import multiprocessors, shared_limit
+from tinyvit.engine.cuda.support import capability, multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.engine.exchange import Exchange, own_parts
@@ -62,7 +64,7 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        self._multiprocessors = multiprocessors(xp)
+        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": wanted_epilogues(capability(xp))}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
@@ -207,21 +209,26 @@ class CudaEngine(ReferenceEngine):
         self.note = note
 
     def _options(self, **numbers: Any) -> Options:
-        return Options(
-            self.precision, smoothing=self._smoothing, multiprocessors=self._multiprocessors, **numbers
-        )
+        return Options(self.precision, smoothing=self._smoothing, **self._card, **numbers)
 
     def _program(self, make: Callable[..., Plan], batch: int, options: Options) -> Program:
         """The program for so many images, ready to run."""
         key = make, batch, options
         if key not in self._programs:
-            self._programs[key] = self._new_program(make(self.config, batch, options), batch)
+            if len(self._programs) == _MOST_PROGRAMS:
+                self._programs.popitem(last=False)
+            program = self._new_program(make(self.config, batch, options), batch)
+            try:
+                program.try_epilogues()
+            except CublasError as error:
+                self._tell(f"products have no epilogues ({error}): kernels take their place, more slowly.")
+                options = replace(options, epilogues=())
+                program = self._new_program(make(self.config, batch, options), batch)
+            self._programs[key] = program
         self._programs.move_to_end(key)
         return self._programs[key]
 
     def _new_program(self, plan: Plan, batch: int) -> Program:
-        if len(self._programs) == _MOST_PROGRAMS:
-            self._programs.popitem(last=False)
         if "grads" in plan.arrays:
             self._memory.keep("grads", self.grads.flat)
             rounds = plan.arrays["operations"].shape[0] if "operations" in plan.arrays else 0

@@ -90,5 +90,5 @@ def _uses(plan: Plan) -> dict[str, tuple[int, int]]:
 def buffers_of(step: Step) -> tuple[Buffer, ...]:
     """All buffers that a step is given."""
     if isinstance(step, Product):
-        return step.a, step.b, step.c
+        return (*step.reads, *step.writes)
     return tuple(argument for argument in step.args if isinstance(argument, Buffer))

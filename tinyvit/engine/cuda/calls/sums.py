@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.engine.cuda.calls.signature import launch
-from tinyvit.engine.cuda.launch import FEWER_IMAGES, Buffer, Launch
+from tinyvit.engine.cuda.launch import FEWER_IMAGES, ITEM_BYTES, Buffer, Launch
 from tinyvit.errors import UserError
 
 _COLUMNS, _HEIGHT = 32, 16  # threads of a block: side by side and one above the other
@@ -56,16 +56,19 @@ def add_columns(
 ) -> Launch:
     """Carry out the first `count` rows of jobs (count, 5), made by column_jobs; partials and grads are flat.
 
+    partials can be of any dtype of activations.
+
     sums, from which the jobs were made, is for the count of bytes: without it, all partials and grads count.
     Without accumulate, the gradients are the sums, whatever was there before.
     """
-    numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
+    item = ITEM_BYTES[partials.dtype]
+    summed = sum((item * s.rows + 4 + 4 * accumulate) * s.columns for s in sums)
     return launch(
         "sums",
-        "add_columns",
+        f"add_columns<{partials.c_type}>",
         (count,),
         (_COLUMNS, _HEIGHT),
         (jobs, partials, grads, accumulate),
         in_place=(grads,) if accumulate else (),
-        moved=20 * count + 4 * numbers if sums else None,
+        moved=20 * count + summed if sums else None,
     )

@@ -9,7 +9,7 @@ from tinyvit.engine.cuda.calls.attention import attention, attention_backward
 from tinyvit.engine.cuda.calls.gelu import bias_gelu, bias_gelu_backward
 from tinyvit.engine.cuda.calls.gelu import partial_rows as gelu_partial_rows
 from tinyvit.engine.cuda.calls.noise import Mask
-from tinyvit.engine.cuda.launch import Buffer
+from tinyvit.engine.cuda.launch import Buffer, Epilogue
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
 
@@ -23,9 +23,10 @@ class Block(NamedTuple):
     o: Buffer
     log_sums: Buffer
     norm2: Norm
-    h: Buffer
+    h: Buffer | None
     mask: Mask | None  # of the dropout after the GELU
     g: Buffer
+    fused: bool  # GELU is part of the products beside it, and h has the bias in it
 
 
 def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
@@ -42,20 +43,43 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
     log_sums = draft.array(f"{p}.log_sums", B, H, R, dtype="float32")
     launch = attention(qkv, draft.parameters[f"{p}.attn.qkv.bias"], o, log_sums, H, R, *dropout, keys)
     draft.add(launch, f"{p}.attention")
-    a = draft.linear(o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.a")  # (B*R, D)
     mask = draft.mask(config.dropout, rate, R)
-    after = Sum(norm1.total, a, f"{p}.attn.out.bias", mask, N if R == 1 else 1)
+    every = N if R == 1 else 1
+    after = _add(draft, norm1.total, o.view(0, B * R, D), f"{p}.attn.out", f"{p}.a", mask, every)
 
     norm2 = add_and_norm(draft, after, f"{p}.norm2")  # (B*R, D)
-    h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
     mask = draft.mask(config.dropout, 0.0, R)
-    g = draft.array(f"{p}.g", *h.shape)
-    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
-    launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
-    draft.add(launch, f"{p}.gelu")
-    m = draft.linear(g, f"{p}.mlp.fc2.weight", f"{p}.m")  # (B*R, D)
-    result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, rate, R))
-    return result, Block(norm1, qkv, dropout, o, log_sums, norm2, h, mask, g)
+    fused = config.gelu == "tanh" and mask is None
+    fused = fused and draft.fuses(
+        "gelu", *(f"{p}.mlp.{name}" for name in ("fc1.weight", "fc1.bias", "fc2.weight"))
+    )
+    if fused:
+        h = draft.array(f"{p}.h", B * R, config.mlp_width) if draft.options.trains else None
+        bias = draft.weights[f"{p}.mlp.fc1.bias"]
+        epilogue = Epilogue("GELU_AUX_BIAS", bias, h) if h else Epilogue("GELU_BIAS", bias)
+        g = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.g", epilogue)  # (B*R, M)
+    else:
+        h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
+        g = draft.array(f"{p}.g", *h.shape)
+        bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+        launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
+        draft.add(launch, f"{p}.gelu")
+    last = draft.mask(config.dropout, rate, R)
+    result = _add(draft, norm2.total, g, f"{p}.mlp.fc2", f"{p}.m", last)
+    return result, Block(norm1, qkv, dropout, o, log_sums, norm2, h, mask, g, fused)
+
+
+def _add(
+    draft: Draft, total: Buffer, x: Buffer, name: str, result: str, mask: Mask | None, every: int = 1
+) -> Sum:
+    """Tokens and the branch that ends with rows x times the matrix `name`, as a sum, with its bias and mask.
+
+    If the product can, it adds them up itself, and the next LayerNorm has one array less to read.
+    """
+    weight, bias = f"{name}.weight", f"{name}.bias"
+    if mask is None and every == 1 and draft.fuses("residual", weight, bias):
+        return Sum(draft.linear(x, weight, result, Epilogue("BIAS", draft.weights[bias], total)), bias=bias)
+    return Sum(total, draft.linear(x, weight, result), bias, mask, every)
 
 
 def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -> tuple[Buffer, Buffer]:
@@ -67,12 +91,17 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     p, H = f"blocks.{i}", config.heads
     R, M = config.rows_after(i) or N, config.mlp_width
 
-    dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
-    dh = draft.array(f"{p}.dh", *dg.shape)
-    partials = draft.partials(gelu_partial_rows(B * R, M, draft.dtype, draft.options.multiprocessors), M)
-    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
-    launch = bias_gelu_backward(dg, cache.h, bias, cache.mask, dh, partials, config.gelu)
-    draft.add(launch, f"{p}.gelu backward")
+    if cache.fused:
+        partials = draft.partials(M, dtype=draft.dtype)
+        epilogue = Epilogue("DGELU_BGRAD", partials, cache.h)
+        dh = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dh", epilogue)  # (B*R, M)
+    else:
+        dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
+        dh = draft.array(f"{p}.dh", *dg.shape)
+        partials = draft.partials(gelu_partial_rows(B * R, M, draft.dtype, draft.options.multiprocessors), M)
+        bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+        launch = bias_gelu_backward(dg, cache.h, bias, cache.mask, dh, partials, config.gelu)
+        draft.add(launch, f"{p}.gelu backward")
     draft.sums_to(f"{p}.mlp.fc1.bias", partials)
     dn = draft.linear_backward(dh, cache.norm2.y, f"{p}.mlp.fc1.weight", f"{p}.norm2.dy")  # (B*R, D)
     dx, da = add_and_norm_backward(draft, dn, cache.norm2, skip=dy)

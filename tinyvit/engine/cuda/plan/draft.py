@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyvit.engine.cuda.calls.noise import Mask
 from tinyvit.engine.cuda.calls.sums import ColumnSum
-from tinyvit.engine.cuda.launch import Buffer, Product, Step
+from tinyvit.engine.cuda.launch import Buffer, Epilogue, Product, Step
 from tinyvit.engine.cuda.plan.options import Options
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.params import places
@@ -57,7 +57,7 @@ class Draft:
 
     parameters and grads give every parameter and its gradient by name, in float32; weights gives the matrices
     in the dtype of the activations, for products. sums lists the gradients of vectors, as sums of
-    partial sums: see calls.sums.
+    partial sums: see calls.sums; rounded lists those that products leave in the dtype of the activations.
     """
 
     def __init__(self, config: ViTConfig, batch: int, options: Options):
@@ -68,8 +68,9 @@ class Draft:
         self._outside: set[str] = set()
         self._steps: list[Step] = []
         self._draws = 0
-        self._partials = 0
+        self._room = {"partials": 0, "rounded": 0}
         self.sums: list[ColumnSum] = []
+        self.rounded: list[ColumnSum] = []
         rows = layout(config)
         self.count = sum(prod(row.shape) for row in rows)
         self.decayed = sum(prod(row.shape) for row in rows if row.decays)
@@ -115,16 +116,28 @@ class Draft:
         """Add a step; the label says which part of the model it serves."""
         self._steps.append(replace(step, label=label))
 
-    def linear(self, x: Buffer, name: str, result: str) -> Buffer:
+    def fuses(self, epilogue: str, *names: str) -> bool:
+        """Whether products with these parameters may have an epilogue, one of those in Options.
+
+        cuBLASLt wants rows of a multiple of 8 numbers; vectors that begin at any other place have ended in
+        errors on the card.
+        """
+        numbers = [number for name in names for number in (self._starts[name], *self._shapes[name])]
+        wanted = epilogue in self.options.epilogues and self.dtype == "bfloat16"
+        return wanted and not any(number % 8 for number in numbers)
+
+    def linear(self, x: Buffer, name: str, result: str, epilogue: Epilogue | None = None) -> Buffer:
         """Rows x (R, I) times the matrix of this name (I, O), to a new array (R, O).
 
-        The bias is not added: the kernel that reads the result does so.
+        Without an epilogue, the bias is not added: the kernel that reads the result does so.
         """
         y = self.array(result, x.shape[0], self._shapes[name][1])
-        self.add(Product(x, self.weights[name], y), f"{result} = x W")
+        self.add(Product(x, self.weights[name], y, epilogue=epilogue), f"{result} = x W")
         return y
 
-    def linear_backward(self, dy: Buffer, x: Buffer, name: str, result: str | None) -> Buffer | None:
+    def linear_backward(
+        self, dy: Buffer, x: Buffer, name: str, result: str | None, epilogue: Epilogue | None = None
+    ) -> Buffer | None:
         """The gradient of the matrix, from dy (R, O) and x (R, I); that of x, in a new array, if named."""
         adds = not self.options.fresh
         self.add(
@@ -134,7 +147,8 @@ class Draft:
         if result is None:
             return None
         dx = self.array(result, *x.shape)
-        self.add(Product(dy, self.weights[name], dx, transpose_b=True), f"{result} = dy W^T")
+        product = Product(dy, self.weights[name], dx, transpose_b=True, epilogue=epilogue)
+        self.add(product, f"{result} = dy W^T")
         return dx
 
     def draw(self, rate: float) -> tuple[float, int]:
@@ -152,11 +166,12 @@ class Draft:
         dropout, path = self.draw(dropout_rate), self.draw(path_rate)
         return Mask(*dropout, *path, tokens, self.keys) if dropout[0] or path[0] else None
 
-    def partials(self, *shape: int) -> Buffer:
-        """Room for partial sums, float32, which are added up at the end: see sums_to."""
-        start = self._partials
-        self._partials += -(-prod(shape) // _ALIGNMENT) * _ALIGNMENT
-        return Buffer("partials", shape, "float32", start)
+    def partials(self, *shape: int, dtype: str = "float32") -> Buffer:
+        """Room for partial sums, float32 or rounded, which are added up at the end: see sums_to."""
+        name = "partials" if dtype == "float32" else "rounded"
+        start = self._room[name]
+        self._room[name] += -(-prod(shape) // _ALIGNMENT) * _ALIGNMENT
+        return Buffer(name, shape, dtype, start)
 
     def sums_to(self, name: str, partials: Buffer, start: int = 0, stride: int | None = None) -> None:
         """The gradient of a parameter is the sum of rows of these partial sums.
@@ -167,11 +182,12 @@ class Draft:
         columns = prod(self._shapes[name])
         stride = stride or columns
         rows = (partials.size - start - columns) // stride + 1
-        self.sums.append(ColumnSum(partials.start + start, rows, columns, self._starts[name], stride))
+        sums = self.sums if partials.name == "partials" else self.rounded
+        sums.append(ColumnSum(partials.start + start, rows, columns, self._starts[name], stride))
 
-    def all_partials(self) -> Buffer:
-        """The flat array of all partial sums, once every kernel has its part of it."""
-        return self.array("partials", self._partials, dtype="float32")
+    def all_partials(self, name: str = "partials") -> Buffer:
+        """The flat array of all partial sums, or of the rounded ones, once each kernel has its part of it."""
+        return self.array(name, self._room[name], dtype="float32" if name == "partials" else self.dtype)
 
     def finish(self, result: Buffer | None = None) -> Plan:
         """The plan."""

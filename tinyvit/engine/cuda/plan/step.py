@@ -84,9 +84,10 @@ def _loss(draft: Draft, logits: Buffer) -> Buffer:
 
 
 def _add_partial_sums(draft: Draft) -> None:
-    """All sums over rows, which the kernels have left as partial sums, in one launch."""
-    jobs = draft.constant("jobs", column_jobs(draft.sums))
-    grads = draft.arrays["grads"]
-    adds = not draft.options.fresh
-    launch = add_columns(jobs, draft.all_partials(), grads, jobs.shape[0], draft.sums, adds)
-    draft.add(launch, "gradients of vectors")
+    """All sums over rows: the partial sums of kernels in one launch, those of products in another."""
+    grads, adds = draft.arrays["grads"], not draft.options.fresh
+    for name, sums in (("partials", draft.sums), ("rounded", draft.rounded)):
+        if sums:
+            jobs = draft.constant(f"jobs.{name}", column_jobs(sums))
+            launch = add_columns(jobs, draft.all_partials(name), grads, jobs.shape[0], sums, adds)
+            draft.add(launch, "gradients of vectors")

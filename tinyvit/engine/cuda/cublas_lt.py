@@ -1,0 +1,143 @@
+"""Matrix products with an epilogue, by cuBLASLt: what follows a product is done before its result is stored.
+
+GELU after a product, for example, is otherwise a kernel that reads what the product has written. cuBLASLt is
+told of a product by descriptors, and asked which algorithm it would take for it; it may have none. So a
+product is made ready once, when a plan is bound to memory, and tried before the first step: see Program.
+
+Which algorithm it is depends on the card, the version and the sizes alone: it may not split a sum into parts
+that are added up later. Others have measured GELU in bfloat16 to be a part of the product on Hopper and
+Blackwell's data centre cards only: on an RTX 4090 a second kernel did it (github.com/karpathy/llm.c, pull
+requests 338 and 653), and on an RTX 5090 it was slower than two kernels (sgl-project/sglang, 34350).
+"""
+
+import ctypes
+import os
+import weakref
+from collections.abc import Mapping
+from ctypes import byref, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
+from typing import Any
+
+from tinyvit.engine.cuda.cublas import TYPES, Cublas, CublasError, check
+from tinyvit.engine.cuda.launch import Buffer, Product
+
+SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are, "gelu,residual" or fewer, whatever the card
+KINDS = ("gelu", "residual")
+
+# From cublasLt.h: the number of each attribute, and the type of its value.
+EPILOGUES = {"BIAS": 4, "GELU_BIAS": 36, "GELU_AUX_BIAS": 164, "DGELU_BGRAD": 208}
+DESCRIPTION = {
+    "TRANSA": (3, c_int32),
+    "TRANSB": (4, c_int32),
+    "EPILOGUE": (7, c_uint32),
+    "BIAS_POINTER": (8, c_void_p),
+    "EPILOGUE_AUX_POINTER": (11, c_void_p),
+    "EPILOGUE_AUX_LD": (12, c_int64),
+}
+PREFERENCE = {
+    "MAX_WORKSPACE_BYTES": (1, c_uint64),
+    "REDUCTION_SCHEME_MASK": (3, c_uint32),
+    "MIN_ALIGNMENT_A_BYTES": (5, c_uint32),
+    "MIN_ALIGNMENT_B_BYTES": (6, c_uint32),
+    "MIN_ALIGNMENT_C_BYTES": (7, c_uint32),
+    "MIN_ALIGNMENT_D_BYTES": (8, c_uint32),
+}
+UNDIVIDED = 0  # CUBLASLT_REDUCTION_SCHEME_NONE
+
+
+class Heuristic(ctypes.Structure):
+    """cublasLtMatmulHeuristicResult_t: an algorithm, and what is known of it."""
+
+    _fields_ = [
+        ("algo", c_uint64 * 8),
+        ("workspace", c_size_t),
+        ("state", c_int),
+        ("waves", c_float),
+        ("reserved", c_int * 4),
+    ]
+
+
+def wanted_epilogues(capability: int) -> tuple[str, ...]:
+    """Which epilogues products have on a card of this compute capability, 90 for 9.0: see Options."""
+    if (named := os.environ.get(SWITCH)) is None:
+        return KINDS if 90 <= capability < 120 else ()
+    return tuple(kind for kind in KINDS if kind in named.split(","))
+
+
+class FusedProduct:
+    """A product with an epilogue, between the addresses of its buffers; calling it carries it out.
+
+    The factors are given in reverse order: see cublas. What is a column for us is a row for cuBLASLt, which
+    has a bias for each row. Raises CublasError if there is no algorithm.
+    """
+
+    def __init__(self, cublas: Cublas, product: Product, addresses: Mapping[Buffer, int]):
+        self._cublas, library = cublas, cublas.library
+        after, c = product.epilogue, product.c
+        values = {
+            "TRANSA": int(product.transpose_b),
+            "TRANSB": int(product.transpose_a),
+            "EPILOGUE": EPILOGUES[after.kind],
+            "BIAS_POINTER": addresses[after.bias],
+        }
+        added = after.aux if after.kind == "BIAS" else None
+        if after.aux and not added:
+            values |= {"EPILOGUE_AUX_POINTER": addresses[after.aux], "EPILOGUE_AUX_LD": c.shape[1]}
+        description = _Descriptor(library, "MatmulDesc", c_int(cublas.compute), c_int(TYPES["float32"]))
+        description.set(DESCRIPTION, values)
+        matrices = product.b, product.a, added or c, c
+        places = [addresses[matrix] for matrix in matrices]
+        layouts = [_layout(library, matrix) for matrix in matrices]
+        preference = _Descriptor(library, "MatmulPreference")
+        preference.set(
+            PREFERENCE,
+            {"MAX_WORKSPACE_BYTES": cublas.workspace.nbytes, "REDUCTION_SCHEME_MASK": UNDIVIDED}
+            | {f"MIN_ALIGNMENT_{x}_BYTES": min(256, at & -at) for x, at in zip("ABCD", places, strict=True)},
+        )
+        found, count = Heuristic(), c_int()
+        self._kept = description, *layouts
+        pointers = [each.pointer for each in (*self._kept, preference)]
+        _call(library, "MatmulAlgoGetHeuristic", cublas.handle, *pointers, 1, byref(found), byref(count))
+        if count.value < 1 or found.state:
+            raise CublasError(f"cuBLASLt has no algorithm for {product.label}")
+        a, b, c, d = ((c_void_p(at), layout.pointer) for at, layout in zip(places, layouts, strict=True))
+        self._arguments = (
+            *(cublas.handle, description.pointer),
+            *(byref(c_float(1)), *a, *b),
+            *(byref(c_float(added is not None)), *c, *d),
+            byref(found.algo),
+            *(c_void_p(cublas.workspace.data.ptr), c_size_t(cublas.workspace.nbytes)),
+        )
+
+    def __call__(self) -> None:
+        """Send it to the stream that cuBLAS was told last."""
+        _call(self._cublas.library, "Matmul", *self._arguments, c_void_p(self._cublas.stream))
+
+
+class _Descriptor:
+    """A descriptor of cuBLASLt, as long as this object lives."""
+
+    def __init__(self, library: Any, kind: str, *arguments: Any):
+        self.pointer, self._library, self._kind = c_void_p(), library, kind
+        _call(library, f"{kind}Create", byref(self.pointer), *arguments)
+        weakref.finalize(self, _call, library, f"{kind}Destroy", self.pointer).atexit = False
+
+    def set(self, table: Mapping[str, tuple[int, Any]], values: Mapping[str, int]) -> None:
+        """Set attributes, by the names that they have in a table."""
+        for name, value in values.items():
+            number, kind = table[name]
+            given = byref(kind(value)), c_size_t(sizeof(kind))
+            _call(self._library, f"{self._kind}SetAttribute", self.pointer, number, *given)
+
+
+def _layout(library: Any, matrix: Buffer) -> _Descriptor:
+    """A matrix stored row by row, which is its transpose stored column by column."""
+    rows, columns = matrix.shape
+    shape = c_uint64(columns), c_uint64(rows), c_int64(columns)
+    return _Descriptor(library, "MatrixLayout", c_int(TYPES[matrix.dtype]), *shape)
+
+
+def _call(library: Any, name: str, *arguments: Any) -> None:
+    """A function of cuBLASLt; on Windows it is in a library of its own, and counts as missing."""
+    if (function := getattr(library, f"cublasLt{name}", None)) is None:
+        raise CublasError(f"this cuBLAS has no cublasLt{name}")
+    check(function(*arguments), f"cublasLt{name}")
