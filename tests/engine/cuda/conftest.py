@@ -15,7 +15,17 @@ if RUNS_ON_GPU:
         raise RuntimeError(note)
     run.RawModule = on_gpu.RawModule
     # These are about the emulator, a stand-in for CuPy, plans without any device, or (-m gpu) whole steps.
-    others = ("checked", "cublas", "cuda_engine", "cuda_steps", "noise", "plan", "precision", "support")
+    others = (
+        "checked",
+        "cublas",
+        "cublas_lt",
+        "cuda_engine",
+        "cuda_steps",
+        "noise",
+        "plan",
+        "precision",
+        "support",
+    )
     collect_ignore = [f"test_{name}.py" for name in others]
 
 

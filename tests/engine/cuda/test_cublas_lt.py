@@ -178,6 +178,10 @@ def test_steps_with_epilogues_are_as_near_the_reference_as_those_without(cuda, m
     assert away[1] < 1.2 * away[0] < 0.1
 
 
+# What these headers include of others that come with the compiler alone: words for it, and two types.
+WITHOUT_NVCC = ("#define __CUDA_FP16_H__", "#define __CUDA_BF16_H__", "struct __half; struct __nv_bfloat16;")
+WORDS = ("__host__", "__device__", "__device_builtin__", "__align__(n)", "__builtin_align__(n)", "CUDARTAPI")
+
 ENTRY_POINTS = """
 using Status = cublasStatus_t;
 using Handle = cublasLtHandle_t;
@@ -243,7 +247,7 @@ def test_the_library_itself_keeps_what_descriptors_are_told():
 
 
 def test_numbers_sizes_and_arguments_are_those_of_the_header(tmp_path):
-    lines = ["#include <cstddef>", "#include <cublasLt.h>", ENTRY_POINTS]
+    lines = [*WITHOUT_NVCC, "#include <cstddef>", "#include <cublasLt.h>", ENTRY_POINTS]
     expected = {f"CUBLASLT_EPILOGUE_{name}": number for name, number in cublas_lt.EPILOGUES.items()}
     for prefix, table in (("MATMUL_DESC", cublas_lt.DESCRIPTION), ("MATMUL_PREF", cublas_lt.PREFERENCE)):
         expected |= {f"CUBLASLT_{prefix}_{name}": number for name, (number, _) in table.items()}
@@ -260,11 +264,13 @@ def test_numbers_sizes_and_arguments_are_those_of_the_header(tmp_path):
     }
     lines += [f"static_assert({name} == {number});" for name, number in expected.items()]
     (tmp_path / "header.cpp").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "crt").mkdir()
+    (tmp_path / "crt/host_defines.h").write_text("".join(f"#define {word}\n" for word in WORDS), "utf-8")
     folders = [f"-I{folder_of(name) / 'include'}" for name in ("cublas", "cuda_runtime")]
     if not (compiler := shutil.which("g++")):
         pytest.skip("needs g++")
     done = subprocess.run(
-        [compiler, "-std=c++17", "-fsyntax-only", *folders, tmp_path / "header.cpp"],
+        [compiler, "-std=c++17", "-fsyntax-only", f"-I{tmp_path}", *folders, tmp_path / "header.cpp"],
         capture_output=True,
         text=True,
     )

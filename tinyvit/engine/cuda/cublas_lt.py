@@ -99,11 +99,11 @@ class FusedProduct:
         _call(library, "MatmulAlgoGetHeuristic", cublas.handle, *pointers, 1, byref(found), byref(count))
         if count.value < 1 or found.state:
             raise CublasError(f"cuBLASLt has no algorithm for {product.label}")
-        a, b, c, d = ((c_void_p(at), layout.pointer) for at, layout in zip(places, layouts, strict=True))
+        A, B, C, D = ((c_void_p(at), layout.pointer) for at, layout in zip(places, layouts, strict=True))
         self._arguments = (
             *(cublas.handle, description.pointer),
-            *(byref(c_float(1)), *a, *b),
-            *(byref(c_float(added is not None)), *c, *d),
+            *(byref(c_float(1)), *A, *B),
+            *(byref(c_float(added is not None)), *C, *D),
             byref(found.algo),
             *(c_void_p(cublas.workspace.data.ptr), c_size_t(cublas.workspace.nbytes)),
         )

@@ -114,7 +114,8 @@ class Epilogue:
     @property
     def writes(self) -> tuple[Buffer, ...]:
         """What it writes besides c."""
-        return {"GELU_AUX_BIAS": (self.aux,), "DGELU_BGRAD": (self.bias,)}.get(self.kind, ())
+        written = {"GELU_AUX_BIAS": self.aux, "DGELU_BGRAD": self.bias}.get(self.kind)
+        return (written,) if written else ()
 
     @property
     def reads(self) -> tuple[Buffer, ...]:

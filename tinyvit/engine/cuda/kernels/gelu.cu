@@ -1,4 +1,5 @@
-// The bias before GELU, GELU, and dropout after it, in one pass, forward and backward (tinyvit/ops/gelu.py):
+// The bias before GELU, GELU, and dropout after it, in one pass, forward and backward (tinyvit/ops/gelu.py), where the
+// products beside it do not have it as their epilogue (cublas_lt.py):
 //
 //     g = m * gelu(h + bias)        dh = dg * m * gelu'(h + bias)        dbias = sum of dh over the rows
 //

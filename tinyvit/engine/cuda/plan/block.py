@@ -49,14 +49,12 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
 
     norm2 = add_and_norm(draft, after, f"{p}.norm2")  # (B*R, D)
     mask = draft.mask(config.dropout, 0.0, R)
-    fused = config.gelu == "tanh" and mask is None
-    fused = fused and draft.fuses(
-        "gelu", *(f"{p}.mlp.{name}" for name in ("fc1.weight", "fc1.bias", "fc2.weight"))
-    )
+    names = [f"{p}.mlp.{name}" for name in ("fc1.weight", "fc1.bias", "fc2.weight")]
+    fused = mask is None and config.gelu == "tanh" and draft.fuses("gelu", *names)
     if fused:
         h = draft.array(f"{p}.h", B * R, config.mlp_width) if draft.options.trains else None
-        bias = draft.weights[f"{p}.mlp.fc1.bias"]
-        epilogue = Epilogue("GELU_AUX_BIAS", bias, h) if h else Epilogue("GELU_BIAS", bias)
+        kind = "GELU_AUX_BIAS" if h else "GELU_BIAS"
+        epilogue = Epilogue(kind, draft.weights[f"{p}.mlp.fc1.bias"], h)
         g = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.g", epilogue)  # (B*R, M)
     else:
         h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
@@ -64,8 +62,8 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
         bias = draft.parameters[f"{p}.mlp.fc1.bias"]
         launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
         draft.add(launch, f"{p}.gelu")
-    last = draft.mask(config.dropout, rate, R)
-    result = _add(draft, norm2.total, g, f"{p}.mlp.fc2", f"{p}.m", last)
+    mask2 = draft.mask(config.dropout, rate, R)
+    result = _add(draft, norm2.total, g, f"{p}.mlp.fc2", f"{p}.m", mask2)
     return result, Block(norm1, qkv, dropout, o, log_sums, norm2, h, mask, g, fused)
 
 

@@ -49,7 +49,7 @@ def add_and_norm(draft: Draft, tokens: Sum, name: str) -> Norm:
     launch = residual_layer_norm(
         x,
         branch,
-        None if branch is None else draft.parameters[tokens.bias],
+        draft.parameters[tokens.bias] if branch and tokens.bias else None,
         tokens.mask,
         None if branch is None else total,
         draft.parameters[f"{name}.weight"],
