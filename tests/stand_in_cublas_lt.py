@@ -13,7 +13,8 @@ import numpy as np
 from tests.bfloat16 import from_bf16, to_bf16
 
 SUCCESS, NOT_INITIALIZED, INVALID_VALUE, NOT_SUPPORTED = 0, 1, 7, 15
-BF16, FLOAT, COMPUTE_32F = 14, 0, 68
+FLOAT, BF16 = 0, 14  # CUDA_R_32F, CUDA_R_16BF
+COMPUTE = {FLOAT: (68, 77), BF16: (68,)}  # CUBLAS_COMPUTE_32F and _32F_FAST_TF32, which is exact here
 ATTRIBUTES = {  # by kind of descriptor: names, and what their values are for the module struct
     "MatmulDesc": {
         3: ("TRANSA", "i"),
@@ -96,11 +97,14 @@ class FakeCublasLt:
         if not how.get("BIAS_POINTER") or (needs_aux and not how.get("EPILOGUE_AUX_POINTER")):
             return NOT_SUPPORTED
         A, B, C, D = (
-            _columns(place, *self.descriptors[_number(layout)]["numbers"][1:])
+            _columns(place, *self.descriptors[_number(layout)]["numbers"])
             for place, layout in zip(places, layouts, strict=True)
         )
-        bias = _columns(how["BIAS_POINTER"], len(D), 1, len(D))
-        aux = _columns(how["EPILOGUE_AUX_POINTER"], *D.shape, how["EPILOGUE_AUX_LD"]) if needs_aux else None
+        kind = self.descriptors[_number(layout_d)]["numbers"][0]
+        bias = _columns(how["BIAS_POINTER"], kind, len(D), 1, len(D))
+        aux = None
+        if needs_aux:
+            aux = _columns(how["EPILOGUE_AUX_POINTER"], kind, *D.shape, how["EPILOGUE_AUX_LD"])
         A, B = A.T if how["TRANSA"] else A, B.T if how["TRANSB"] else B
         scales = np.float32(alpha._obj.value), np.float32(beta._obj.value)
         work = partial(_carry_out, EPILOGUES[how["EPILOGUE"]], A, B, C, D, bias, aux, *scales)
@@ -113,7 +117,8 @@ class FakeCublasLt:
         shapes = [self.descriptors[_number(layout)]["numbers"] for layout in layouts]
         (_, *a), (_, *b), _, (_, *d) = shapes
         (m, k), (k2, n) = (x[:2][:: -1 if how[t] else 1] for x, t in ((a, "TRANSA"), (b, "TRANSB")))
-        if how["numbers"] != (COMPUTE_32F, FLOAT) or any(kind != BF16 for kind, *_ in shapes):
+        kinds, (compute, scale) = {kind for kind, *_ in shapes}, how["numbers"]
+        if len(kinds) > 1 or compute not in COMPUTE[kinds.pop()] or scale != FLOAT:
             return NOT_SUPPORTED
         if (
             k != k2
@@ -129,21 +134,21 @@ class FakeCublasLt:
 
 def _carry_out(kind, A, B, C, D, bias, aux, alpha, beta):
     with np.errstate(all="ignore"):  # it may be tried on whatever is in memory
-        sums = alpha * (from_bf16(A) @ from_bf16(B))
+        sums = alpha * (_floats(A) @ _floats(B))
         if beta:
-            sums += beta * from_bf16(C)
+            sums += beta * _floats(C)
         if kind == "DGELU_BGRAD":
-            x = from_bf16(aux)
+            x = _floats(aux)
             t = _tanh(x)
             sums *= 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.79788456 * (1 + 3 * 0.044715 * x * x)
-            bias[:, 0] = to_bf16(sums.sum(axis=1))
+            _store(bias[:, 0], sums.sum(axis=1))
         else:
-            sums += from_bf16(bias)
+            sums += _floats(bias)
             if aux is not None:
-                aux[...] = to_bf16(sums)
+                _store(aux, sums)
             if kind != "BIAS":
                 sums *= 0.5 * (1 + _tanh(sums))
-        D[...] = to_bf16(sums)
+        _store(D, sums)
 
 
 def _tanh(x):
@@ -154,8 +159,18 @@ def _number(value):
     return getattr(value, "value", value)
 
 
-def _columns(place, rows, columns, leading):
-    """The bfloat16 matrix (rows, columns), as bits, stored column by column at this address."""
-    count = (columns - 1) * leading + rows
-    flat = np.frombuffer((ctypes.c_char * (2 * count)).from_address(place), np.uint16)
-    return np.ndarray((rows, columns), np.uint16, flat, 0, (2, 2 * leading))
+def _floats(X):
+    """The numbers of X as float32, whichever type they are kept in."""
+    return from_bf16(X) if X.dtype == np.uint16 else X
+
+
+def _store(X, values):
+    X[...] = to_bf16(values) if X.dtype == np.uint16 else values
+
+
+def _columns(place, kind, rows, columns, leading):
+    """The matrix (rows, columns) stored column by column at this address; bfloat16 as its bits."""
+    dtype = np.dtype(np.uint16 if kind == BF16 else np.float32)
+    count = dtype.itemsize * ((columns - 1) * leading + rows)
+    flat = np.frombuffer((ctypes.c_char * count).from_address(place), dtype)
+    return np.ndarray((rows, columns), dtype, flat, 0, (dtype.itemsize, leading * dtype.itemsize))

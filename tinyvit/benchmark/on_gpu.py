@@ -51,7 +51,8 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
-        plan = _plan(case, wanted_epilogues(capability(device.xp)))  # fails here, not in another process
+        kinds = wanted_epilogues(capability(device.xp), case.precision)
+        plan = _plan(case, kinds)  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
     sides += [("torch_gpu", f"{_MODE} {way}") for way in torch if way in WAYS]
@@ -115,7 +116,8 @@ def predict(case: Case, card_name: str) -> dict:
     card = card_named(card_name)
     if reason := unsupported(case.config):
         raise UserError(f"there is no prediction for this model, which runs on plain CuPy: {reason}.")
-    rows = kernels(_plan(case, wanted_epilogues(card.capability)), case.precision, None, card)
+    plan = _plan(case, wanted_epilogues(card.capability, case.precision))
+    rows = kernels(plan, case.precision, None, card)
     least = sum(row["least_seconds"] for row in rows)
     return {
         "case": case.as_dict(),

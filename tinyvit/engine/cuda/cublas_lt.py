@@ -2,12 +2,14 @@
 
 GELU after a product, for example, is otherwise a kernel that reads what the product has written. cuBLASLt is
 told of a product by descriptors, and asked which algorithm it would take for it; it may have none. So a
-product is made ready once, when a plan is bound to memory, and tried before the first step: see Program.
+product is made ready when a plan is bound to memory, and all are tried before the first step: see Program.
 
-Which algorithm it is depends on the card, the version and the sizes alone: it may not split a sum into parts
-that are added up later. Others have measured GELU in bfloat16 to be a part of the product on Hopper and
-Blackwell's data centre cards only: on an RTX 4090 a second kernel did it (github.com/karpathy/llm.c, pull
-requests 338 and 653), and on an RTX 5090 it was slower than two kernels (sgl-project/sglang, 34350).
+The algorithm depends on the card, the version and the sizes alone, and splits no sum into parts that are
+added up later. None of this has been measured here yet. Others found GELU in bfloat16 to be a part of the
+product on an H100, and two kernels, slower than before, on an RTX 4090 and an RTX 5090 (github.com:
+karpathy/llm.c, pull requests 338 and 653; sgl-project/sglang, 34350): hence the cards in wanted_epilogues.
+The documentation says that a bias is faster with beta = 0 than with an array to be added, and does not say
+how exact GELU is in float32: those two have to be asked for.
 """
 
 import ctypes
@@ -20,8 +22,7 @@ from typing import Any
 from tinyvit.engine.cuda.cublas import TYPES, Cublas, CublasError, check
 from tinyvit.engine.cuda.launch import Buffer, Product
 
-SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are, "gelu,residual" or fewer, whatever the card
-KINDS = ("gelu", "residual")
+SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are, on any card: "gelu", "gelu,residual", "" for none
 
 # From cublasLt.h: the number of each attribute, and the type of its value.
 EPILOGUES = {"BIAS": 4, "GELU_BIAS": 36, "GELU_AUX_BIAS": 164, "DGELU_BGRAD": 208}
@@ -36,10 +37,7 @@ DESCRIPTION = {
 PREFERENCE = {
     "MAX_WORKSPACE_BYTES": (1, c_uint64),
     "REDUCTION_SCHEME_MASK": (3, c_uint32),
-    "MIN_ALIGNMENT_A_BYTES": (5, c_uint32),
-    "MIN_ALIGNMENT_B_BYTES": (6, c_uint32),
-    "MIN_ALIGNMENT_C_BYTES": (7, c_uint32),
-    "MIN_ALIGNMENT_D_BYTES": (8, c_uint32),
+    **{f"MIN_ALIGNMENT_{matrix}_BYTES": (5 + i, c_uint32) for i, matrix in enumerate("ABCD")},
 }
 UNDIVIDED = 0  # CUBLASLT_REDUCTION_SCHEME_NONE
 
@@ -56,11 +54,11 @@ class Heuristic(ctypes.Structure):
     ]
 
 
-def wanted_epilogues(capability: int) -> tuple[str, ...]:
+def wanted_epilogues(capability: int, precision: str) -> tuple[str, ...]:
     """Which epilogues products have on a card of this compute capability, 90 for 9.0: see Options."""
     if (named := os.environ.get(SWITCH)) is None:
-        return KINDS if 90 <= capability < 120 else ()
-    return tuple(kind for kind in KINDS if kind in named.split(","))
+        return ("gelu",) if 90 <= capability < 120 and precision == "bf16" else ()
+    return tuple(filter(None, named.split(",")))
 
 
 class FusedProduct:

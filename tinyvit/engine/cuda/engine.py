@@ -64,7 +64,8 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": wanted_epilogues(capability(xp))}
+        epilogues = wanted_epilogues(capability(xp), precision)
+        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": epilogues}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
@@ -221,7 +222,9 @@ class CudaEngine(ReferenceEngine):
             try:
                 program.try_epilogues()
             except CublasError as error:
-                self._tell(f"products have no epilogues ({error}): kernels take their place, more slowly.")
+                self._tell(
+                    f"products cannot have epilogues ({error}): kernels do their work, which takes longer."
+                )
                 options = replace(options, epilogues=())
                 program = self._new_program(make(self.config, batch, options), batch)
             self._programs[key] = program

@@ -123,8 +123,7 @@ class Draft:
         errors on the card.
         """
         numbers = [number for name in names for number in (self._starts[name], *self._shapes[name])]
-        wanted = epilogue in self.options.epilogues and self.dtype == "bfloat16"
-        return wanted and not any(number % 8 for number in numbers)
+        return epilogue in self.options.epilogues and not any(number % 8 for number in numbers)
 
     def linear(self, x: Buffer, name: str, result: str, epilogue: Epilogue | None = None) -> Buffer:
         """Rows x (R, I) times the matrix of this name (I, O), to a new array (R, O).

@@ -37,8 +37,8 @@ class Options:
     share is the part of a larger batch that these images are. If the plan is the first for a batch, it is
     fresh: it writes the gradients and the loss, and does not add to them. update follows the last.
 
-    epilogues says what products in bf16 may do before they store their results: "gelu", bias and GELU and the
-    slope of GELU; "residual", bias and the residual sum. Without it, kernels of their own do that.
+    epilogues says what products may do before they store their results: "gelu" is bias and GELU by tanh, and
+    its slope; "residual", bias and the residual sum. What they do not do, kernels of their own do.
 
     multiprocessors is how many the card has. Some kernels have as many blocks as fit on them, each of which
     leaves a partial sum: another card can round a gradient in another way, the same card never does.
