@@ -5,6 +5,7 @@ import importlib.util
 import shutil
 import subprocess
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -82,11 +83,13 @@ def test_the_slope_of_gelu_and_the_gradient_of_the_bias_follow_the_product():
     assert_agrees(found["dbias"], right.sum(axis=0), BF16)
 
 
-def test_a_bias_and_an_array_are_added_to_the_product():
+def test_a_bias_and_perhaps_an_array_are_added_to_the_product():
     x, W, y, bias, total = buffers(x=(R, I), W=(I, O), y=(R, O), bias=(O,), total=(R, O))
     given = values(x=(R, I), W=(I, O), bias=(O,), total=(R, O))
-    found = carry_out(Product(x, W, y, epilogue=Epilogue("BIAS", bias, total)), given)
-    assert_agrees(found["y"], given["x"] @ given["W"] + given["bias"] + given["total"], BF16)
+    right = given["x"] @ given["W"] + given["bias"]
+    for aux, expected in ((None, right), (total, right + given["total"])):
+        found = carry_out(Product(x, W, y, epilogue=Epilogue("BIAS", bias, aux)), given)
+        assert_agrees(found["y"], expected, BF16)
 
 
 def test_an_epilogue_counts_its_bytes_and_must_fit_the_product():
@@ -207,23 +210,20 @@ static_assert(sizeof(cublasLtMatmulAlgo_t) == 64 && offsetof(Found, algo) == 0);
 """
 
 
-def folder_of(name):
-    """Where NVIDIA's package of this name is; skips the test without it."""
-    try:
-        spec = importlib.util.find_spec(f"nvidia.{name}")
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None:
-        pytest.skip("needs pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12")
-    return Path(next(iter(spec.submodule_search_locations)))
+def folder_with(name, file):
+    """The folder of a file of NVIDIA's package of this name, of CUDA 12 or 13; skips the test without it."""
+    for package in (f"nvidia.{name}", "nvidia.cu13"):
+        with suppress(ModuleNotFoundError, AttributeError):
+            for folder in importlib.util.find_spec(package).submodule_search_locations:
+                if found := next(Path(folder).glob(file), None):
+                    return found.parent
+    pytest.skip("needs pip install nvidia-cublas-cu12 nvidia-cuda-runtime-cu12")
 
 
 def test_the_library_itself_keeps_what_descriptors_are_told():
     """They need no GPU; and libcublas gives the functions of libcublasLt, which it needs, as its own."""
-    try:
-        library = ctypes.CDLL(next((folder_of("cublas") / "lib").glob("libcublas.so.*")))
-    except (StopIteration, OSError):
-        pytest.skip("needs a cuBLAS for Linux")
+    folder = folder_with("cublas", "lib/libcublas.so.*")
+    library = ctypes.CDLL(next(folder.glob("libcublas.so.*")))
     made = cublas_lt._Descriptor(library, "MatmulDesc", ctypes.c_int(68), ctypes.c_int(0))
     wanted = {name: 16 * (1 + i) for i, name in enumerate(cublas_lt.DESCRIPTION)}
     wanted |= {"TRANSA": 1, "TRANSB": 0, "EPILOGUE": cublas_lt.EPILOGUES["DGELU_BGRAD"]}
@@ -265,7 +265,8 @@ def test_numbers_sizes_and_arguments_are_those_of_the_header(tmp_path):
     (tmp_path / "header.cpp").write_text("\n".join(lines), "utf-8")
     (tmp_path / "crt").mkdir()
     (tmp_path / "crt/host_defines.h").write_text("".join(f"#define {word}\n" for word in WORDS), "utf-8")
-    folders = [f"-I{folder_of(name) / 'include'}" for name in ("cublas", "cuda_runtime")]
+    headers = {"cublas": "include/cublasLt.h", "cuda_runtime": "include/driver_types.h"}
+    folders = [f"-I{folder_with(name, header)}" for name, header in headers.items()]
     if not (compiler := shutil.which("g++")):
         pytest.skip("needs g++")
     done = subprocess.run(
