@@ -57,7 +57,7 @@ def add_columns(
     """Carry out the first `count` rows of jobs (count, 5), made by column_jobs; partials and grads are flat.
 
     partials are float32 or bfloat16. sums, from which the jobs were made, is for the count of bytes: without
-    it, all partials and grads count. Without accumulate, the gradients are the sums, whatever was there before.
+    it, all partials and grads count. Without accumulate, the gradients are the sums, whatever was there.
     """
     item = ITEM_BYTES[partials.dtype]
     summed = sum((item * s.rows + 4 + 4 * accumulate) * s.columns for s in sums)
