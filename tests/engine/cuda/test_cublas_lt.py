@@ -152,6 +152,15 @@ def test_loss_and_gradients_with_epilogues_are_those_of_the_reference(cuda, monk
     assert engine.note == ""
 
 
+def test_replayed_graphs_have_the_products_in_them(cuda):
+    config, results = CASES["plain"], []
+    for graphs in (True, False):
+        make = partial(CudaEngine, precision="bf16", graphs=graphs)
+        losses, weights, _ = trained(make, config, draw(config)[0].to(cuda.xp), cuda.xp)
+        results.append(losses.tobytes() + weights.tobytes())
+    assert results[0] == results[1]
+
+
 REFUSALS = {
     "cublasLtMatmulAlgoGetHeuristic": lambda *_: 15,
     "cublasLtMatmul": lambda *_: 15,
