@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from tinyvit.engine.cuda.cublas import Cublas
 from tinyvit.engine.cuda.cublas_lt import SWITCH, FusedProduct, wanted_epilogues
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.launch import Buffer, Epilogue, Product
+from tinyvit.engine.cuda.plan import Options, plan_step
 
 BF16 = "bfloat16"
 R, I, O = 5, 8, 24  # rows, inputs and outputs of a layer
@@ -150,6 +152,18 @@ def test_loss_and_gradients_with_epilogues_are_those_of_the_reference(cuda, monk
     assert distance(logits, reference.logits(images.astype("float64"))) < TOLERANCE[precision]
     assert kinds_of(engine) == Counter(GELU_BIAS=gelu, BIAS=sums)
     assert engine.note == ""
+
+
+@pytest.mark.parametrize(
+    "change", [{"gelu": "exact"}, {"dropout": 0.1}, {"mlp_width": 36}, {"classes": 5}], ids=str
+)
+def test_another_gelu_dropout_and_numbers_at_odd_places_keep_the_kernels(change):
+    def kinds(config):
+        plan = plan_step(config, 4, Options("bf16", noise=True, epilogues=("gelu",)))
+        return {step.epilogue.kind for step in plan.steps if getattr(step, "epilogue", None)}
+
+    assert kinds(CASES["plain"]) == {"GELU_AUX_BIAS", "DGELU_BGRAD"}
+    assert kinds(replace(CASES["plain"], **change)) == set()
 
 
 def test_replayed_graphs_have_the_products_in_them(cuda):
