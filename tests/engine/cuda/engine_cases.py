@@ -19,7 +19,7 @@ NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
 CASES = {
     "everything": tiny_config(width=24, mlp_width=40, pre_logits=8, **NOISY),
     "mean": tiny_config(width=24, mlp_width=40, pool="mean", gelu="exact", position="sincos", layers=1),
-    "plain": tiny_config(width=24, mlp_width=40, classes=8, gelu="tanh"),  # products in bf16 have epilogues
+    "plain": tiny_config(width=24, mlp_width=40),  # whose products have epilogues
     "odd": tiny_config(width=15, mlp_width=7, pool="mean", position="none", pre_logits=3, **NOISY),
 }
 

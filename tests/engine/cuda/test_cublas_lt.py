@@ -154,10 +154,8 @@ def test_loss_and_gradients_with_epilogues_are_those_of_the_reference(cuda, monk
     assert engine.note == ""
 
 
-@pytest.mark.parametrize(
-    "change", [{"gelu": "exact"}, {"dropout": 0.1}, {"mlp_width": 36}, {"classes": 5}], ids=str
-)
-def test_another_gelu_dropout_and_numbers_at_odd_places_keep_the_kernels(change):
+@pytest.mark.parametrize("change", [{"gelu": "exact"}, {"dropout": 0.1}, {"mlp_width": 36}], ids=str)
+def test_another_gelu_dropout_and_rows_of_an_odd_length_keep_the_kernels(change):
     def kinds(config):
         plan = plan_step(config, 4, Options("bf16", noise=True, epilogues=("gelu",)))
         return {step.epilogue.kind for step in plan.steps if getattr(step, "epilogue", None)}
