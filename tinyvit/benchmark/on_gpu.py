@@ -12,7 +12,7 @@ from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.roofline import Card, by_kind, card_in, card_named, kind_of, least_seconds, plan_of
 from tinyvit.engine.cuda.cublas_lt import wanted_epilogues
 from tinyvit.engine.cuda.plan import Plan
-from tinyvit.engine.cuda.support import capability, supports, unsupported
+from tinyvit.engine.cuda.support import supports, unsupported
 from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
 
@@ -51,8 +51,7 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
-        kinds = wanted_epilogues(capability(device.xp), case.precision)
-        plan = _plan(case, kinds)  # fails here, not in another process
+        plan = _plan(case, wanted_epilogues())  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
     sides += [("torch_gpu", f"{_MODE} {way}") for way in torch if way in WAYS]
@@ -116,7 +115,7 @@ def predict(case: Case, card_name: str) -> dict:
     card = card_named(card_name)
     if reason := unsupported(case.config):
         raise UserError(f"there is no prediction for this model, which runs on plain CuPy: {reason}.")
-    plan = _plan(case, wanted_epilogues(card.capability, case.precision))
+    plan = _plan(case, wanted_epilogues())
     rows = kernels(plan, case.precision, None, card)
     least = sum(row["least_seconds"] for row in rows)
     return {

@@ -23,13 +23,9 @@ _IMAGES = 50_000  # of the training set that a batch is taken from, as in CIFAR-
 
 @dataclass(frozen=True)
 class Card:
-    """A card: gigabytes per second of its memory, and teraflops of products by precision; 0: it has none.
-
-    capability is its compute capability, 90 for 9.0.
-    """
+    """A card: gigabytes per second of its memory, and teraflops of products by precision; 0: it has none."""
 
     name: str
-    capability: int
     gigabytes_per_second: float
     fp32: float
     tf32: float
@@ -37,13 +33,13 @@ class Card:
 
 
 CARDS = (
-    Card("H200", 90, 4800, 66.9, 494.7, 989.4),
-    Card("H100", 90, 3350, 66.9, 494.7, 989.4),
-    Card("A100", 80, 2039, 19.5, 156, 312),
-    Card("RTX 4090", 89, 1008, 82.6, 82.6, 165.2),
-    Card("RTX 3090", 86, 936, 35.6, 35.6, 71),
-    Card("L4", 89, 300, 30.3, 60, 121),
-    Card("T4", 75, 320, 8.1, 0, 0),
+    Card("H200", 4800, 66.9, 494.7, 989.4),
+    Card("H100", 3350, 66.9, 494.7, 989.4),
+    Card("A100", 2039, 19.5, 156, 312),
+    Card("RTX 4090", 1008, 82.6, 82.6, 165.2),
+    Card("RTX 3090", 936, 35.6, 35.6, 71),
+    Card("L4", 300, 30.3, 60, 121),
+    Card("T4", 320, 8.1, 0, 0),
 )
 _OTHERS = {"pcie", "nvl", "40gb", "ti", "d", "laptop", "mig"}  # words by which a driver tells a slower one
 

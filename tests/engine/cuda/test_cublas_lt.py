@@ -112,14 +112,11 @@ def test_descriptors_are_given_back():
     assert not library.descriptors
 
 
-def test_products_have_epilogues_where_they_were_found_to_pay_or_where_one_asks_for_them(monkeypatch):
-    cards = (75, 80, 89, 90, 100, 120)
-    assert [bool(wanted_epilogues(card, "bf16")) for card in cards] == [False] * 3 + [True] * 2 + [False]
-    assert wanted_epilogues(90, "bf16") == ("gelu",) and wanted_epilogues(90, "fp32") == ()
+def test_products_have_epilogues_where_one_asks_for_them(monkeypatch):
+    monkeypatch.delenv(SWITCH, raising=False)
+    assert wanted_epilogues() == ()
     monkeypatch.setenv(SWITCH, "gelu,residual")
-    assert wanted_epilogues(89, "fp32") == ("gelu", "residual")
-    monkeypatch.setenv(SWITCH, "")
-    assert wanted_epilogues(90, "bf16") == ()
+    assert wanted_epilogues() == ("gelu", "residual")
 
 
 def kinds_of(engine):
@@ -128,14 +125,12 @@ def kinds_of(engine):
 
 
 @pytest.mark.parametrize(
-    ("precision", "switch"), [("fp32", None), ("bf16", None), ("bf16", "residual"), ("fp32", "gelu,residual")]
+    ("precision", "kinds"), [("bf16", "gelu"), ("bf16", "residual"), ("fp32", "gelu,residual")]
 )
-def test_loss_and_gradients_with_epilogues_are_those_of_the_reference(cuda, monkeypatch, precision, switch):
+def test_loss_and_gradients_with_epilogues_are_those_of_the_reference(cuda, monkeypatch, precision, kinds):
     config, xp = CASES["plain"], cuda.xp
     params, images, labels, _ = draw_for(precision, config)
-    if switch:
-        monkeypatch.setenv(SWITCH, switch)
-    kinds = switch or ("gelu" if precision == "bf16" else "")
+    monkeypatch.setenv(SWITCH, kinds)
     engine = CudaEngine(config, params.to(xp), precision=precision)
     reference = ReferenceEngine(config, params.astype("float64"))
     for fresh in (True, False):
@@ -164,8 +159,9 @@ def test_another_gelu_dropout_and_rows_of_an_odd_length_keep_the_kernels(change)
     assert kinds(replace(CASES["plain"], **change)) == set()
 
 
-def test_replayed_graphs_have_the_products_in_them(cuda):
+def test_replayed_graphs_have_the_products_in_them(cuda, monkeypatch):
     config, results = CASES["plain"], []
+    monkeypatch.setenv(SWITCH, "gelu")
     for graphs in (True, False):
         make = partial(CudaEngine, precision="bf16", graphs=graphs)
         losses, weights, _ = trained(make, config, draw(config)[0].to(cuda.xp), cuda.xp)
@@ -189,9 +185,8 @@ def test_what_cublas_refuses_is_done_by_kernels_and_said_once(cuda, monkeypatch,
         return engines[-1]
 
     params = draw(config)[0]
-    monkeypatch.setenv(SWITCH, "")
     right, weights, _ = trained(make, config, params.to(cuda.xp), cuda.xp, accumulate=2)
-    monkeypatch.delenv(SWITCH)
+    monkeypatch.setenv(SWITCH, "gelu")
     library = FakeCublas(cuda.xp.queue)
     setattr(library, name, REFUSALS[name])
     monkeypatch.setattr("tinyvit.engine.cuda.cublas.load_library", lambda: library)

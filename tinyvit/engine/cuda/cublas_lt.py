@@ -5,11 +5,11 @@ told of a product by descriptors, and asked which algorithm it would take for it
 product is made ready when a plan is bound to memory, and all are tried before the first step: see Program.
 
 The algorithm depends on the card, the version and the sizes alone, and splits no sum into parts that are
-added up later. None of this has been measured here yet. Others found GELU in bfloat16 to be a part of the
-product on an H100, and two kernels, slower than before, on an RTX 4090 and an RTX 5090 (github.com:
-karpathy/llm.c, pull requests 338 and 653; sgl-project/sglang, 34350): hence the cards in wanted_epilogues.
-The documentation says that a bias is faster with beta = 0 than with an array to be added, and does not say
-how exact GELU is in float32: those two have to be asked for.
+added up later. No card has run any of this yet, only cuBLASLt's headers and stand-ins have been consulted: so
+epilogues have to be asked for. Others found GELU in bfloat16 to be a part of the product on an H100, and two
+kernels, slower than before, on an RTX 4090 and an RTX 5090 (github.com: karpathy/llm.c, pull requests 338 and
+653; sgl-project/sglang, 34350). The documentation says that a bias is faster with beta = 0 than with an array
+to be added, and does not say how exact GELU is in float32.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from typing import Any
 from tinyvit.engine.cuda.cublas import TYPES, Cublas, CublasError, check
 from tinyvit.engine.cuda.launch import Buffer, Product
 
-SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are, on any card: "gelu", "gelu,residual", "" for none
+SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are: "gelu" or "gelu,residual"; none unless it is set
 
 # From cublasLt.h: the number of each attribute, and the type of its value.
 EPILOGUES = {"BIAS": 4, "GELU_BIAS": 36, "GELU_AUX_BIAS": 164, "DGELU_BGRAD": 208}
@@ -54,11 +54,9 @@ class Heuristic(ctypes.Structure):
     ]
 
 
-def wanted_epilogues(capability: int, precision: str) -> tuple[str, ...]:
-    """Which epilogues products have on a card of this compute capability, 90 for 9.0: see Options."""
-    if (named := os.environ.get(SWITCH)) is None:
-        return ("gelu",) if 90 <= capability < 120 and precision == "bf16" else ()
-    return tuple(filter(None, named.split(",")))
+def wanted_epilogues() -> tuple[str, ...]:
+    """Which epilogues products have, as the environment says: see Options."""
+    return tuple(filter(None, os.environ.get(SWITCH, "").split(",")))
 
 
 class FusedProduct:

@@ -23,7 +23,7 @@ from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.engine.cuda.program import Program
-from tinyvit.engine.cuda.support import capability, multiprocessors, shared_limit
+from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
 from tinyvit.engine.exchange import Exchange, own_parts
@@ -64,8 +64,7 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        epilogues = wanted_epilogues(capability(xp), precision)
-        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": epilogues}
+        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": wanted_epilogues()}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
