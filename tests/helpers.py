@@ -78,7 +78,7 @@ def small_models(**choices):
     rates = st.sampled_from([0.0, 0.3])
 
     def build(heads, head_width, **numbers):
-        width = heads * head_width * (4 if numbers.get("position") == "sincos" else 1)  # which 4 divides
+        width = heads * head_width * {"sincos": 4, "2d": 2}.get(numbers.get("position"), 1)  # as they need
         return tiny_config(heads=heads, width=width, **numbers)
 
     usual = {

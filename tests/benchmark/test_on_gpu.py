@@ -20,6 +20,7 @@ from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.gpu_table import gpu_table
 from tinyvit.benchmark.roofline import card_named, plan_of
 from tinyvit.engine.cuda.engine import CudaEngine
+from tinyvit.engine.cuda.support import unsupported
 
 CASE = Case("mean", SIDE, 3, "train", 1, "bf16")
 
@@ -234,6 +235,7 @@ def test_the_engine_agrees_with_the_reference_and_a_wrong_one_does_not(card, pre
 
 
 def test_the_agreement_is_a_table_and_an_exit_status(card, capsys, monkeypatch):
+    assert not any(unsupported(config) for config in agreement.cases().values())
     monkeypatch.setattr(agreement, "cases", lambda: {"mean": CASES["mean"]})
     assert agreement.main() == 0
     assert capsys.readouterr().out.rstrip().endswith("all agree")

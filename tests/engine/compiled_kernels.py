@@ -25,6 +25,7 @@ INSTANCES = {
     "attention.cu": [f"attention<{t}, 64>" for t in ("float", "__nv_bfloat16")],
     "attention_backward.cu": [f"attention_backward<{t}, 64>" for t in ("float", "__nv_bfloat16")],
     "augment.cu": ["augment"],
+    "corruption.cu": [f"draw_corruption<{t}>" for t, _ in VECTORS],
     "cross_entropy.cu": ["cross_entropy<float>", "cross_entropy<__nv_bfloat16>", "add_losses"],
     "gelu.cu": [
         "bias_gelu<__nv_bfloat16, Tanh, 8>",
@@ -39,14 +40,17 @@ INSTANCES = {
         *(f"update<{kind}>" for kind in ("ADAMW", "ADAM", "SGD")),
         *("squared_sums", "clip", "to_bf16"),
     ],
+    "patch_targets.cu": ["colour_classes", *(f"squared_error<{t}>" for t, _ in VECTORS)],
     "patches.cu": [f"{kernel}<{t}, {v}>" for kernel in ("make_patches", "patchify") for t, v in VECTORS],
     "pooling.cu": [
-        f"{kernel}<{t}, {v}>" for kernel in ("mean_pool", "mean_pool_backward") for t, v in VECTORS
+        f"{kernel}<{t}, {v}>" for kernel in ("mean_pool", "take_rows", "pool_backward") for t, v in VECTORS
     ],
+    "rotary.cu": [f"rotate<{t}, {v}, {pairs}>" for t, v in VECTORS for pairs in ("true", "false")],
     "sums.cu": [f"add_columns<{t}>" for t, _ in VECTORS],
     "tanh.cu": [f"{kernel}<{t}, {v}>" for kernel in ("bias_tanh", "bias_tanh_backward") for t, v in VECTORS],
     "tokens.cu": [
-        f"{kernel}<{t}, {v}>" for kernel in ("add_tokens", "add_tokens_backward") for t, v in VECTORS
+        *(f"add_tokens<{t}, {v}>" for t, v in VECTORS),
+        *(f"add_tokens_backward<{t}, {v}, {hides}>" for t, v in VECTORS for hides in ("false", "true")),
     ],
 }
 

@@ -31,7 +31,10 @@ TRIPS = {
     "optimizer.cu update<ADAMW>": (4,),  # w, g, m, v
     "optimizer.cu squared_sums": (4,),
     f"pooling.cu mean_pool<{BF16}, 8>": (4,),
-    f"tokens.cu add_tokens_backward<{BF16}, 8>": (2,),
+    f"rotary.cu rotate<{BF16}, 8, true>": (10,),  # the bias, two vectors, cosines and sines
+    f"rotary.cu rotate<{BF16}, 8, false>": (10,),
+    f"tokens.cu add_tokens_backward<{BF16}, 8, false>": (2,),
+    f"tokens.cu add_tokens_backward<{BF16}, 8, true>": (2,),
 }
 
 

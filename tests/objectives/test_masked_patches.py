@@ -174,7 +174,9 @@ def test_the_loss_of_an_evaluation_is_that_of_the_objective(target):
     params = random_params(config, np.random.default_rng(2))
     x = normalise(pictures(3), np.dtype("float64"))
     corruption = fixed_corruption(config, 3, 0.5, 5, np)
-    losses, hits = losses_and_hits(config, params, x, corruption, target).T
+    losses, hits = losses_and_hits(
+        config, model.infer(config, params, x, corruption), x, corruption, target
+    ).T
     expected, _ = masked_patches.forward_loss(config, params, x, target, 0.5, Noise(5, 0))
     assert losses.mean() == pytest.approx(expected, rel=1e-12)
     assert np.isnan(hits).all() if target == "pixels" else ((hits >= 0) & (hits <= 1)).all()
@@ -186,7 +188,8 @@ def test_only_as_many_colours_as_are_right_count_as_hits():
     corruption = fixed_corruption(config, 2, 0.5, 0, np)
     truth = true_patches(config, x, corruption.chosen, "mean-colour")
     params["head.bias"][truth[0, 0]] = 50.0  # it always says this colour
-    _, hits = losses_and_hits(config, params, x, corruption, "mean-colour").T
+    logits = model.infer(config, params, x, corruption)
+    _, hits = losses_and_hits(config, logits, x, corruption, "mean-colour").T
     np.testing.assert_allclose(hits, (truth == truth[0, 0]).mean(axis=1))
 
 

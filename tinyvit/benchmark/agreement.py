@@ -18,6 +18,9 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import supports
 from tinyvit.model import ViTConfig, initialise, preset
+from tinyvit.model.rotary import DINOV3
+from tinyvit.objectives import loss_and_grads, masked_patches
+from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.ops import Noise
 from tinyvit.shell.ending import ending
 
@@ -35,6 +38,9 @@ def cases() -> dict[str, ViTConfig]:
         "nano/8, dropout and stochastic depth": replace(nano, **noisy),
         "nano/8, mean of the patches, exact GELU": replace(nano, pool="mean", gelu="exact"),
         "nano/8, sines and cosines, tanh layer": replace(nano, position="sincos", pre_logits=48),
+        "nano/8, 2-D positions, registers": replace(nano, position="2d", registers=2),
+        "nano/8, rotary, class token and mean": replace(nano, rotary=DINOV3, class_token=True, pool="mean"),
+        "nano/8, colours of hidden patches": pretraining_config(nano, "mean-colour", 0.5),
         "Ti/4, two blocks": replace(preset("Ti/4", 32, 10), layers=2),
     }
 
@@ -46,9 +52,10 @@ def distances(config: ViTConfig, precision: str, xp: ModuleType, seed: int = 0) 
     params.flat += rng.normal(0, 0.05, params.count).astype("float32")  # a new head is zero: no gradients
     images = rng.standard_normal((_IMAGES, *config.image_size, config.channels)).astype("float32")
     labels, noise = np.full(_IMAGES, 3), Noise(1, 2)  # of other classes, gradients would cancel, errors not
-    reference = ReferenceEngine(config, params.astype("float64"))
+    objective = masked_patches.loss_and_grads if config.predicts_patches else loss_and_grads
+    reference = ReferenceEngine(config, params.astype("float64"), objective)
     right = float(reference.loss_and_grads(images.astype("float64"), labels, noise))
-    engine = CudaEngine(config, params.to(xp), precision=precision)
+    engine = CudaEngine(config, params.to(xp), objective, precision=precision)
     found = float(engine.loss_and_grads(xp.asarray(images), xp.asarray(labels), Noise(1, 2)))
     expected, grads = reference.grads.flat, to_numpy(engine.grads.flat)
     return abs(found - right) / abs(right), float(np.linalg.norm(grads - expected) / np.linalg.norm(expected))

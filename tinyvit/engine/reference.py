@@ -10,7 +10,7 @@ from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.objectives import Objective, loss_and_grads
-from tinyvit.ops import Noise
+from tinyvit.ops import Corruption, Noise
 from tinyvit.optim.spread import ParallelMap, one_after_another
 
 
@@ -114,9 +114,9 @@ class ReferenceEngine:
         more = {"noise": noise, "share": share, "frozen": self.frozen}
         return self.objective(self.config, self.params, images, targets, self.grads, **more)
 
-    def logits(self, images: Array) -> Array:
-        """Logits (B, C) for images (B, H, W, 3), without dropout."""
-        return model.infer(self.config, self.params, images)
+    def logits(self, images: Array, corruption: Corruption | None = None) -> Array:
+        """Logits (B, C) for images (B, H, W, 3), without dropout; of patches, (B, n, C): see model.infer."""
+        return model.infer(self.config, self.params, images, corruption)
 
     def features(self, images: Array) -> Array:
         """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3)."""

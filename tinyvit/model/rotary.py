@@ -61,7 +61,8 @@ def turn_of(config: ViTConfig, params: Params, block: int) -> Turn | None:
         return None
     xp, dtype = array_module(params.flat), params.flat.dtype
     if not rule.learned:
-        cos, sin = (xp.asarray(table) for table in _tables(rule, config.grid, config.head_width, dtype.str))
+        tables = fixed_tables(rule, config.grid, config.head_width, dtype.str)
+        cos, sin = (xp.asarray(table) for table in tables)
         return Turn(cos, sin, rule.pairs)
     frequencies = params[f"blocks.{block}.rotary"]  # (2, H, K/2)
     angles = xp.einsum("pt,phf->htf", _plane(config, xp, dtype), frequencies)  #             eq. 4
@@ -85,7 +86,7 @@ def first_frequencies(rng: np.random.Generator, shape: tuple[int, ...], theta: f
 
 
 @lru_cache(maxsize=16)
-def _tables(
+def fixed_tables(
     rule: Rotary, grid: tuple[int, int], head_width: int, dtype: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cosines and sines (T, K/2) of fixed angles."""

@@ -69,15 +69,14 @@ def forward_loss(
 
 
 def losses_and_hits(
-    config: ViTConfig, params: Params, images: Array, corruption: ops.Corruption, target: str
+    config: ViTConfig, logits: Array, images: Array, corruption: ops.Corruption, target: str
 ) -> Array:
-    """How well the corrupted patches of each image are predicted: (B, 2).
+    """How well logits (B, n, C) predict the corrupted patches of each image: (B, 2).
 
     The first column is the mean loss over an image's corrupted patches, the second the share of their colours
     that are right; not a number for pixels, which have no classes.
     """
     xp = array_module(images)
-    logits = model.infer(config, params, images, corruption)
     truth = true_patches(config, images, corruption.chosen, target)
     B = len(images)
     if target == "pixels":

@@ -74,7 +74,9 @@ def evaluate_patches(
     corruption = masked_patches.fixed_corruption(config, len(images), corrupt, seed, xp)
 
     def compute(batch: Array, *rows: Array) -> Array:
-        return masked_patches.losses_and_hits(config, params, batch, Corruption(*rows), target)
+        corruption = Corruption(*rows)
+        logits = engine.logits(batch, corruption)
+        return masked_patches.losses_and_hits(config, logits, batch, corruption, target)
 
     losses, hits = _shared(engine, compute, images, *corruption).T
     accuracy = None if target == "pixels" else float(hits.mean(dtype=np.float64))

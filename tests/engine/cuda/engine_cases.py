@@ -1,7 +1,8 @@
 """The models that the CUDA engine is tested with, what is compiled for them, and how they are trained."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from itertools import product
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
+from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.training.learning import make_learning
 
 SIDE, BATCH = 8, 5
@@ -21,19 +24,39 @@ CASES = {
     "mean": tiny_config(width=24, mlp_width=40, pool="mean", gelu="exact", position="sincos", layers=1),
     "plain": tiny_config(width=24, mlp_width=40),  # whose products have epilogues
     "odd": tiny_config(width=15, mlp_width=7, pool="mean", position="none", pre_logits=3, **NOISY),
+    "later": tiny_config(width=24, mlp_width=40, position="2d", registers=2, rotary=Rotary(), dropout=0.2),
+    "DINOv3": tiny_config(
+        width=24, pool="mean", class_token=True, registers=1, position_on="patches", rotary=DINOV3
+    ),
+    "mean-colour": tiny_config(width=24, mlp_width=40, predicts="patches", classes=512, **NOISY),
+    "downsized": tiny_config(width=24, predicts="patches", classes=16 * 512, layers=1, registers=1),
+    "pixels": tiny_config(width=24, pool="mean", predicts="patches", classes=48, pre_logits=8),
 }
+
+
+def what_of(case):
+    """What a model of these cases is to predict of corrupted patches, as options; none if it classifies."""
+    return {"target": case, "corrupt": 0.75} if CASES[case].predicts_patches else {}
+
+
+def objective_of(case, smoothing=0.0):
+    """The objective that it is trained with."""
+    if what := what_of(case):
+        return partial(masked_patches.loss_and_grads, **what)
+    return partial(loss_and_grads, smoothing=smoothing)
 
 
 @cache
 def instances():
     """The functions of each file that the plans of all cases launch."""
     found = {}
-    for config in (replace(case, gelu=form) for case in CASES.values() for form in ("tanh", "exact")):
+    for case, form in product(CASES, ("tanh", "exact")):
+        config, what = replace(CASES[case], gelu=form), what_of(case)
         for precision in ("fp32", "bf16"):
-            plans = [plan_inference(config, BATCH, Options(precision))]
+            plans = [plan_inference(config, BATCH, Options(precision), of) for of in ("logits", "features")]
             for kind in ("adamw", "adam", "sgd"):
                 for dataset in (None, (20, SIDE, SIDE, 3)):
-                    options = Options(precision, dataset=dataset, operations=2, update=Update(kind))
+                    options = Options(precision, dataset=dataset, operations=2, update=Update(kind), **what)
                     for epilogues in ((), ("gelu",)):
                         plans.append(plan_step(config, BATCH, replace(options, epilogues=epilogues)))
             for step in (step for plan in plans for step in plan.steps):
@@ -70,6 +93,7 @@ def trained(
     accumulate=1,
     steps=4,
     size=None,
+    objective=loss_and_grads,
     augment="none",
     learning=None,
     **mixes,
@@ -93,7 +117,7 @@ def trained(
         crops="scale" in mixes,
         frozen=frozen,
     )
-    engine, policy = make(config, params, training=training), make_policy(augment)
+    engine, policy = make(config, params, objective, training=training), make_policy(augment)
     found = []
     for step in range(1, steps + 1):
         indices = rng.permutation(20)[:BATCH]

@@ -5,7 +5,8 @@ import numpy as np
 from tests.engine.cuda.masks import make_mask
 from tinyvit.data.augmentation.operations import NAMES, operations_of
 from tinyvit.engine.cuda.calls import augment as augmentation
-from tinyvit.engine.cuda.calls import cross_entropy, muon, optimizer, readout, stem
+from tinyvit.engine.cuda.calls import cross_entropy, muon, optimizer, patch_prediction, readout, rotary, stem
+from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.launch import Buffer
 
 B, N, D, C = 3, 5, 40, 10
@@ -65,16 +66,29 @@ def patchify():
 
 def add_tokens():
     mask, keys, _ = make_mask(B, N, D, 0.2, 0.0)
-    product, x = Buffer("product", (B * (N - 1), D), BF16), Buffer("x", (B, N, D), BF16)
-    given = [product, *(Buffer(*each) for each in (("bias", (D,)), ("token", (D,)), ("position", (N, D))))]
-    return stem.add_tokens(*given, mask, x), values_of(*given) | {"keys": keys}
+    product, x = Buffer("product", (B * (N - 2), D), BF16), Buffer("x", (B, N, D), BF16)
+    shared = [Buffer("bias", (D,)), Buffer("others", (2, D)), Buffer("table", (N, D))]
+    bias, others, table = shared
+    launch = stem.add_tokens(product, bias, others, (table,), 2, None, None, mask, x)
+    return launch, values_of(product, *shared) | {"keys": keys}
+
+
+def add_shown_tokens():
+    """Positions of rows and of columns; every patch is shown somewhere else."""
+    product, x = Buffer("product", (B * 6, D), BF16), Buffer("x", (B, 6, D), BF16)
+    shared = [Buffer("bias", (D,)), Buffer("rows", (2, D // 2)), Buffer("columns", (3, D // 2))]
+    source = Buffer("source", (B, 6), "int32")
+    launch = stem.add_tokens(product, shared[0], None, (*shared[1:],), 0, source, None, None, x)
+    return launch, values_of(product, *shared) | {"source": np.tile([3, 5, 0, 1, 2, 4], (B, 1))}
 
 
 def add_tokens_backward():
     mask, keys, _ = make_mask(B, N, D, 0.2, 0.0)
-    dx, dproduct = Buffer("dx", (B, N, D), BF16), Buffer("dproduct", (B * (N - 1), D), BF16)
-    partials = Buffer("partials", (stem.token_partials(B), N * D))
-    return stem.add_tokens_backward(dx, mask, dproduct, partials), values_of(dx) | {"keys": keys}
+    dx, dpatches = Buffer("dx", (B, N, D), BF16), Buffer("dpatches", (B * (N - 1), D), BF16)
+    source, partials = Buffer("source", (B, 4), "int32"), Buffer("partials", (stem.token_partials(B), 9 * D))
+    shown = np.tile([0, 0, 2, -1], (B, 1))
+    launch = stem.add_tokens_backward(dx, mask, source, dpatches, partials)
+    return launch, values_of(dx) | {"keys": keys, "source": shown}
 
 
 def mean_pool():
@@ -84,7 +98,51 @@ def mean_pool():
 
 def mean_pool_backward():
     dpooled = Buffer("dpooled", (B, D))
-    return readout.mean_pool_backward(dpooled, Buffer("dy", (B, N, D))), values_of(dpooled)
+    return readout.pool_backward(dpooled, None, Buffer("dy", (B, N, D))), values_of(dpooled)
+
+
+def take_rows():
+    y, taken = Buffer("y", (B, N, D), BF16), Buffer("taken", (B, 3, D), BF16)
+    chosen = np.tile([2, 0, 3], (B, 1))
+    launch = readout.take_rows(y, Buffer("chosen", chosen.shape, "int32"), taken, 1)
+    return launch, values_of(y) | {"chosen": chosen}
+
+
+def take_rows_backward():
+    dtaken, dy, places = Buffer("dtaken", (B * 3, D)), Buffer("dy", (B, N, D)), np.tile([1, 3, 0, 2], (B, 1))
+    launch = readout.pool_backward(dtaken, Buffer("places", places.shape, "int32"), dy, 1)
+    return launch, values_of(dtaken) | {"places": places}
+
+
+def draw_corruption():
+    buffers = (Buffer(n, (B, w), "int32") for n, w in (("chosen", 20), ("places", 40), ("source", 40)))
+    shows = Buffer("shows", (B, 40, 40), BF16)
+    launch = patch_prediction.draw_corruption(Buffer("keys", (5, 2), "uint32"), 1, *buffers, shows)
+    return launch, {"keys": noise_keys(1, 2, 3, 4)}
+
+
+def colour_classes():
+    patches, classes = Buffer("patches", (3, 192)), Buffer("classes", (48,), "int32")
+    return patch_prediction.colour_classes(patches, classes, 4, 8), values_of(patches)
+
+
+def squared_error():
+    y, dy, bias = Buffer("y", (11, 300), BF16), Buffer("dy", (11, 300), BF16), Buffer("bias", (300,))
+    truth, losses, partials = Buffer("truth", (11, 300)), Buffer("losses", (2,)), Buffer("partials", (2, 300))
+    launch = patch_prediction.squared_error(y, bias, truth, 0.5, losses, dy, partials)
+    return launch, values_of(y, bias, truth)
+
+
+def rotate(back=False):
+    qkv, bias = Buffer("qkv", (B, 30, 96), BF16), Buffer("bias", (96,))
+    partials = Buffer("partials", (rotary.rotary_partials(B * 30), 64))
+    cos, sin = Buffer("cos", (28, 8)), Buffer("sin", (28, 8))
+    launch = rotary.rotate(qkv, (cos, sin), partials if back else bias, 2, False)
+    return launch, values_of(qkv, bias, cos, sin)
+
+
+def rotate_back():
+    return rotate(back=True)
 
 
 def bias_tanh():
@@ -106,6 +164,17 @@ def loss():
     values = {"labels": generator().integers(0, C, 20), "plan": plan_values}
     launch = cross_entropy.cross_entropy(z, bias, labels, plan, None, 0.1, 0.5, losses, dz, partials)
     return launch, values_of(z, bias) | values
+
+
+def loss_of_parts():
+    z, dz, bias = Buffer("logits", (22, C), BF16), Buffer("dlogits", (22, C), BF16), Buffer("bias", (2 * C,))
+    labels, losses, partials = (
+        Buffer("labels", (22,), "int32"),
+        Buffer("losses", (22,)),
+        Buffer("partials", (2, 20)),
+    )
+    launch = cross_entropy.cross_entropy(z, bias, labels, None, None, 0.0, 0.5, losses, dz, partials)
+    return launch, values_of(z, bias) | {"labels": generator().integers(0, C, 22)}
 
 
 def add_losses():
@@ -180,9 +249,29 @@ def to_bf16():
 EXAMPLES = {
     example.__name__: example
     for example in (
-        *(augment, make_patches, make_mixed_patches, patchify, add_tokens, add_tokens_backward),
-        *(mean_pool, mean_pool_backward),
+        *(
+            augment,
+            make_patches,
+            make_mixed_patches,
+            patchify,
+            add_tokens,
+            add_shown_tokens,
+            add_tokens_backward,
+        ),
+        *(mean_pool, mean_pool_backward, take_rows, take_rows_backward),
+        *(draw_corruption, colour_classes, squared_error, rotate, rotate_back),
         *(momentum, normalise, polynomial, move),
-        *(bias_tanh, bias_tanh_backward, loss, add_losses, add_bias, squared_sums, clip, update, to_bf16),
+        *(
+            bias_tanh,
+            bias_tanh_backward,
+            loss,
+            loss_of_parts,
+            add_losses,
+            add_bias,
+            squared_sums,
+            clip,
+            update,
+            to_bf16,
+        ),
     )
 }

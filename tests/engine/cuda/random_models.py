@@ -7,13 +7,27 @@ from hypothesis import strategies as st
 from tests.helpers import small_models
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
 from tinyvit.engine.cuda.plan.update import muon_fits
+from tinyvit.model.rotary import DINOV3, Rotary
 
 DATASET = (20, 8, 8, 3)
 
 
 def configs():
     """Models with every option that the CUDA engine has."""
-    return small_models(position=st.sampled_from(["1d", "sincos", "none"]))
+    positions = st.sampled_from(["1d", "2d", "sincos", "none"])
+    later = {
+        "position": positions,
+        "position_on": st.sampled_from(["class", "patches", "all"]),
+        "class_token": st.sampled_from([None, True]),
+        "registers": st.integers(0, 2),
+        "rotary": st.sampled_from([None, Rotary(), DINOV3]),
+        "head_width": st.sampled_from([4, 8]),
+    }
+    patches = {"predicts": st.just("patches"), "classes": st.just(512)}
+    patches["image_size"] = st.sampled_from([8, (8, 4), (4, 12)])  # of two patches or more
+    return st.one_of(
+        small_models(position=positions), small_models(**later), small_models(**later, **patches)
+    )
 
 
 def options(**numbers):

@@ -73,6 +73,34 @@ def test_loss_and_gradient_are_those_of_the_reference(shape, dtype, kind, smooth
     assert_agrees(sums, expected.sum(axis=0), scale=share)
 
 
+@settings(max_examples=15)
+@given(patches=st.integers(1, 20), groups=st.integers(2, 5), dtype=storage(), seed=seeds())
+def test_several_predictions_for_a_patch_have_a_bias_each(patches, groups, dtype, seed):
+    rng, C = np.random.default_rng(seed), 33
+    R, P = patches * groups, cross_entropy_partials(patches)
+    logits, bias = normal(rng, dtype, R, C), normal(rng, "float32", groups * C)
+    targets = rng.integers(0, C, R)
+    launch = cross_entropy(
+        Buffer("logits", (R, C), dtype),
+        Buffer("bias", bias.shape),
+        Buffer("targets", (R,), "int32"),
+        None,
+        None,
+        0.0,
+        0.5,
+        Buffer("losses", (R,)),
+        Buffer("dlogits", (R, C), dtype),
+        Buffer("partials", (P, groups * C)),
+    )
+    results = run(launch, {"logits": logits, "bias": bias, "targets": targets}, KERNELS)
+    whole = logits.reshape(patches, groups * C).astype(np.float64) + bias
+    loss, cache = ops.cross_entropy(whole.reshape(R, C), targets)
+    expected = ops.cross_entropy_backward(cache) * 0.5
+    np.testing.assert_allclose(results["losses"].sum(dtype=np.float64), loss * 0.5, rtol=1e-5)
+    assert_agrees(results["dlogits"], expected, dtype, scale=0.5 / R)
+    assert_agrees(results["partials"].sum(axis=0), expected.reshape(patches, -1).sum(axis=0), scale=0.5)
+
+
 def test_large_logits_do_not_overflow():
     launch = cross_entropy(
         Buffer("logits", (1, 2)),

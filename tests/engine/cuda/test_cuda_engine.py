@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engine.cuda.engine_cases import CASES, draw, worst_gradient
+from tests.engine.cuda.engine_cases import CASES, draw, objective_of, worst_gradient
 from tests.engine.cuda.run import rounded
 from tests.helpers import distance, seeds
 from tinyvit.backend import array_module, to_numpy
@@ -16,8 +16,8 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda import engine as engine_module
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.model import initialise
-from tinyvit.objectives import loss_and_grads
-from tinyvit.ops import Noise
+from tinyvit.objectives import loss_and_grads, masked_patches
+from tinyvit.ops import Noise, draw_corruption
 
 TOLERANCE = {"fp32": 1e-4, "tf32": 1e-2, "bf16": 2e-2}
 precisions = pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -31,7 +31,7 @@ def models():
         lambda case, has_tanh, **options: replace(
             CASES[case], pre_logits=has_tanh * CASES[case].pre_logits, position_at=None, **options
         ),
-        case=st.sampled_from(["everything", "odd"]),
+        case=st.sampled_from(["everything", "odd", "later", "mean-colour"]),
         layers=st.integers(1, 3),
         image_size=st.sampled_from([(8, 8), (8, 4), (4, 12)]),
         pool=st.sampled_from(["token", "mean"]),
@@ -48,7 +48,7 @@ def draw_for(precision, config):
     """As draw, but for bf16 more images, and numbers that bfloat16 has, so that only the arithmetic differs.
 
     The weights are then those of a new model, not wild ones, and all images are of one class: gradients of
-    rows with opposite signs would cancel, which the errors of their rounding do not.
+    rows with opposite signs would cancel, which the errors of their rounding do not. So are all patches.
     """
     if precision != "bf16":
         return draw(config)
@@ -57,6 +57,8 @@ def draw_for(precision, config):
     params["head.weight"] = 0.3 * wild["head.weight"]
     params.flat[...] = rounded(params.flat, "bfloat16")
     soft[:] = 0.1 * soft + 0.9 * soft[0]
+    if config.predicts_patches:
+        images = 0.1 + 0.05 * np.tanh(images)  # in which all patches have one colour
     return params, rounded(images, "bfloat16"), np.ones_like(labels), soft
 
 
@@ -65,7 +67,7 @@ def draw_for(precision, config):
 def test_loss_and_every_gradient_are_those_of_the_reference(any_cuda, case, precision):
     config, asarray = CASES[case], any_cuda.xp.asarray
     params, images, labels, soft = draw_for(precision, config)
-    objective = partial(loss_and_grads, smoothing=0.1)
+    objective = objective_of(case, smoothing=0.1)
     for targets in (labels, soft.astype("float32")):
         reference = ReferenceEngine(config, params.astype("float64"), objective)
         right = reference.loss_and_grads(images.astype("float64"), targets, Noise(1, 2, 5), 0.3)
@@ -89,6 +91,11 @@ def test_logits_and_features_are_those_of_the_reference(any_cuda, case, precisio
         assert distance(to_numpy(engine.logits(x)), reference.logits(images)) < TOLERANCE[precision]
         assert distance(to_numpy(engine.features(x)), reference.features(images)) < TOLERANCE[precision]
     assert engine.features(x).dtype == "float32"
+    if config.predicts_patches:
+        given = [draw_corruption(Noise(1, 0), len(x), config.patches, 0.5, xp) for xp in (any_cuda.xp, np)]
+        found, expected = engine.logits(x, given[0]), reference.logits(images, given[1])
+        assert found.shape == (len(x), 2, config.classes)
+        assert distance(to_numpy(found), expected) < TOLERANCE[precision]
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,6 +112,8 @@ def test_whole_steps_of_random_models_are_those_of_the_reference(
 ):
     params, images, labels, _ = draw(config, count, seed)
     noise, objective = Noise(seed, 3, first) if noisy else None, partial(loss_and_grads, smoothing=smoothing)
+    if config.predicts_patches:
+        noise, objective = Noise(seed, 3, first), masked_patches.loss_and_grads
     exact, reference = (
         ReferenceEngine(config, params.astype(dtype), objective) for dtype in ("float64", "float32")
     )
@@ -143,6 +152,8 @@ def test_in_bf16_random_models_lose_no_more_than_rounding_of_activations_costs(
     params, images, labels, _ = draw(config, 7, seed)
     params.flat[...], images = rounded(params.flat, "bfloat16"), rounded(images, "bfloat16")
     noise, objective = Noise(seed, 3) if noisy else None, partial(loss_and_grads, smoothing=smoothing)
+    if config.predicts_patches:
+        noise, objective = Noise(seed, 3), masked_patches.loss_and_grads
     exact = ReferenceEngine(config, params.astype("float64"), objective)
     right = exact.loss_and_grads(images.astype("float64"), labels, noise)
     ours, like_it = (

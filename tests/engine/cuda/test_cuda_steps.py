@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.engine.cuda.engine_cases import BATCH, CASES, SIDE, draw, trained
+from tests.engine.cuda.engine_cases import BATCH, CASES, SIDE, draw, objective_of, trained
 from tests.engine.cuda.run import rounded
 from tests.helpers import distance, tiny_config
 from tests.stand_in import DeviceArray
@@ -53,6 +53,28 @@ def test_several_steps_give_the_losses_norms_weights_and_state_of_the_reference(
     assert our_state.keys() == state.keys()
     for name in state:
         assert distance(our_state[name], state[name]) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("case", "settings"),
+    [
+        ("later", {}),
+        ("DINOv3", {"accumulate": 2}),
+        ("mean-colour", {"accumulate": 3}),
+        ("mean-colour", {"size": (12, 12), "augment": "randaugment"}),
+        ("mean-colour", {"scale": 0.3, "accumulate": 2}),  # array operations make the batches
+        ("downsized", {"steps": 2}),
+        ("pixels", MIXES),
+    ],
+)
+def test_models_of_other_kinds_learn_as_in_the_reference(any_cuda, case, settings):
+    config = CASES[case]
+    params = draw(config)[0]
+    settings = {"optimizer": "sgd", "clip": 0.5, "objective": objective_of(case)} | settings
+    right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
+    found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
+    np.testing.assert_allclose(found, right, rtol=1e-4)
+    assert distance(ours - params.flat, weights - params.flat) < 1e-3
 
 
 @pytest.mark.parametrize("learning", [{"freeze": "stem,blocks.0"}, {"layer_decay": 0.5}, {"lora": 2}])
@@ -252,17 +274,23 @@ def test_the_environment_switches_graphs_off(cuda, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "augment"), [("adamw", "none"), ("muon", "none"), ("adamw", "autoaugment")]
+    ("case", "optimizer", "augment"),
+    [
+        ("everything", "adamw", "none"),
+        ("everything", "muon", "none"),
+        ("everything", "adamw", "autoaugment"),
+        ("mean-colour", "adamw", "none"),
+    ],
 )
-def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, optimizer, augment):
-    config, copies = CASES["everything"], []
+def test_a_step_neither_waits_nor_sends_more_than_one_small_copy(cuda, monkeypatch, case, optimizer, augment):
+    config, copies = CASES[case], []
     params = draw(config)[0].to(cuda.xp)
     rng = np.random.default_rng(0)
     images = cuda.xp.asarray(rng.integers(0, 256, (20, SIDE, SIDE, 3), dtype=np.uint8))
     labels = cuda.xp.asarray(rng.integers(0, 5, 20))
     stepper, policy = make_optimizer(optimizer, params), make_policy(augment)
     training = Training(images, labels, stepper, 1.0, operations=augment != "none")
-    engine = CudaEngine(config, params, training=training, precision="bf16")
+    engine = CudaEngine(config, params, objective_of(case), training, "bf16")
     plans = [
         plan_batch(0, step, np.arange(BATCH), policy=policy, **(MIXES if step % 2 else {}))
         for step in range(1, 43)

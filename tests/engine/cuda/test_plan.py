@@ -16,7 +16,7 @@ from tinyvit.engine.cuda.launch import Buffer, Product
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.workspace import buffers_of, plan_workspace
-from tinyvit.model import preset
+from tinyvit.model import Params, layout, preset
 from tinyvit.ops import Noise
 
 
@@ -58,7 +58,9 @@ def test_every_gradient_is_written_exactly_once(config, options, batch):
 def test_it_draws_as_often_as_the_reference(config, batch):
     params = random_params(config, np.random.default_rng(0), "float32")
     noise = Noise(1, 2)
-    model.forward(config, params, np.zeros((batch, *config.image_size, 3), np.float32), noise)
+    drawn = ops.draw_corruption(noise, batch, config.patches, 0.5, np) if config.predicts_patches else None
+    images = np.zeros((batch, *config.image_size, 3), np.float32)
+    model.forward(config, params, images, noise, corruption=drawn)
     plan = plan_step(config, batch, Options(noise=True))
     assert plan.draws == noise._draws
     assert 1 + plan.draws <= plan.arrays["keys"].shape[0] if plan.draws else "keys" not in plan.arrays
@@ -202,8 +204,9 @@ def test_what_would_read_or_write_beside_its_array_is_refused_before_it_is_launc
         draft.array("x", 4)
 
 
-def test_the_class_token_which_comes_first_has_no_fixed_position():
-    config = tiny_config(position="sincos", width=12)
-    table = plan_inference(config, 2, Options()).constants["position"]
-    assert (table[0] == 0).all()
-    np.testing.assert_allclose(table[1:], ops.positions_sincos(config.grid, 12), rtol=1e-6)
+def test_what_is_learned_before_the_patches_lies_in_memory_in_the_order_of_the_tokens():
+    config = tiny_config(class_token=True, registers=3)
+    params, first = Params.zeros(layout(config)), Draft(config, 2, Options()).parameters["class_token"].start
+    params.flat[first : first + 4 * config.width] = np.arange(4 * config.width)
+    ours = np.concatenate([params["class_token"][None], params["registers"]])
+    np.testing.assert_array_equal(ours.reshape(-1), np.arange(4 * config.width))

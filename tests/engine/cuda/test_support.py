@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tests.stand_in_cuda import FakeCublas
+from tinyvit.checking.models import MODEL_CHECKS
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training, make_engine
 from tinyvit.engine.cuda import cublas
 from tinyvit.engine.cuda import engine as engine_module
@@ -16,6 +17,7 @@ from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.plan import plan_inference, plan_step
 from tinyvit.engine.cuda.support import unsupported
 from tinyvit.model import Params, initialise, layout, preset
+from tinyvit.model.rotary import Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.optim import Adam
 
@@ -59,8 +61,10 @@ class OtherAdam(Adam):
     [
         ({"position": "relative", "position_at": "blocks"}, "no relative positions"),
         ({"position": "1d", "position_at": "blocks"}, "no 1d positions in the blocks"),
-        ({"position": "2d"}, "no 2d positions"),
-        ({"predicts": "patches"}, "do not predict patches"),
+        ({"predicts": "embedding"}, "do not compute embeddings"),
+        ({"position": "bias", "position_at": "blocks"}, "no bias positions in the blocks"),
+        ({"gated": True, "registers": 2, "layer_scale": 0.1}, "do not have this model's gated, layer_scale."),
+        ({"width": 24, "rotary": Rotary(learned=True)}, "no learned rotary positions"),
         ({"image_size": 512, "patch_size": 4, "width": 384, "heads": 6}, "16,385 tokens does not fit"),
         ({"width": 3200, "heads": 50}, "width 3,200"),
         ({"width": 192, "heads": 1}, "heads of width 192 are wider than 128"),
@@ -71,6 +75,17 @@ def test_what_the_kernels_cannot_do_goes_the_plain_way_and_says_why(cuda, change
     assert type(engine) is ReferenceEngine
     assert reason in engine.note and engine.note.startswith("the CUDA engine is not used: ")
     assert engine.note.endswith("Plain CuPy computes in float32.") and "\n" not in engine.note
+
+
+def test_the_models_with_kernels_are_these():
+    named = {check.name for check in MODEL_CHECKS if not unsupported(check.config)}
+    ours = {"class token", "mean pooling, exact GELU", "pre_logits, three heads", "no positions"}
+    ours |= {"dropout, stochastic depth", "2-D positions", "sin-cos positions"}
+    assert named == {
+        *(f"ViT, {name}" for name in ours),
+        "masked patches, mean-colour",
+        "masked patches, pixels",
+    }
 
 
 def test_a_model_with_more_parameters_than_an_int_can_count_is_refused_before_anything_is_planned():
@@ -84,11 +99,13 @@ def test_a_resnet_other_objectives_optimisers_and_dtypes_go_the_plain_way(cuda):
     xp, config = cuda.xp, tiny_config()
     params = initialise(config).to(xp)
     training = Training(xp.asarray(np.zeros((1, 8, 8, 3), np.uint8)), xp.asarray([0]), OtherAdam(params))
-    resnet = preset("resnet-nano", 32, 10)
+    resnet, patches = preset("resnet-nano", 32, 10), replace(config, predicts="patches")
+    model = initialise(patches).to(xp)
     engines = {
         "convolutions": chosen(xp, resnet),
         "OtherAdam": make_engine(config, params, training=training),
-        "cross-entropy": chosen(xp, objective=partial(masked_patches.loss_and_grads, target="pixels")),
+        "loss but that of labels": chosen(xp, objective=masked_patches.loss_and_grads),
+        "or of patches where": make_engine(patches, model, training=replace(training, optimizer=Adam(model))),
         "float64": chosen(xp, dtype="float64"),
     }
     for reason, engine in engines.items():

@@ -32,7 +32,7 @@ from tinyvit.model.cost import resnet_largest_array
 from tinyvit.model.layout import depth
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
-from tinyvit.ops import Noise
+from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import Adam, Muon, Partial
 from tinyvit.optim.sharded import Sharded
 
@@ -165,9 +165,9 @@ class CpuEngine(ReferenceEngine):
         self._spread(finish, unfinished)
         return sum(losses[1:], start=losses[0])
 
-    def logits(self, images: np.ndarray) -> np.ndarray:
+    def logits(self, images: np.ndarray, corruption: Corruption | None = None) -> np.ndarray:
         """See ReferenceEngine.logits."""
-        return self._compute(model.infer, images)
+        return super().logits(images, corruption) if corruption else self._compute(model.infer, images)
 
     def features(self, images: np.ndarray) -> np.ndarray:
         """See ReferenceEngine.features."""

@@ -32,7 +32,7 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stem import check_images
 from tinyvit.objectives import Objective, loss_and_grads
-from tinyvit.ops import Noise
+from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import SGD, Muon, Partial
 from tinyvit.optim.adam import AdamW, corrections
 
@@ -60,7 +60,7 @@ class CudaEngine(ReferenceEngine):
     ):
         super().__init__(config, params, objective, training)
         self.precision, self.label = precision, f"CUDA kernels, {precision}"
-        self._smoothing = getattr(objective, "keywords", {}).get("smoothing", 0.0)
+        self._objective_options = getattr(objective, "keywords", {})  # Options has the same names
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
@@ -99,7 +99,7 @@ class CudaEngine(ReferenceEngine):
                 mixing=own and mixes,
                 erasing=own and plan.erasing is not None,
                 operations=own * plan.operations.shape[1],
-                soft=not own and mixes,
+                soft=not own and mixes and not config.predicts_patches,
                 share=len(part) / len(plan),
                 fresh=k == 0,
                 update=self._update if k == len(parts) - 1 else None,
@@ -130,13 +130,13 @@ class CudaEngine(ReferenceEngine):
         """See ReferenceEngine.loss_and_grads."""
         check_images(self.config, images)
         B, C = len(images), self.config.classes
-        if targets.shape not in ((B,), (B, C)):
+        counts = not self.config.predicts_patches  # or nobody reads them
+        if counts and targets.shape not in ((B,), (B, C)):
             raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C})")
-        if targets.ndim == 1 and targets.dtype.kind not in "iu":
+        if counts and targets.ndim == 1 and targets.dtype.kind not in "iu":
             raise ValueError(f"labels are {targets.dtype}, expected whole numbers")
-        options = self._options(
-            noise=self._draws and noise is not None, soft=targets.ndim == 2, share=share, fresh=fresh
-        )
+        noisy, soft = self._draws and noise is not None, counts and targets.ndim == 2
+        options = self._options(noise=noisy, soft=soft, share=share, fresh=fresh)
         program = self._program(plan_step, B, options)
         self._give(program.plan, images, targets)
         self._send(program.plan, noise, (), {})
@@ -144,9 +144,9 @@ class CudaEngine(ReferenceEngine):
         program.run()
         return self._loss.copy().reshape(())
 
-    def logits(self, images: Array) -> Array:
+    def logits(self, images: Array, corruption: Corruption | None = None) -> Array:
         """See ReferenceEngine.logits."""
-        return self._infer(images, plan_inference)
+        return self._infer(images, plan_inference, corruption)
 
     def features(self, images: Array) -> Array:
         """See ReferenceEngine.features."""
@@ -209,7 +209,7 @@ class CudaEngine(ReferenceEngine):
         self.note = note
 
     def _options(self, **numbers: Any) -> Options:
-        return Options(self.precision, smoothing=self._smoothing, **self._card, **numbers)
+        return Options(self.precision, **self._card, **(numbers | self._objective_options))
 
     def _program(self, make: Callable[..., Plan], batch: int, options: Options) -> Program:
         """The program for so many images, ready to run."""
@@ -235,7 +235,7 @@ class CudaEngine(ReferenceEngine):
             self._memory.keep("grads", self.grads.flat)
             rounds = plan.arrays["operations"].shape[0] if "operations" in plan.arrays else 0
             self._keep_uploads(batch, rounds)
-        for name in ("pixels", "targets"):
+        for name in ("pixels", "targets", "given.chosen", "given.source"):
             if name in plan.arrays:
                 self._memory.room(plan.arrays[name])
         program = Program(plan, self._kernels, self._cublas, self._memory, self._graphs)
@@ -252,7 +252,7 @@ class CudaEngine(ReferenceEngine):
             if (batch, rounds) == held:
                 return
             self._uploads.finish()
-        self._uploads = Uploads(self._memory.xp, 2 + 6 * self.config.layers, batch, rounds)
+        self._uploads = Uploads(self._memory.xp, 5 + 6 * self.config.layers, batch, rounds)
         for name, array in self._uploads.arrays.items():
             self._memory.keep(name, array)
 
@@ -270,7 +270,7 @@ class CudaEngine(ReferenceEngine):
     def _give(self, plan: Plan, images: Array, targets: Array | None = None) -> None:
         """Copy a batch to where the plan expects it."""
         self._memory.room(plan.arrays["pixels"])[...] = images
-        if targets is not None:
+        if targets is not None and "targets" in plan.arrays:
             self._memory.room(plan.arrays["targets"])[...] = targets
 
     def _rates(self, lr: float, step: int) -> tuple[float, ...]:
@@ -281,10 +281,13 @@ class CudaEngine(ReferenceEngine):
             return (lr,)
         return lr, *corrections(self._update.betas, lr, step)
 
-    def _infer(self, images: Array, make: Callable[..., Plan]) -> Array:
+    def _infer(self, images: Array, make: Callable[..., Plan], corruption: Corruption | None = None) -> Array:
         check_images(self.config, images)
-        program = self._program(make, len(images), self._options(trains=False))
+        given = corruption.chosen.shape[1] if corruption else 0
+        program = self._program(make, len(images), self._options(trains=False, given=given))
         self._give(program.plan, images)
+        for name, array in corruption._asdict().items() if corruption else ():
+            self._memory.room(program.plan.arrays[f"given.{name}"])[...] = array
         program.run()
         result = program.plan.result
         found = program.array(result)

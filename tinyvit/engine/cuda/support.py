@@ -10,12 +10,13 @@ from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import parameter_count
-from tinyvit.objectives import Objective, loss_and_grads
+from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 from tinyvit.optim import SGD, Adam, LoRA, Muon, Partial
 from tinyvit.optim.adam import AdamW
 
 MOST_PARAMETERS = 2**31 - 2**20  # an int can count a little further, as kernels do that take large strides
 OLDEST = 75  # compute capability 7.5, Turing
+_LATER_PARTS = {"class_token", "registers", "position_on", "rotary"}  # for which there are kernels
 OLDEST_FOR_BF16 = 80  # Ampere, the first with bfloat16 and TF32 products
 
 
@@ -44,7 +45,7 @@ def supports(
     """Why the CUDA engine cannot be used, as the end of a sentence; empty if it can."""
     return (
         unsupported(config)
-        or _learning(objective, training)
+        or _learning(config, objective, training)
         or _numbers(params)
         or _card(array_module(params.flat), precision)
         or _shape(config, array_module(params.flat), precision)
@@ -56,14 +57,14 @@ def unsupported(config: ViTConfig) -> str:
     """Which part of a model has no kernels, whatever the card, as the end of a sentence; empty if none."""
     if config.has_resnet:
         return "its kernels have no convolutions"
-    if others := config.later_parts:
-        return f"its kernels are for the paper's ViT, not for {', '.join(others)}"
-    if config.predicts_patches:
-        return "its kernels do not predict patches"
-    if config.position != "none" and (config.position == "relative" or config.position_at != "stem"):
+    if config.predicts == "embedding":
+        return "its kernels do not compute embeddings"
+    if config.rotary and config.rotary.learned:
+        return "its kernels have no learned rotary positions"
+    if config.position != "none" and config.position_at != "stem":
         return f"its kernels have no {config.position} positions in the blocks"
-    if config.position == "2d":
-        return "its kernels have no 2d positions"
+    if others := config.later_parts.keys() - _LATER_PARTS:
+        return f"its kernels do not have this model's {', '.join(sorted(others))}"
     if config.width > MAX_WIDTH:
         return f"tokens of width {config.width:,} are wider than {MAX_WIDTH:,}"
     if (head_width := config.width // config.heads) > WIDEST_HEAD:
@@ -73,15 +74,17 @@ def unsupported(config: ViTConfig) -> str:
     return ""
 
 
-def _learning(objective: Objective, training: Training | None) -> str:
+def _learning(config: ViTConfig, objective: Objective, training: Training | None) -> str:
     function, settings = objective, {}
     if isinstance(objective, partial):
         function, settings = objective.func, objective.keywords
-    if function is not loss_and_grads or settings.keys() - {"smoothing"}:
-        return "its kernels know no loss but cross-entropy"
+    learns_patches = config.predicts_patches and (training or function is not loss_and_grads)
+    known: Objective = masked_patches.loss_and_grads if learns_patches else loss_and_grads
+    if function is not known or settings.keys() - {"smoothing", "target", "corrupt"}:
+        return "its kernels know no loss but that of labels, or of patches where these are predicted"
     among_ranks = training and training.ranks.size > 1  # then the update is not the kernels'
-    known = SGD, Adam, AdamW, Muon, Partial, LoRA
-    if training and not among_ranks and type(training.optimizer) not in known:
+    steps = SGD, Adam, AdamW, Muon, Partial, LoRA
+    if training and not among_ranks and type(training.optimizer) not in steps:
         return f"its kernels do not include {type(training.optimizer).__name__}"
     return ""
 

@@ -24,8 +24,12 @@ def cross_entropy(
     training set with a plan (4, S) that chooses among them, or (B,) without; or float32 probabilities (B, C),
     without a plan. plan and mixing are as in make_patches. losses (B,) float32; partials float32 (P, C), for
     P = cross_entropy_partials(B), has the column sums of dlogits.
+
+    If the bias is G times as long, (G C,), the rows are G predictions for each of B / G patches: with labels
+    and without a plan. partials is then (P, G C), for P = cross_entropy_partials(B / G).
     """
     B, C = logits.shape
+    G = bias.size // C
     soft = targets.dtype == "float32"
     if soft and plan is not None:
         raise ValueError("a plan chooses labels: it cannot choose rows of probabilities")
@@ -35,11 +39,11 @@ def cross_entropy(
     return launch(
         "cross_entropy",
         f"cross_entropy<{logits.c_type}>",
-        (blocks(B, _ROWS),),
+        (blocks(B // G, _ROWS), G),
         (_ROWS * 32,),
         (
             *(logits, bias, None if soft else targets, targets if soft else None, plan, mixing),
-            *(1 - smoothing, smoothing / C, share / B, losses, dlogits, partials, B, C),
+            *(1 - smoothing, smoothing / C, share / B, losses, dlogits, partials, B // G, C),
         ),
         moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials)) + read,
     )

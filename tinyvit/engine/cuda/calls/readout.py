@@ -1,7 +1,7 @@
-"""The launches of kernels/tanh.cu and pooling.cu: the pre_logits layer, and the mean of an image's tokens."""
+"""The launches of kernels/tanh.cu and pooling.cu: the pre_logits layer, and what is read of the patches."""
 
 from tinyvit.engine.cuda.calls.signature import THREADS, blocks, chunks, launch, vector_width
-from tinyvit.engine.cuda.launch import Buffer, Launch
+from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 _MOST_CHUNKS = 128  # of the rows: there are few columns, so that many chunks keep the processors busy
 
@@ -35,18 +35,30 @@ def tanh_partials(rows: int) -> int:
     return chunks(rows, _MOST_CHUNKS)[0]
 
 
-def mean_pool(y: Buffer, pooled: Buffer) -> Launch:
-    """The mean over the tokens: y (B, N, D) to pooled (B, D)."""
+def mean_pool(y: Buffer, pooled: Buffer, before: int = 0) -> Launch:
+    """The mean over the tokens from number `before` on: y (B, N, D) to pooled (B, D)."""
     B, N, D = y.shape
     V = vector_width(D, y, pooled)
-    return launch(
-        "pooling", f"mean_pool<{y.c_type}, {V}>", (blocks(D, 32 * V), B), (32, 8), (y, pooled, N, D)
-    )
+    grid, args = (blocks(D, 32 * V), B), (y, pooled, N, D, before)
+    moved = B * (N - before) * D * ITEM_BYTES[y.dtype] + pooled.nbytes
+    return launch("pooling", f"mean_pool<{y.c_type}, {V}>", grid, (32, 8), args, moved=moved)
 
 
-def mean_pool_backward(dpooled: Buffer, dy: Buffer) -> Launch:
-    """Its gradient: dpooled (B, D) to dy (B, N, D)."""
+def take_rows(y: Buffer, chosen: Buffer | None, taken: Buffer, before: int = 0) -> Launch:
+    """taken (B, n, D): of y (B, N, D), from number `before` on, the tokens chosen (B, n), int32, or all."""
+    (B, N, D), n = y.shape, taken.shape[1]
+    V = vector_width(D, y, taken)
+    grid, args = (blocks(taken.size // V),), (y, chosen, taken, B, n, N, D, before)
+    moved = 2 * taken.nbytes + (chosen.nbytes if chosen else 0)
+    return launch("pooling", f"take_rows<{y.c_type}, {V}>", grid, (THREADS,), args, moved=moved)
+
+
+def pool_backward(dpooled: Buffer, places: Buffer | None, dy: Buffer, before: int = 0) -> Launch:
+    """The gradient of mean_pool, without places, or of take_rows: dpooled (B*n, D) to dy (B, N, D).
+
+    places (B, N - before), int32, says which of an image's n rows a token was; n or more for none.
+    """
     B, N, D = dy.shape
     V = vector_width(D, dy, dpooled)
-    grid, args = (blocks(dy.size // V),), (dpooled, dy, B, N, D)
-    return launch("pooling", f"mean_pool_backward<{dy.c_type}, {V}>", grid, (THREADS,), args)
+    grid, args = (blocks(dy.size // V),), (dpooled, places, dy, B, dpooled.size // (B * D), N, D, before)
+    return launch("pooling", f"pool_backward<{dy.c_type}, {V}>", grid, (THREADS,), args)

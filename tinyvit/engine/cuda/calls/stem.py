@@ -1,5 +1,6 @@
 """The launches of kernels/patches.cu and tokens.cu: from images to patches, and from patches to tokens."""
 
+from collections.abc import Mapping
 from math import prod
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
@@ -51,43 +52,55 @@ def patchify(images: Buffer, patches: Buffer, patch_size: int) -> Launch:
 def add_tokens(
     product: Buffer,
     patch_bias: Buffer,
-    class_token: Buffer | None,
-    position: Buffer | None,
+    others: Buffer | None,
+    positions: tuple[Buffer, ...],
+    placed: int,
+    source: Buffer | None,
+    mask_token: Buffer | None,
     mask: Mask | None,
     x: Buffer,
 ) -> Launch:
     """Tokens x (B, N, D) of the embedded patches, product (B*T, D), which lacks its bias (D,).
 
-    class_token (D,) comes first, if there is one; position (N, D) is added to every token, and the mask is
-    dropout's.
+    others (N - T, D) come first, if there are any. positions are none, or a table (placed + T, D) for the
+    first `placed` tokens and the patches, or two, for the rows of patches and for the columns (across, D/2).
+    source (B, T), int32, says which patch is shown where, with mask_token (D,) for those that are masked. The
+    mask is dropout's.
     """
-    B, N, D = x.shape
-    V = vector_width(D, x, product, patch_bias, class_token, position)
+    (B, N, D), (table, columns) = x.shape, (*positions, None, None)[:2]
+    across = columns.shape[0] if columns else 1
+    V = vector_width(D // 2 if columns else D, x, product, patch_bias, others, table, columns, mask_token)
     return launch(
         "tokens",
         f"add_tokens<{x.c_type}, {V}>",
         (blocks(x.size // V),),
         (THREADS,),
-        (product, patch_bias, class_token, position, *mask_arguments(mask), x, B, N, D),
+        (
+            *(product, patch_bias, others, table, columns, source, mask_token),
+            *(*mask_arguments(mask), x, B, N, D, N - product.shape[0] // B, placed, across),
+        ),
         parts=mask_parts(mask),
     )
 
 
-def add_tokens_backward(dx: Buffer, mask: Mask | None, dproduct: Buffer, partials: Buffer) -> Launch:
-    """Gradient dproduct (B*T, D) of the embedded patches, from dx (B, N, D), and sums over the images.
+def add_tokens_backward(
+    dx: Buffer, mask: Mask | None, source: Buffer | None, dpatches: Buffer, partials: Buffer
+) -> Launch:
+    """Gradient dpatches (B*T, D) of the patches as shown, from dx (B, N, D), and sums over the images.
 
-    partials float32 (P, N*D), for P = token_partials(B), is added to the gradients by token_jobs.
+    partials float32 (P, N*D), for P = token_partials(B), is added to the gradients by token_jobs; with a
+    source, (P, (N+T)*D).
     """
     B, N, D = dx.shape
-    before = N - dproduct.shape[0] // B  # 1 with a class token, or 0
+    before = N - dpatches.shape[0] // B
     P, chunk = chunks(B, _MOST_CHUNKS)
-    V = vector_width(D, dx, dproduct, partials)
+    V = vector_width(D, dx, dpatches, partials)
     return launch(
         "tokens",
-        f"add_tokens_backward<{dx.c_type}, {V}>",
+        f"add_tokens_backward<{dx.c_type}, {V}, {str(source is not None).lower()}>",
         (blocks(N * D // V), P),
         (THREADS,),
-        (dx, *mask_arguments(mask), dproduct, partials, B, N, D, before, chunk),
+        (dx, *mask_arguments(mask), source, dpatches, partials, B, N, D, before, chunk),
         parts=mask_parts(mask),
     )
 
@@ -98,23 +111,25 @@ def token_partials(images: int) -> int:
 
 
 def token_jobs(
-    partials: Buffer, width: int, patch_bias: int, class_token: int | None, position: int | None
+    partials: Buffer, width: int, patches: int, placed: int, starts: Mapping[str, int]
 ) -> list[ColumnSum]:
     """What is to be added to the gradients after add_tokens_backward.
 
-    partials is that launch's, width is D; the others say where the gradients start, None for what the model
-    does not have.
+    partials is that launch's, width is D, patches T, and placed as in add_tokens; starts says where gradients
+    start: of patch.bias and, if the model has them, of mask_token, others and position.
     """
-    P, D = partials.shape[0], width
-    T = partials.shape[1] // D - (class_token is not None)
-    start = partials.start  # the sums of the patches; those of the class token follow them
-    token_start = start + P * T * D
-    sums = [ColumnSum(start, P * T, D, patch_bias, D)]
-    if position is not None:
-        patches = position if class_token is None else position + D
-        sums.append(ColumnSum(start, P, T * D, patches, T * D))
-    if class_token is not None:
-        sums.append(ColumnSum(token_start, P, D, class_token, D))
-        if position is not None:
-            sums.append(ColumnSum(token_start, P, D, position, D))
+    P, D, T = partials.shape[0], width, patches
+    parts = 2 if "mask_token" in starts else 1
+    before = partials.shape[1] // D - parts * T
+    start, of_patches = partials.start, P * T * D
+    others = start + parts * of_patches
+    sums = [ColumnSum(start, P * T, D, starts["patch.bias"], D)]
+    if "mask_token" in starts:
+        sums.append(ColumnSum(start + of_patches, P * T, D, starts["mask_token"], D))
+    if "position" in starts:
+        place = starts["position"]
+        sums.append(ColumnSum(start, parts * P, T * D, place + placed * D, T * D))
+        sums.append(ColumnSum(others, P, placed * D, place, before * D))
+    if "others" in starts:
+        sums.append(ColumnSum(others, P, before * D, starts["others"], before * D))
     return sums

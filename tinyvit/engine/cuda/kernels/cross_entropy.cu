@@ -25,6 +25,9 @@ struct Target {
 // share / batch. Writes losses (batch,) and dlogits (batch, C), both times scale, and the column sums of dlogits over
 // this block's rows, row blockIdx.x of partials (P, C).
 //
+// With gridDim.y = G > 1 there are G predictions for each b, with a bias each: logits, labels and losses have G rows for
+// each, bias and partials G times C columns, and blocks (., g) do the prediction number g.
+//
 // First each warp does one row: its maximum, the sum of its exponentials and its loss. Then the threads lie across the
 // columns: each goes down the block's rows, so that it has a column's sum without asking another thread.
 // Bytes moved: logits in, dlogits out; the second and third time, the logits come from the cache.
@@ -36,11 +39,12 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
     __shared__ float largest[ROWS], total[ROWS];
     __shared__ Target targets[ROWS];
     const int first = blockIdx.x * ROWS, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    bias += blockIdx.y * C;
 
     if (first + warp < batch) {  // a whole warp skips this together
-        const int b = first + warp;
-        const T* row = logits + static_cast<size_t>(b) * C;
-        const int label = soft ? 0 : labels[plan ? plan[b] : b];
+        const int b = first + warp, at = b * gridDim.y + blockIdx.y;
+        const T* row = logits + static_cast<size_t>(at) * C;
+        const int label = soft ? 0 : labels[plan ? plan[b] : at];
         const int other = mixing ? labels[plan[b + 1]] : label;
         const float share = mixing ? __int_as_float(mixing[5 * batch + b]) : 0;
         const float* probabilities = soft ? soft + static_cast<size_t>(b) * C : nullptr;
@@ -60,7 +64,7 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
         sum = warp_sum(sum);
         expected = warp_sum(expected);
         if (lane == 0) {
-            losses[b] = (logf(sum) - expected) * scale;  // eq. 3
+            losses[at] = (logf(sum) - expected) * scale;  // eq. 3
             largest[warp] = most;
             total[warp] = sum;
             targets[warp] = target;
@@ -71,13 +75,13 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
     for (int c = threadIdx.x; c < C; c += blockDim.x) {
         float column = 0;
         for (int r = 0; r < min(ROWS, batch - first); r++) {
-            const size_t place = static_cast<size_t>(first + r) * C + c;
+            const size_t place = (static_cast<size_t>(first + r) * gridDim.y + blockIdx.y) * C + c;
             const float p = expf(as_float(logits[place]) + bias[c] - largest[r]) / total[r];  // eq. 1
             const float gradient = (p - targets[r](c)) * scale;                               // eq. 4
             store(dlogits + place, gradient);
             column += gradient;
         }
-        partials[static_cast<size_t>(blockIdx.x) * C + c] = column;
+        partials[(static_cast<size_t>(blockIdx.x) * gridDim.y + blockIdx.y) * C + c] = column;
     }
 }
 

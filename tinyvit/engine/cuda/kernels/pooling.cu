@@ -1,4 +1,5 @@
-// The mean of an image's tokens, and its gradient: mirrors mean_pool in tinyvit/ops/pooling.py (eq. 2 and 5).
+// The mean of an image's patches, or some of them, and their gradients: mirrors tinyvit/ops/pooling.py (eq. 2, 3, 5, 6).
+// The patches are the last of N tokens, after `before` others.
 
 #include "numbers.cuh"
 
@@ -6,7 +7,7 @@
 // every eighth token from s on, and the eight sums of a column are then added in order.
 // Bytes moved: y in, pooled out.
 template <typename T, int V>
-__global__ void __launch_bounds__(256) mean_pool(const T* y, T* pooled, int N, int D) {
+__global__ void __launch_bounds__(256) mean_pool(const T* y, T* pooled, int N, int D, int before) {
     __shared__ float parts[8][32 * V];
     const int lane = threadIdx.x, part = threadIdx.y;
     const int column = (blockIdx.x * 32 + lane) * V;
@@ -14,7 +15,7 @@ __global__ void __launch_bounds__(256) mean_pool(const T* y, T* pooled, int N, i
 
     float sums[V] = {};
     if (column < D)
-        for_each_row<4, V>(image + column, D, part, N, 8, [&](int, const Fetched<T, V>& numbers) {
+        for_each_row<4, V>(image + column, D, before + part, N, 8, [&](int, const Fetched<T, V>& numbers) {
 #pragma unroll
             for (int i = 0; i < V; i++) sums[i] += numbers[i];
         });
@@ -25,21 +26,40 @@ __global__ void __launch_bounds__(256) mean_pool(const T* y, T* pooled, int N, i
 #pragma unroll
     for (int i = 0; i < V; i++) {
         for (int other = 1; other < 8; other++) sums[i] += parts[other][i * 32 + lane];
-        sums[i] /= N;
+        sums[i] /= N - before;
     }
     store_vector<V>(pooled + static_cast<size_t>(blockIdx.y) * D + column, sums);
 }
 
-// dpooled (B, D) to dy (B, N, D): every token gets the same gradient. A thread writes V columns of one token.
-// Bytes moved: dy out; dpooled is read once and then comes from the cache.
+// y (B, N, D) to taken (B, n, D): the patches that are chosen (B, n), or all in their order if that is null. A thread
+// moves V columns of one. Bytes moved: taken and chosen in, taken out.
 template <typename T, int V>
-__global__ void __launch_bounds__(256) mean_pool_backward(const T* dpooled, T* dy, int batch, int N, int D) {
+__global__ void __launch_bounds__(256)
+take_rows(const T* y, const int* chosen, T* taken, int batch, int n, int N, int D, int before) {
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = thread / (D / V), column = thread % (D / V) * V;
+    if (row >= batch * n) return;
+    const int token = before + (chosen ? chosen[row] : row % n);
+    float numbers[V];
+    load_vector<V>(y + (static_cast<size_t>(row / n) * N + token) * D + column, numbers);
+    store_vector<V>(taken + static_cast<size_t>(row) * D + column, numbers);
+}
+
+// The gradients of both, dpooled (B, n, D) to dy (B, N, D). places (B, N - before) says which of the n rows a patch was,
+// n or more for none; if that is null, n is 1, and every patch has its part of a mean. The tokens before have none. A
+// thread writes V columns of one token.
+// Bytes moved: dy out, dpooled and places in; what is read again comes from the cache.
+template <typename T, int V>
+__global__ void __launch_bounds__(256)
+pool_backward(const T* dpooled, const int* places, T* dy, int batch, int n, int N, int D, int before) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = thread / (D / V), column = thread % (D / V) * V;
     if (row >= batch * N) return;
-    float numbers[V];
-    load_vector<V>(dpooled + static_cast<size_t>(row / N) * D + column, numbers);
+    const int b = row / N, patch = row % N - before;
+    const int place = patch < 0 ? n : places ? places[b * (N - before) + patch] : 0;
+    float numbers[V] = {};
+    if (place < n) load_vector<V>(dpooled + (static_cast<size_t>(b) * n + place) * D + column, numbers);
 #pragma unroll
-    for (int i = 0; i < V; i++) numbers[i] /= N;
+    for (int i = 0; i < V; i++) numbers[i] /= places ? 1 : N - before;
     store_vector<V>(dy + static_cast<size_t>(row) * D + column, numbers);
 }

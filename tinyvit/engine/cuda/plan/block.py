@@ -12,6 +12,7 @@ from tinyvit.engine.cuda.calls.noise import Mask
 from tinyvit.engine.cuda.launch import Buffer, Epilogue
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
+from tinyvit.engine.cuda.plan.rotary import turn, turn_back
 
 
 class Block(NamedTuple):
@@ -19,6 +20,7 @@ class Block(NamedTuple):
 
     norm1: Norm
     qkv: Buffer
+    added: Buffer  # what attention adds to qkv
     dropout: tuple[float, int]  # of the attention: rate, and number of the draw
     o: Buffer
     log_sums: Buffer
@@ -37,11 +39,12 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
 
     norm1 = add_and_norm(draft, tokens, f"{p}.norm1")  # (B*N, D)
     qkv = draft.linear(norm1.y, f"{p}.attn.qkv.weight", f"{p}.qkv").view(0, B, N, 3 * D)
+    added = turn(draft, qkv, p)
     dropout = draft.draw(config.attention_dropout)
     keys = draft.keys if dropout[0] else None
     o = draft.array(f"{p}.o", B, R, D)
     log_sums = draft.array(f"{p}.log_sums", B, H, R, dtype="float32")
-    launch = attention(qkv, draft.parameters[f"{p}.attn.qkv.bias"], o, log_sums, H, R, *dropout, keys)
+    launch = attention(qkv, added, o, log_sums, H, R, *dropout, keys)
     draft.add(launch, f"{p}.attention")
     mask = draft.mask(config.dropout, rate, R)
     every = N if R == 1 else 1
@@ -64,7 +67,7 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
         draft.add(launch, f"{p}.gelu")
     mask2 = draft.mask(config.dropout, rate, R)
     result = _add(draft, norm2.total, g, f"{p}.mlp.fc2", f"{p}.m", mask2)
-    return result, Block(norm1, qkv, dropout, o, log_sums, norm2, h, mask, g, fused)
+    return result, Block(norm1, qkv, added, dropout, o, log_sums, norm2, h, mask, g, fused)
 
 
 def _add(
@@ -107,13 +110,12 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     do = draft.linear_backward(da, cache.o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.do")
     dqkv = draft.array(f"{p}.dqkv", B, N, 3 * D)
     partials = draft.partials(B, 3 * D)
-    bias = draft.parameters[f"{p}.attn.qkv.bias"]
     keys = draft.keys if cache.dropout[0] else None
     launch = attention_backward(
         do.view(0, B, R, D),
         cache.o,
         cache.qkv,
-        bias,
+        cache.added,
         cache.log_sums,
         dqkv,
         partials,
@@ -123,7 +125,7 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
         keys,
     )
     draft.add(launch, f"{p}.attention backward")
-    draft.sums_to(f"{p}.attn.qkv.bias", partials)
+    turn_back(draft, dqkv, partials, p)
     dqkv = dqkv.view(0, B * N, 3 * D)
     dn = draft.linear_backward(dqkv, cache.norm1.y, f"{p}.attn.qkv.weight", f"{p}.norm1.dy")  # (B*N, D)
     return add_and_norm_backward(draft, dn, cache.norm1, skip=dx, skip_every=N if R == 1 else 1)

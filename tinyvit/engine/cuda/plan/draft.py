@@ -98,14 +98,16 @@ class Draft:
         return self.array(name, *shape, dtype=dtype)
 
     def constant(self, name: str, values: np.ndarray) -> Buffer:
-        """An array whose values never change."""
+        """An array whose values never change; it is there once, however often it is asked for."""
+        if name in self.constants:
+            return self.arrays[name]
         self.constants[name] = values
         return self.outside(name, *values.shape, dtype=str(values.dtype))
 
     @cached_property
     def keys(self) -> Buffer:
         """The keys of random numbers, with room for every draw that this model could make."""
-        return self.outside("keys", 2 + 6 * self.config.layers, 2, dtype="uint32")
+        return self.outside("keys", 5 + 6 * self.config.layers, 2, dtype="uint32")
 
     @cached_property
     def controls(self) -> Buffer:
@@ -157,8 +159,12 @@ class Draft:
         """
         if not self.options.noise or rate == 0:
             return 0.0, 0
-        self._draws += 1
-        return rate, self._draws - 1
+        return rate, self.draws(1)
+
+    def draws(self, count: int) -> int:
+        """The number of the first of so many draws."""
+        self._draws += count
+        return self._draws - count
 
     def mask(self, dropout_rate: float, path_rate: float, tokens: int) -> Mask | None:
         """How a branch with so many rows for an image is masked by dropout and stochastic depth, if it is."""

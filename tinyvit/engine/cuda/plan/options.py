@@ -40,6 +40,9 @@ class Options:
     epilogues says what products may do before they store their results: "gelu" is bias and GELU by tanh, and
     its slope; "residual", bias and the residual sum. What they do not do, kernels of their own do.
 
+    For a model that predicts patches, target is what it predicts of corrupted ones, and corrupt the share of
+    these: see objectives. In inference, as many as `given` are corrupted, and given with the batch.
+
     multiprocessors is how many the card has. Some kernels have as many blocks as fit on them, each of which
     leaves a partial sum: another card can round a gradient in another way, the same card never does.
     """
@@ -53,6 +56,9 @@ class Options:
     operations: int = 0
     soft: bool = False
     smoothing: float = 0.0
+    target: str = "mean-colour"
+    corrupt: float = 0.5
+    given: int = 0
     share: float = 1.0
     fresh: bool = True
     update: Update | None = None

@@ -1,5 +1,6 @@
 """The stem in a plan, forward and backward: from pixels to tokens, as in model/stem.py."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.engine.cuda.calls.augment import ROWS, augment
 from tinyvit.engine.cuda.calls.noise import Mask
+from tinyvit.engine.cuda.calls.optimizer import to_bf16
 from tinyvit.engine.cuda.calls.stem import (
     add_tokens,
     add_tokens_backward,
@@ -15,49 +17,71 @@ from tinyvit.engine.cuda.calls.stem import (
     token_jobs,
     token_partials,
 )
-from tinyvit.engine.cuda.launch import Buffer, Launch
+from tinyvit.engine.cuda.calls.sums import ColumnSum, add_columns, column_jobs
+from tinyvit.engine.cuda.launch import Buffer, Launch, Product
 from tinyvit.engine.cuda.plan.draft import Draft
+from tinyvit.engine.cuda.plan.patch_prediction import Corruption, corrupt
 from tinyvit.engine.cuda.plan.residual import Sum
 
 
 class Stem(NamedTuple):
-    """What the backward needs."""
+    """What the backward needs; and, for the loss of a model that predicts patches, these in float32."""
 
     patches: Buffer
     mask: Mask | None
+    corruption: Corruption | None
+    exact: Buffer
 
 
 def stem(draft: Draft) -> tuple[Sum, Stem]:
     """Tokens (B*N, D) of the batch."""
     config, B = draft.config, draft.batch
     T, N, D = config.patches, config.tokens, config.width
-    patches = draft.array("patches", B * T, config.patch_size**2 * config.channels)
+    corruption = corrupt(draft)
+    shape = B * T, config.patch_size**2 * config.channels
+    patches = exact = draft.array("patches", *shape, dtype="float32" if corruption else None)
     draft.add(_cut(draft, patches), "patches")
+    if patches.dtype != draft.dtype:
+        patches = draft.array("patches.rounded", *shape)
+        draft.add(to_bf16(exact, patches), "patches")
     product = draft.linear(patches, "patch.weight", "patch.product")  # (B*T, D)
     mask = draft.mask(config.dropout, 0.0, N)
     x = draft.array("tokens", B, N, D)
     launch = add_tokens(
         product,
         draft.parameters["patch.bias"],
-        draft.parameters["class_token"] if config.has_token else None,
+        _others(draft, draft.parameters),
         _positions(draft),
+        config.position_rows if config.position == "1d" else 0,
+        corruption and corruption.source,
+        draft.parameters["mask_token"] if corruption else None,
         mask,
         x,
     )
     draft.add(launch, "tokens")
-    return Sum(x.view(0, B * N, D)), Stem(patches, mask)
+    return Sum(x.view(0, B * N, D)), Stem(patches, mask, corruption, exact)
 
 
 def stem_backward(draft: Draft, dx: Buffer, cache: Stem) -> None:
     """The gradients of the stem's parameters, given dx (B*N, D)."""
     config, B = draft.config, draft.batch
     T, N, D = config.patches, config.tokens, config.width
+    corruption = cache.corruption
     starts = {name: buffer.start for name, buffer in draft.grads.items()}
+    if others := _others(draft, draft.grads):
+        starts["others"] = others.start
     dproduct = draft.array("patch.dproduct", B * T, D)
-    partials = draft.partials(token_partials(B), N * D)
-    draft.add(add_tokens_backward(dx.view(0, B, N, D), cache.mask, dproduct, partials), "tokens backward")
-    where = starts["patch.bias"], starts.get("class_token"), starts.get("position")
-    draft.sums += token_jobs(partials, D, *where)
+    partials = draft.partials(token_partials(B), (N + T if corruption else N) * D)
+    source = corruption and corruption.source
+    launch = add_tokens_backward(dx.view(0, B, N, D), cache.mask, source, dproduct, partials)
+    draft.add(launch, "tokens backward")
+    draft.sums += token_jobs(partials, D, T, config.position_rows, starts)
+    if config.position == "2d":
+        _positions_2d_backward(draft, partials)
+    if corruption:  # to the patches that were shown
+        dshown, dproduct = dproduct.view(0, B, T, D), draft.array("patch.dcorrupted", B * T, D)
+        product = Product(draft.arrays["shows"], dshown, dproduct.view(0, B, T, D), transpose_a=True)
+        draft.add(product, "corruption backward")
     draft.linear_backward(dproduct, cache.patches, "patch.weight", None)
 
 
@@ -88,12 +112,33 @@ def _augmented(draft: Draft, images: Buffer, plan: Buffer) -> tuple[Buffer, Buff
     return augmented, draft.constant("as_they_are", as_they_are)
 
 
-def _positions(draft: Draft) -> Buffer | None:
-    """The table (N, D) that is added to the tokens, if there is one."""
-    config = draft.config
-    if config.position == "1d":
-        return draft.parameters["position"]
-    if config.position == "sincos":
-        table = ops.positions_sincos(config.grid, config.width).astype(np.float32)
-        return draft.constant("position", np.pad(table, ((int(config.has_token), 0), (0, 0))))
-    return None
+def _others(draft: Draft, named: dict[str, Buffer]) -> Buffer | None:
+    """The learned tokens (prefix, D) before the patches, or their gradients: in memory, too, one follows
+    the other."""
+    first = named.get("class_token", named.get("registers"))
+    return first and replace(first, shape=(draft.config.prefix, draft.config.width))
+
+
+def _positions(draft: Draft) -> tuple[Buffer, ...]:
+    """The tables that are added to the tokens: see add_tokens."""
+    if draft.config.position == "sincos":
+        table = ops.positions_sincos(draft.config.grid, draft.config.width).astype(np.float32)
+        return (draft.constant("position", table),)
+    names = ("position", "position.rows", "position.columns")
+    return tuple(draft.parameters[name] for name in names if name in draft.parameters)
+
+
+def _positions_2d_backward(draft: Draft, partials: Buffer) -> None:
+    """The gradients of both tables, from sums (P, N*D) over the images: those of the patches come first."""
+    (gh, gw), T, D = draft.config.grid, draft.config.patches, draft.config.width
+    P = partials.shape[0] * (2 if draft.config.predicts_patches else 1)
+    table, sums = draft.partials(T, D), [ColumnSum(0, P, T * D, 0, T * D)]
+    jobs = draft.constant("position.jobs", column_jobs(sums))
+    launch = add_columns(jobs, partials.view(0, P * T * D), table, jobs.shape[0], sums, accumulate=False)
+    draft.add(launch, "positions backward")
+    rows, columns = (draft.grads[f"position.{name}"].start for name in ("rows", "columns"))
+    half = D // 2
+    draft.sums += [ColumnSum(table.start + r * gw * D, gw, half, rows + r * half, D) for r in range(gh)]
+    draft.sums += [
+        ColumnSum(table.start + c * D + half, gh, half, columns + c * half, gw * D) for c in range(gw)
+    ]

@@ -13,6 +13,7 @@ from tinyvit.engine.cuda.calls.sums import add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft, Plan
 from tinyvit.engine.cuda.plan.options import Options
+from tinyvit.engine.cuda.plan.patch_prediction import patch_loss
 from tinyvit.engine.cuda.plan.update import update_parameters
 from tinyvit.engine.cuda.plan.vit import backward, features, forward, infer
 from tinyvit.model import ViTConfig
@@ -23,7 +24,11 @@ def plan_step(config: ViTConfig, batch: int, options: Options) -> Plan:
     draft = Draft(config, batch, options)
     _round_weights(draft)
     logits, cache = forward(draft)
-    dlogits = _loss(draft, logits)
+    if cache.stem.corruption:
+        losses, dlogits = patch_loss(draft, logits, cache.stem.exact, cache.stem.corruption)
+    else:
+        losses, dlogits = _loss(draft, logits)
+    draft.add(add_losses(losses, draft.outside("loss", 1), not options.fresh), "loss")
     backward(draft, dlogits, cache)
     _add_partial_sums(draft)
     if options.update:
@@ -32,14 +37,15 @@ def plan_step(config: ViTConfig, batch: int, options: Options) -> Plan:
 
 
 def plan_inference(config: ViTConfig, batch: int, options: Options, what: str = "logits") -> Plan:
-    """The logits (B, C), float32, of B images, or their features (B, D) or (B, F) as activations."""
+    """The logits (B, C), or (B, n, C) of patches, float32; or features (B, D) or (B, F), as activations."""
     draft = Draft(config, batch, replace(options, trains=False, noise=False))
     _round_weights(draft)
     if what == "features":
         return draft.finish(features(draft))
     logits = infer(draft)
-    result = draft.array("result", *logits.shape, dtype="float32")
-    draft.add(add_bias(logits, draft.parameters["head.bias"], result), "head")
+    of_patches = (logits.shape[0] // batch,) if config.predicts_patches else ()
+    result = draft.array("result", batch, *of_patches, config.classes, dtype="float32")
+    draft.add(add_bias(logits, draft.parameters["head.bias"], result.view(0, *logits.shape)), "head")
     return draft.finish(result)
 
 
@@ -53,8 +59,8 @@ def _round_weights(draft: Draft) -> None:
         draft.add(to_bf16(draft.arrays["params"], draft.arrays["weights"]), "weights in bfloat16")
 
 
-def _loss(draft: Draft, logits: Buffer) -> Buffer:
-    """The loss, and its gradient dlogits (B, C)."""
+def _loss(draft: Draft, logits: Buffer) -> tuple[Buffer, Buffer]:
+    """The losses of the images, and their gradient dlogits (B, C)."""
     options, (B, C) = draft.options, logits.shape
     if options.dataset:
         targets = draft.outside("labels", options.dataset[0], dtype="int32")
@@ -79,8 +85,7 @@ def _loss(draft: Draft, logits: Buffer) -> Buffer:
     )
     draft.add(launch, "cross-entropy")
     draft.sums_to("head.bias", partials)
-    draft.add(add_losses(losses, draft.outside("loss", 1), not options.fresh), "loss")
-    return dlogits
+    return losses, dlogits
 
 
 def _add_partial_sums(draft: Draft) -> None:
