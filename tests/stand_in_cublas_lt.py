@@ -30,7 +30,7 @@ ATTRIBUTES = {  # by kind of descriptor: names, and what their values are for th
         **{5 + i: (f"MIN_ALIGNMENT_{letter}_BYTES", "I") for i, letter in enumerate("ABCD")},
     },
 }
-EPILOGUES = {4: "BIAS", 36: "GELU_BIAS", 164: "GELU_AUX_BIAS", 208: "DGELU_BGRAD"}
+EPILOGUES = {36: "GELU_BIAS", 164: "GELU_AUX_BIAS", 208: "DGELU_BGRAD"}
 HEURISTIC = struct.Struct("=64sQif16x")  # cublasLtMatmulHeuristicResult_t
 
 
@@ -146,8 +146,7 @@ def _carry_out(kind, A, B, C, D, bias, aux, alpha, beta):
             sums += _floats(bias)
             if aux is not None:
                 _store(aux, sums)
-            if kind != "BIAS":
-                sums *= 0.5 * (1 + _tanh(sums))
+            sums *= 0.5 * (1 + _tanh(sums))
         _store(D, sums)
 
 

@@ -61,14 +61,12 @@ def card_in(device: str) -> Card | None:
     return next((card for card in CARDS if f" {card.name.lower()} " in f" {' '.join(words)} "), None)
 
 
-def plan_of(
-    config: ViTConfig, batch: int, precision: str, mode: str, epilogues: tuple[str, ...] = ()
-) -> Plan:
+def plan_of(config: ViTConfig, batch: int, precision: str, mode: str, fuses_gelu: bool = False) -> Plan:
     """The plan of a training step with AdamW and clipping on a data set, or that of inference.
 
-    epilogues are those of Options. Raises UserError if the kernels cannot have so many images at a time.
+    fuses_gelu is as in Options. Raises UserError if the kernels cannot have so many images at a time.
     """
-    options = Options(precision, epilogues=epilogues)
+    options = Options(precision, fuses_gelu=fuses_gelu)
     if mode == "infer":
         return plan_inference(config, batch, options)
     dataset = (_IMAGES, *config.image_size, config.channels)

@@ -57,8 +57,8 @@ def instances():
             for kind in ("adamw", "adam", "sgd"):
                 for dataset in (None, (20, SIDE, SIDE, 3)):
                     options = Options(precision, dataset=dataset, operations=2, update=Update(kind), **what)
-                    for epilogues in ((), ("gelu",)):
-                        plans.append(plan_step(config, BATCH, replace(options, epilogues=epilogues)))
+                    for fused in (False, True):
+                        plans.append(plan_step(config, BATCH, replace(options, fuses_gelu=fused)))
             for step in (step for plan in plans for step in plan.steps):
                 if isinstance(step, Launch):
                     found.setdefault(step.file, set()).add(step.function)

@@ -5,11 +5,13 @@ told of a product by descriptors, and asked which algorithm it would take for it
 product is made ready when a plan is bound to memory, and all are tried before the first step: see Program.
 
 The algorithm depends on the card, the version and the sizes alone, and splits no sum into parts that are
-added up later. No card has run any of this yet, only cuBLASLt's headers and stand-ins have been consulted: so
-epilogues have to be asked for. Others found GELU in bfloat16 to be a part of the product on an H100, and two
-kernels, slower than before, on an RTX 4090 and an RTX 5090 (github.com: karpathy/llm.c, pull requests 338 and
-653; sgl-project/sglang, 34350). The documentation says that a bias is faster with beta = 0 than with an array
-to be added, and does not say how exact GELU is in float32.
+added up later. No card has run any of this yet: it was held against cuBLASLt's header and documentation, and
+has to be asked for. Others found GELU in bfloat16 to be a part of the product on an H100, and
+two kernels, slower than before, on an RTX 4090 and an RTX 5090 (github.com: karpathy/llm.c, pull requests 338
+and 653; sgl-project/sglang, 34350). The documentation does not say how exact GELU is in float32.
+
+A residual sum could be an epilogue too: a bias, and an array to be added (beta = 1). It would save 2 of the
+96 widths of bytes that a block moves. The documentation advises against beta = 1 with a bias.
 """
 
 import ctypes
@@ -22,10 +24,10 @@ from typing import Any
 from tinyvit.engine.cuda.cublas import TYPES, Cublas, CublasError, check
 from tinyvit.engine.cuda.launch import Buffer, Product
 
-SWITCH = "TINYVIT_CUDA_EPILOGUES"  # which there are: "gelu" or "gelu,residual"; none unless it is set
+SWITCH = "TINYVIT_CUDA_FUSED_GELU"  # 1 to have GELU in the products beside it
 
 # From cublasLt.h: the number of each attribute, and the type of its value.
-EPILOGUES = {"BIAS": 4, "GELU_BIAS": 36, "GELU_AUX_BIAS": 164, "DGELU_BGRAD": 208}
+EPILOGUES = {"GELU_BIAS": 36, "GELU_AUX_BIAS": 164, "DGELU_BGRAD": 208}
 DESCRIPTION = {
     "TRANSA": (3, c_int32),
     "TRANSB": (4, c_int32),
@@ -54,9 +56,9 @@ class Heuristic(ctypes.Structure):
     ]
 
 
-def wanted_epilogues() -> tuple[str, ...]:
-    """Which epilogues products have, as the environment says: see Options."""
-    return tuple(filter(None, os.environ.get(SWITCH, "").split(",")))
+def wants_fused_gelu() -> bool:
+    """Whether the environment asks for it."""
+    return os.environ.get(SWITCH) == "1"
 
 
 class FusedProduct:
@@ -75,12 +77,11 @@ class FusedProduct:
             "EPILOGUE": EPILOGUES[after.kind],
             "BIAS_POINTER": addresses[after.bias],
         }
-        added = after.aux if after.kind == "BIAS" else None
-        if after.aux and not added:
+        if after.aux:
             values |= {"EPILOGUE_AUX_POINTER": addresses[after.aux], "EPILOGUE_AUX_LD": c.shape[1]}
         description = _Descriptor(library, "MatmulDesc", c_int(cublas.compute), c_int(TYPES["float32"]))
         description.set(DESCRIPTION, values)
-        matrices = product.b, product.a, added or c, c
+        matrices = product.b, product.a, c, c
         places = [addresses[matrix] for matrix in matrices]
         layouts = [_layout(library, matrix) for matrix in matrices]
         preference = _Descriptor(library, "MatmulPreference")
@@ -99,7 +100,7 @@ class FusedProduct:
         self._arguments = (
             *(cublas.handle, description.pointer),
             *(byref(c_float(1)), *A, *B),
-            *(byref(c_float(added is not None)), *C, *D),
+            *(byref(c_float(0)), *C, *D),
             byref(found.algo),
             *(c_void_p(cublas.workspace.data.ptr), c_size_t(cublas.workspace.nbytes)),
         )

@@ -17,7 +17,7 @@ from tinyvit.engine.cuda.calls.augment import fits
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.compiled import Kernels
 from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas, CublasError
-from tinyvit.engine.cuda.cublas_lt import wanted_epilogues
+from tinyvit.engine.cuda.cublas_lt import wants_fused_gelu
 from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
@@ -64,7 +64,7 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        self._card = {"multiprocessors": multiprocessors(xp), "epilogues": wanted_epilogues()}
+        self._card = {"multiprocessors": multiprocessors(xp), "fuses_gelu": wants_fused_gelu()}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
@@ -224,7 +224,7 @@ class CudaEngine(ReferenceEngine):
                 self._tell(
                     f"products cannot have epilogues ({error}): kernels do their work, which takes longer."
                 )
-                options = replace(options, epilogues=())
+                options = replace(options, fuses_gelu=False)
                 program = self._new_program(make(self.config, batch, options), batch)
             self._programs[key] = program
         self._programs.move_to_end(key)

@@ -102,7 +102,6 @@ class Epilogue:
 
     GELU_BIAS: c = gelu(a b + bias), and GELU_AUX_BIAS the same, with a b + bias kept in aux.
     DGELU_BGRAD: c = (a b) gelu'(aux), and bias is written, not read: the sums of c's columns.
-    BIAS: c = a b + bias + aux, or without aux.
 
     The GELU is that by tanh. bias (O,) and aux (R, O) have the dtype of c.
     """

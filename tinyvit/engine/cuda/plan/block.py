@@ -47,13 +47,13 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
     launch = attention(qkv, added, o, log_sums, H, R, *dropout, keys)
     draft.add(launch, f"{p}.attention")
     mask = draft.mask(config.dropout, rate, R)
-    every = N if R == 1 else 1
-    after = _add(draft, norm1.total, o.view(0, B * R, D), f"{p}.attn.out", f"{p}.a", mask, every)
+    a = draft.linear(o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.a")  # (B*R, D)
+    after = Sum(norm1.total, a, f"{p}.attn.out.bias", mask, N if R == 1 else 1)
 
     norm2 = add_and_norm(draft, after, f"{p}.norm2")  # (B*R, D)
     mask = draft.mask(config.dropout, 0.0, R)
     names = [f"{p}.mlp.{name}" for name in ("fc1.weight", "fc1.bias", "fc2.weight")]
-    fused = mask is None and config.gelu == "tanh" and draft.fuses("gelu", *names)
+    fused = mask is None and config.gelu == "tanh" and draft.may_fuse_gelu(*names)
     if fused:
         h = draft.array(f"{p}.h", B * R, config.mlp_width) if draft.options.trains else None
         kind = "GELU_AUX_BIAS" if h else "GELU_BIAS"
@@ -65,22 +65,9 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
         bias = draft.parameters[f"{p}.mlp.fc1.bias"]
         launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
         draft.add(launch, f"{p}.gelu")
-    mask2 = draft.mask(config.dropout, rate, R)
-    result = _add(draft, norm2.total, g, f"{p}.mlp.fc2", f"{p}.m", mask2)
+    m = draft.linear(g, f"{p}.mlp.fc2.weight", f"{p}.m")  # (B*R, D)
+    result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, rate, R))
     return result, Block(norm1, qkv, added, dropout, o, log_sums, norm2, h, mask, g, fused)
-
-
-def _add(
-    draft: Draft, total: Buffer, x: Buffer, name: str, result: str, mask: Mask | None, every: int = 1
-) -> Sum:
-    """Tokens and the branch that ends with rows x times the matrix `name`, as a sum, with its bias and mask.
-
-    If the product can, it adds them up itself, and the next LayerNorm has one array less to read.
-    """
-    weight, bias = f"{name}.weight", f"{name}.bias"
-    if mask is None and every == 1 and draft.fuses("residual", weight, bias):
-        return Sum(draft.linear(x, weight, result, Epilogue("BIAS", draft.weights[bias], total)), bias=bias)
-    return Sum(total, draft.linear(x, weight, result), bias, mask, every)
 
 
 def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -> tuple[Buffer, Buffer]:

@@ -118,14 +118,13 @@ class Draft:
         """Add a step; the label says which part of the model it serves."""
         self._steps.append(replace(step, label=label))
 
-    def fuses(self, epilogue: str, *names: str) -> bool:
-        """Whether products with these parameters may have an epilogue, one of those in Options.
+    def may_fuse_gelu(self, *names: str) -> bool:
+        """Whether products with these parameters may have GELU in them.
 
-        cuBLASLt wants rows of a multiple of 8 numbers; vectors that begin at any other place have ended in
-        errors on the card.
+        cuBLASLt wants rows of a multiple of 8 numbers, and vectors that begin at such a place.
         """
         numbers = [number for name in names for number in (self._starts[name], *self._shapes[name])]
-        return epilogue in self.options.epilogues and not any(number % 8 for number in numbers)
+        return self.options.fuses_gelu and not any(number % 8 for number in numbers)
 
     def linear(self, x: Buffer, name: str, result: str, epilogue: Epilogue | None = None) -> Buffer:
         """Rows x (R, I) times the matrix of this name (I, O), to a new array (R, O).

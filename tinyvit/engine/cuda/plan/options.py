@@ -37,8 +37,8 @@ class Options:
     share is the part of a larger batch that these images are. If the plan is the first for a batch, it is
     fresh: it writes the gradients and the loss, and does not add to them. update follows the last.
 
-    epilogues says what products may do before they store their results: "gelu" is bias and GELU by tanh, and
-    its slope; "residual", bias and the residual sum. What they do not do, kernels of their own do.
+    If it fuses GELU, the products beside it add the bias and take GELU by tanh, or its slope, before they
+    store their results. Otherwise kernels of their own do.
 
     For a model that predicts patches, target is what it predicts of corrupted ones, and corrupt the share of
     these: see objectives. In inference, as many as `given` are corrupted, and given with the batch.
@@ -62,5 +62,5 @@ class Options:
     share: float = 1.0
     fresh: bool = True
     update: Update | None = None
-    epilogues: tuple[str, ...] = ()
+    fuses_gelu: bool = False
     multiprocessors: int = MULTIPROCESSORS

@@ -17,8 +17,7 @@ class Sum(NamedTuple):
     """Tokens x (rows, D) plus a branch (R, D), to be added up by the next LayerNorm.
 
     The bias of the branch, named here, and its mask are not in it yet. If the branch has fewer rows than x,
-    it belongs to the rows 0, every, 2 every and so on: the class tokens. Without a branch, x is all: the
-    product of the branch may have added it and its bias, whose gradient is then still that of x.
+    it belongs to the rows 0, every, 2 every and so on: the class tokens. Without a branch, x is all.
     """
 
     x: Buffer
@@ -49,7 +48,7 @@ def add_and_norm(draft: Draft, tokens: Sum, name: str) -> Norm:
     launch = residual_layer_norm(
         x,
         branch,
-        draft.parameters[tokens.bias] if branch and tokens.bias else None,
+        None if tokens.bias is None else draft.parameters[tokens.bias],
         tokens.mask,
         None if branch is None else total,
         draft.parameters[f"{name}.weight"],
