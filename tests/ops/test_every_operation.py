@@ -17,9 +17,15 @@ def draw_inputs(name, sizes, seed, dtype="float64"):
     """The operation at these sizes as (forward, backward), its random inputs, and the generator."""
     forward, backward, shapes = OPERATIONS[name]
     rng = np.random.default_rng(seed)
-    draw = spread_out if name in BENT else np.random.Generator.standard_normal
+    draw = spread_out if name in BENT else normal
     inputs = [draw(rng, shape).astype(dtype) for shape in shapes(sizes)]
     return (lambda *a: forward(sizes, *a)), backward, inputs, rng
+
+
+def normal(rng, shape):
+    """Numbers around 0, those of a matrix as small as LeCun's: with larger ones, attention would look at a
+    single token, and have gradients as small as the rounding of finite differences."""
+    return rng.standard_normal(shape) / (np.sqrt(shape[0]) if len(shape) == 2 else 1)
 
 
 def spread_out(rng, shape):
