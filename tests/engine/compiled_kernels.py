@@ -23,7 +23,11 @@ ROWS = (  # type, threads, loads and vector of rows of 191, 192, 384 and 768 num
 VECTORS = (("float", 4), ("__nv_bfloat16", 8))  # the longest, which take most registers
 INSTANCES = {
     "attention.cu": [f"attention<{t}, 64>" for t in ("float", "__nv_bfloat16")],
-    "attention_backward.cu": [f"attention_backward<{t}, 64>" for t in ("float", "__nv_bfloat16")],
+    "attention_backward.cu": [
+        f"attention_backward<{t}, 64, {kept}>"
+        for t in ("float", "__nv_bfloat16")
+        for kept in ("true", "false")
+    ],
     "augment.cu": ["augment"],
     "corruption.cu": [f"draw_corruption<{t}>" for t, _ in VECTORS],
     "cross_entropy.cu": ["cross_entropy<float>", "cross_entropy<__nv_bfloat16>", "add_losses"],
@@ -105,12 +109,13 @@ def kernels():
 
 
 def usage(log):
-    """What ptxas says of each kernel: registers of a thread, bytes spilled, bytes of static shared memory."""
+    """What ptxas says of each kernel: registers of a thread, bytes that got none (spilled, or of an array
+    that a loop indexes), bytes of static shared memory."""
     lines = re.findall(r"Used (\d+) registers.*", log)
     shared = [re.search(r"(\d+) bytes smem", line) for line in re.findall(r"Used \d+ registers.*", log)]
     return {
         "registers": [int(n) for n in lines],
-        "spilled": [int(n) for n in re.findall(r"(\d+) bytes spill stores", log)],
+        "spilled": [int(n) for n in re.findall(r"(\d+) bytes stack frame", log)],
         "shared": [int(found[1]) if found else 0 for found in shared],
     }
 

@@ -59,6 +59,7 @@ def instances():
                     options = Options(precision, dataset=dataset, operations=2, update=Update(kind), **what)
                     for fused in (False, True):
                         plans.append(plan_step(config, BATCH, replace(options, fuses_gelu=fused)))
+            plans.append(plan_step(config, BATCH, Options(precision, shared_limit=0, **what)))
             for step in (step for plan in plans for step in plan.steps):
                 if isinstance(step, Launch):
                     found.setdefault(step.file, set()).add(step.function)

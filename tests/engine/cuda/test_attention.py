@@ -10,17 +10,22 @@ from tests.engine.cuda.run import assert_agrees, rounded, run
 from tinyvit import ops
 from tinyvit.engine.cuda.calls import attention as calls
 from tinyvit.engine.cuda.calls.noise import noise_keys
+from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT
 from tinyvit.engine.cuda.launch import Buffer
 
 KINDS = (("float32", 7), ("float32", 16), ("bfloat16", 10), ("bfloat16", 24))  # a type and a head's width K
 FORWARDS = tuple(f"attention<{Buffer('', (), d).c_type}, {K}>" for d, K in KINDS)
-BACKWARDS = tuple(f"attention_backward<{Buffer('', (), d).c_type}, {K}>" for d, K in KINDS)
+BACKWARDS = tuple(
+    f"attention_backward<{Buffer('', (), d).c_type}, {K}, {kept}>"
+    for d, K in KINDS
+    for kept in ("true", "false")
+)
 SEED, STEP, FIRST, SITE = 3, 11, 5, 2  # of the random numbers
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind[0]} K={kind[1]}")
 
 
 def launches(dtype, B, N, H, K, Q, rate):
-    """The forward's and the backward's launch, for buffers named as the arguments."""
+    """The forward's launch and both backwards', dS kept and not, for buffers named as the arguments."""
     D = H * K
     keys = Buffer("keys", (1 + SITE + 1, 2), "uint32") if rate else None
     qkv, bias = Buffer("qkv", (B, N, 3 * D), dtype), Buffer("bias", (3 * D,))
@@ -29,7 +34,13 @@ def launches(dtype, B, N, H, K, Q, rate):
     noise = {"mask_rate": rate, "site": SITE, "keys": keys}
     forward = calls.attention(qkv, bias, out, log_sums, H, Q, **noise)
     partials = Buffer("partials", (B, 3 * D))
-    return forward, calls.attention_backward(dout, out, qkv, bias, log_sums, dqkv, partials, H, Q, **noise)
+    backwards = (
+        calls.attention_backward(
+            dout, out, qkv, bias, log_sums, dqkv, partials, H, Q, **noise, shared_limit=limit
+        )
+        for limit in (SHARED_LIMIT, 0)
+    )
+    return forward, *backwards
 
 
 def values(dtype, B, N, H, K, Q, seed):
@@ -80,18 +91,20 @@ def reference(given, dtype, H, Q, rate):
 
 
 def check(kind, B, N, H, Q, rate, given):
-    """Run both kernels and compare all that they write. The backward is given the reference's o."""
+    """Run the forward and both backwards and compare what they write. The latter get the reference's o."""
     dtype, K = kind
-    forward, backward = launches(dtype, B, N, H, K, Q, rate)
+    forward, *backwards = launches(dtype, B, N, H, K, Q, rate)
     out, log_sums, dqkv, size = reference(given, dtype, H, Q, rate)
     found = run(forward, given, FORWARDS)
-    found |= run(backward, {**given, "out": out, "log_sums": log_sums}, BACKWARDS)
     assert_agrees(found["out"], out, dtype)
     assert_agrees(found["log_sums"], log_sums, "float32", scale=1)
-    parts = [np.split(array, 3, axis=-1) for array in (found["dqkv"], found["partials"], dqkv)]
-    for part, sums, expected in zip(*parts, strict=True):  # dq, dk, dv: each to its own scale
-        assert_agrees(part, expected, dtype, scale=size)
-        assert_agrees(sums, expected.sum(axis=1), dtype, scale=size + np.abs(expected).sum(axis=1).max())
+    assert [backward.function.endswith("true>") for backward in backwards] == [True, False]
+    for backward in backwards:
+        found = run(backward, {**given, "out": out, "log_sums": log_sums}, BACKWARDS)
+        parts = [np.split(array, 3, axis=-1) for array in (found["dqkv"], found["partials"], dqkv)]
+        for part, sums, expected in zip(*parts, strict=True):  # dq, dk, dv: each to its own scale
+            assert_agrees(part, expected, dtype, scale=size)
+            assert_agrees(sums, expected.sum(axis=1), dtype, scale=size + np.abs(expected).sum(axis=1).max())
 
 
 @each_kind
@@ -124,11 +137,12 @@ def test_scores_far_apart_do_not_overflow():
 
 
 def test_queries_alone_have_a_gradient_of_q():
-    _, backward = launches("float32", 1, 20, 1, 7, 3, 0.0)
+    forward, *backwards = launches("float32", 1, 20, 1, 7, 3, 0.0)
     given = values("float32", 1, 20, 1, 7, 3, seed=3)
-    forward = run(launches("float32", 1, 20, 1, 7, 3, 0.0)[0], given, FORWARDS)
-    dqkv = run(backward, {**given, **forward}, BACKWARDS)["dqkv"]
-    assert dqkv[0, :3, :7].all() and not dqkv[0, 3:, :7].any()
+    given |= run(forward, given, FORWARDS)
+    for backward in backwards:
+        dqkv = run(backward, given, BACKWARDS)["dqkv"]
+        assert dqkv[0, :3, :7].all() and not dqkv[0, 3:, :7].any()
 
 
 CHECKED = (  # kind, tokens, queries, rate
@@ -140,25 +154,28 @@ CHECKED = (  # kind, tokens, queries, rate
 
 @pytest.mark.parametrize(("kind", "N", "Q", "rate"), CHECKED)
 def test_no_thread_is_at_fault_and_the_bytes_moved_are_those_predicted(kind, N, Q, rate):
-    both = launches(kind[0], 2, N, 2, kind[1], Q, rate)
+    forward, *backwards = launches(kind[0], 2, N, 2, kind[1], Q, rate)
     given = values(kind[0], 2, N, 2, kind[1], Q, seed=4)
     with checking(seed=5) as checks:
-        found = run(both[0], given, FORWARDS)
-        run(both[1], {**given, **found}, BACKWARDS)
-    assert [launch.bytes_moved for launch in checks.launches] == [launch.bytes_moved for launch in both]
+        given |= run(forward, given, FORWARDS)
+        for backward in backwards:
+            run(backward, given, BACKWARDS)
+    predicted = [launch.bytes_moved for launch in (forward, *backwards)]
+    assert [launch.bytes_moved for launch in checks.launches] == predicted
 
 
 @pytest.mark.parametrize(("kind", "N", "Q", "rate"), CHECKED)
 def test_the_order_of_threads_does_not_change_a_bit(kind, N, Q, rate):
-    forward, backward = launches(kind[0], 2, N, 2, kind[1], Q, rate)
+    forward, *backwards = launches(kind[0], 2, N, 2, kind[1], Q, rate)
+    given = values(kind[0], 2, N, 2, kind[1], Q, seed=6)
     results = []
     for seed in (1, 2):
         with thread_order(seed):
-            found = run(forward, values(kind[0], 2, N, 2, kind[1], Q, seed=6), FORWARDS)
-            given = {**values(kind[0], 2, N, 2, kind[1], Q, seed=6), **found}
-            results.append(found | run(backward, given, BACKWARDS))
-    for name, result in results[0].items():
-        np.testing.assert_array_equal(result, results[1][name])
+            found = run(forward, given, FORWARDS)
+            results.append([found, *(run(backward, given | found, BACKWARDS) for backward in backwards)])
+    for first, second in zip(*results, strict=True):
+        for name, result in first.items():
+            np.testing.assert_array_equal(result, second[name])
 
 
 def test_dropout_without_keys_is_refused():
@@ -185,13 +202,37 @@ def test_what_fits_into_shared_memory(tokens, K, dtype, limit, expected):
 
 def test_a_launch_asks_for_the_shared_memory_that_fits_counts():
     for dtype, K in KINDS:
-        forward, backward = launches(dtype, 1, 33, 1, K, 33, 0.0)
+        forward, _, backward = launches(dtype, 1, 33, 1, K, 33, 0.0)
         most = max(forward.shared_bytes, backward.shared_bytes)
         assert calls.fits(33, K, dtype, most) and not calls.fits(33, K, dtype, most - 1)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "K", "dtype", "limit", "expected"),
+    (
+        (65, 64, "bfloat16", 101_376, True),  # Ti/4 at 32 px, on every card with bfloat16
+        (65, 64, "float32", 101_376, False),
+        (65, 64, "float32", 166_912, True),  # on A100
+        (197, 64, "bfloat16", 166_912, False),
+        (197, 64, "bfloat16", 232_448, True),  # B/16 at 224 px, on Hopper
+        (257, 64, "bfloat16", 232_448, False),
+        (129, 80, "bfloat16", 232_448, False),  # wide heads take more registers: there are at most 8 warps
+    ),
+)
+def test_scores_are_kept_where_they_fit(tokens, K, dtype, limit, expected):
+    assert calls.keeps_scores(tokens, K, dtype, limit) is expected
+    qkv, out = Buffer("qkv", (1, tokens, 3 * K), dtype), Buffer("out", (1, tokens, K), dtype)
+    rest = Buffer("bias", (3 * K,)), Buffer("log_sums", (1, 1, tokens)), qkv, Buffer("partials", (1, 3 * K))
+    launch = calls.attention_backward(out, out, qkv, *rest, 1, tokens, shared_limit=limit)
+    strips = -(-tokens // 16)
+    assert launch.multiply_adds == (5 if expected else 7) * (16 * strips) ** 2 * K
+    assert (launch.block == (32 * strips,)) is (expected or strips <= 8)
+    assert launch.shared_bytes <= limit or not expected
+
+
 def test_the_bytes_are_those_of_the_arithmetic():
-    forward, backward = launches("bfloat16", 1, 65, 3, 64, 65, 0.0)  # an image in a layer of Ti/4
+    forward, *backwards = launches("bfloat16", 1, 65, 3, 64, 65, 0.0)  # an image in a layer of Ti/4
     bias = 4 * 3 * 192
     assert forward.bytes_moved == 74_880 + 24_960 + 780 + bias
-    assert backward.bytes_moved == 2 * 74_880 + 2 * 24_960 + 780 + 2304 + bias
+    for backward in backwards:
+        assert backward.bytes_moved == 2 * 74_880 + 2 * 24_960 + 780 + 2304 + bias

@@ -62,9 +62,12 @@ def draw_for(precision, config):
     return params, rounded(images, "bfloat16"), np.ones_like(labels), soft
 
 
+@pytest.mark.parametrize("long", [False, True], ids=["scores kept", "no room for scores"])
 @precisions
 @cases
-def test_loss_and_every_gradient_are_those_of_the_reference(any_cuda, case, precision):
+def test_loss_and_every_gradient_are_those_of_the_reference(any_cuda, monkeypatch, case, precision, long):
+    if long:
+        monkeypatch.setattr(engine_module, "shared_limit", lambda xp: 0)
     config, asarray = CASES[case], any_cuda.xp.asarray
     params, images, labels, soft = draw_for(precision, config)
     objective = objective_of(case, smoothing=0.1)

@@ -64,7 +64,8 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        self._card = {"multiprocessors": multiprocessors(xp), "fuses_gelu": wants_fused_gelu()}
+        card = {"multiprocessors": multiprocessors(xp), "shared_limit": shared_limit(xp)}
+        self._card = card | {"fuses_gelu": wants_fused_gelu()}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()

@@ -6,11 +6,11 @@ is bounded: ask `fits` first. Activations must begin at a multiple of 16 bytes. 
 tensor cores for it, of compute capability 8.0 or more.
 """
 
-from tinyvit.engine.cuda.calls.signature import launch
+from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT, launch
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 TILE = 16  # rows and columns of a tile, as in kernels/tiles.cuh
-MOST_WARPS = 8  # of a block: the kernels' __launch_bounds__
+MOST_WARPS = 8  # of a block that shares the strips out: the kernels' __launch_bounds__
 WIDEST_HEAD = 128  # beyond this, a thread's part of a strip does not stay in registers
 
 
@@ -31,10 +31,10 @@ def attention(
     tokens; log_sums (B, H, Q) float32 is for attention_backward. mask_rate is that of the dropout of
     probabilities, and keys and site say where its random numbers come from; at a rate of 0 none are drawn.
     """
-    K = qkv.shape[2] // 3 // heads
-    shared_bytes = forward_shared_bytes(qkv.shape[1], K, qkv.dtype)
-    noise = mask_rate, site, keys
-    return _launch("attention", (qkv, bias), (out, log_sums), qkv, heads, queries, noise, shared_bytes, 2)
+    N, K = qkv.shape[1], qkv.shape[2] // 3 // heads
+    function, noise = f"attention<{qkv.c_type}, {K}>", (mask_rate, site, keys)
+    block = _warps(N), forward_shared_bytes(N, K, qkv.dtype)
+    return _launch(function, (qkv, bias), (out, log_sums), qkv, heads, queries, noise, block, 2)
 
 
 def attention_backward(
@@ -50,29 +50,40 @@ def attention_backward(
     mask_rate: float = 0.0,
     site: int = 0,
     keys: Buffer | None = None,
+    shared_limit: int = SHARED_LIMIT,
 ) -> Launch:
     """dqkv (B, N, 3D) from dout (B, Q, D), and from what attention read and wrote.
 
     partials (B, 3D) float32 gets the sum of dqkv over the tokens of each image: the images' parts of the
-    gradient of bias. Where Q < N, the other tokens' dq is zero.
+    gradient of bias. Where Q < N, the other tokens' dq is zero. If the card's limit of shared memory allows,
+    dS is kept there; otherwise S is computed twice.
     """
-    K = qkv.shape[2] // 3 // heads
-    shared_bytes = backward_shared_bytes(qkv.shape[1], queries, K, qkv.dtype)
+    N, K = qkv.shape[1], qkv.shape[2] // 3 // heads
     reads, writes, noise = (dout, out, qkv, bias, log_sums), (dqkv, partials), (mask_rate, site, keys)
-    return _launch("attention_backward", reads, writes, qkv, heads, queries, noise, shared_bytes, 8)
+    kept = keeps_scores(N, K, qkv.dtype, shared_limit)
+    function = f"attention_backward<{qkv.c_type}, {K}, {str(kept).lower()}>"
+    block = (_strips(N) if kept else _warps(N)), backward_shared_bytes(N, K, qkv.dtype, kept)
+    return _launch(function, reads, writes, qkv, heads, queries, noise, block, 5 if kept else 7)
 
 
 def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
-    """Whether both kernels can do this shape on a card that allows a block so many bytes of shared memory.
+    """Whether the kernels can do this shape on a card that allows a block so many bytes of shared memory.
 
     The limit is the card's attribute MaxSharedMemoryPerBlockOptin: 232,448 for Hopper, 166,912 for A100,
     101,376 for RTX 30 and 40. More than 49,152 must be asked for, kernel by kernel.
     """
     needed = max(
         forward_shared_bytes(tokens, head_width, dtype),
-        backward_shared_bytes(tokens, tokens, head_width, dtype),
+        backward_shared_bytes(tokens, head_width, dtype, kept=False),
     )
     return head_width <= WIDEST_HEAD and needed <= shared_limit
+
+
+def keeps_scores(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
+    """Whether attention_backward has room for dS of this shape, and for as many warps as there are strips."""
+    most = 20 if head_width <= 64 else 8  # warps: its __launch_bounds__
+    needed = backward_shared_bytes(tokens, head_width, dtype, kept=True)
+    return _strips(tokens) <= most and needed <= shared_limit
 
 
 def forward_shared_bytes(tokens: int, head_width: int, dtype: str) -> int:
@@ -81,45 +92,49 @@ def forward_shared_bytes(tokens: int, head_width: int, dtype: str) -> int:
     return rows * _row_bytes(head_width, dtype) + _scratch_bytes(tokens, dtype)
 
 
-def backward_shared_bytes(tokens: int, queries: int, head_width: int, dtype: str) -> int:
+def backward_shared_bytes(tokens: int, head_width: int, dtype: str, kept: bool) -> int:
     """Shared memory of a block of attention_backward.
 
-    It holds two matrices, for each warp 16 rows of two others and its column sums of dq, dk and dv, and for
-    each query log_sums and delta.
+    It holds q and dO, or k and v, of all tokens, with log_sums and delta, and for each warp column sums of
+    dq, dk and dv. If dS is kept, it holds k, dS and in float32 v as well; if not, 16 rows of a pair for each
+    warp.
     """
-    warps = _warps(tokens)
-    rows = 2 * _padded(tokens) + 2 * TILE * warps
-    floats = 3 * warps * _padded(head_width) + 2 * _padded(queries)
-    return rows * _row_bytes(head_width, dtype) + 4 * floats + _scratch_bytes(tokens, dtype)
+    padded, width, warps = _padded(tokens), _padded(head_width), _strips(tokens) if kept else _warps(tokens)
+    others = padded * 4 * 2 + 4 * warps * 3 * width
+    if kept:
+        numbers = (4 if dtype == "float32" else 3) * width + max(padded, width)
+        return padded * _row_bytes(numbers, dtype) + others
+    return (padded + TILE * warps) * _row_bytes(2 * width, dtype) + others + _scratch_bytes(tokens, dtype)
 
 
 def _launch(
-    kernel: str,
+    function: str,
     reads: tuple[Buffer, ...],
     writes: tuple[Buffer, ...],
     qkv: Buffer,
     heads: int,
     queries: int,
     noise: tuple[float, int, Buffer | None],
-    shared_bytes: int,
+    block: tuple[int, int],
     products: int,
 ) -> Launch:
-    """The launch of either kernel: a block for each head of each image, so many products of (Q, K) by (K, N).
+    """The launch of a kernel: a block for each head of each image, so many products of (Q, K) by (K, N).
 
-    Its arguments are what it reads, what it writes, sizes and noise. Of q, it reads the queries' rows only.
+    block is its warps and its bytes of shared memory. Its arguments are what it reads, what it writes, sizes
+    and noise. Of q, it reads the queries' rows only.
     """
     (B, N, width), K = qkv.shape, qkv.shape[2] // 3 // heads
     mask_rate, site, keys = noise
     keys_read = _keys_read(*noise)
     others = sum(buffer.nbytes for buffer in (*reads, *keys_read, *writes) if buffer != qkv)
     return launch(
-        kernel,
-        f"{kernel}<{qkv.c_type}, {K}>",
+        function.partition("<")[0],
+        function,
         (heads, B),
-        (32 * _warps(N),),
+        (32 * block[0],),
         (*reads, *writes, N, queries, mask_rate, site, keys),
         parts={keys.name: keys_read} if keys else None,
-        shared_bytes=shared_bytes,
+        shared_bytes=block[1],
         moved=B * (queries + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,
         multiply_adds=B * heads * products * _padded(queries) * _padded(N) * _padded(K),
     )
@@ -130,11 +145,15 @@ def _padded(n: int) -> int:
     return -(-n // TILE) * TILE
 
 
+def _strips(tokens: int) -> int:
+    """How many strips of 16 tokens there are."""
+    return _padded(tokens) // TILE
+
+
 def _warps(tokens: int) -> int:
-    """How many warps share the strips of 16 tokens: at most 8, and such that all have about as many."""
-    strips = _padded(tokens) // TILE
-    rounds = -(-strips // MOST_WARPS)
-    return -(-strips // rounds)
+    """How many warps share the strips: at most 8, and such that all have about as many."""
+    rounds = -(-_strips(tokens) // MOST_WARPS)
+    return -(-_strips(tokens) // rounds)
 
 
 def _row_bytes(head_width: int, dtype: str) -> int:

@@ -59,6 +59,7 @@ def parameters(file: str, name: str) -> tuple[str, ...]:
 WARP = 32  # threads
 THREADS = 256  # in a block, where nothing else speaks for another number
 MULTIPROCESSORS = 132  # of an H100 or H200, for plans that are made without a card
+SHARED_LIMIT = 232_448  # bytes of shared memory that these allow a block
 
 
 def vector_widths(length: int, largest: int, *buffers: Buffer | None) -> list[int]:

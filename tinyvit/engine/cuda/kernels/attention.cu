@@ -16,19 +16,18 @@
 // pass that puts heads side by side again (24,960 in and out). With dropout, a mask comes on top there, and nothing
 // here.
 //
-// On Hopper in bf16, K = 64: 96 registers, so 20 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
+// On Hopper in bf16, K = 64: 96 registers, so 21 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
 // and 34,560 bytes of shared memory, 4 blocks at once (20 warps of 64). B/16 at 224 px (N = 197): 7 warps, 76,032
-// bytes, 2 blocks (14 warps).
+// bytes, 3 blocks (21 warps).
 
-#include "score_mask.cuh"
-#include "strips.cuh"
+#include "scores.cuh"
 
 constexpr float LOWEST = -3e38f;  // of keys that do not exist: exp(LOWEST - any score) is 0
 
 // qkv (B, N, 3D) without bias, columns (q k v, head, K); bias (3D,); out (B, Q, D); log_sums (B, H, Q). Grid (H, B),
-// blocks of at most 256 threads; for two such blocks at once a thread has 128 registers.
+// blocks of at most 256 threads. For 640 at once, four blocks of Ti/4, a thread may have 96 registers.
 template <typename T, int K>
-__global__ void __launch_bounds__(256, K <= 64 ? 2 : 1)
+__global__ void __launch_bounds__(K <= 64 ? 640 : 256, 1)
 attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restrict__ out,
           float* __restrict__ log_sums, int N, int Q, float mask_rate, int site, const unsigned* __restrict__ keys) {
     constexpr int TILES = WIDE<K> / TILE, ROW = STRIDE<T, K>;
@@ -38,7 +37,7 @@ attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restri
     const float scale = rsqrtf(static_cast<float>(K));
     const T* head_q = qkv + static_cast<size_t>(image) * N * 3 * D + head * K;
     const float* head_bias = bias + head * K;
-    if (!head_bias) __builtin_unreachable();  // so that load_strip need not ask
+    if (!head_bias) __builtin_unreachable();  // so that load_strips need not ask
 
     extern __shared__ __align__(16) unsigned char shared[];
     T* k = reinterpret_cast<T*>(shared);          // (padded, WIDE), as v
@@ -46,15 +45,18 @@ attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restri
     T* q = v + padded * ROW + warp * TILE * ROW;  // (16, WIDE), this warp's strip
     T* scratch = v + (padded + warps * TILE) * ROW + warp * SCRATCH<T>;
 
-    for (int first = warp * TILE; first < N; first += warps * TILE) {
-        load_strips<T, K>(k + first * ROW, {head_q + D, 3 * D, head_bias + D, first, N},
-                          v + first * ROW, {head_q + 2 * D, 3 * D, head_bias + 2 * D, first, N});
-    }
+    // The first strip of queries comes with the warp's last keys and values.
+    const int first = warp * TILE;
+    for (int key = (N - 1 - first) / (warps * TILE) * (warps * TILE) + first; key >= first; key -= warps * TILE)
+        load_strips<T, K>(ROW, {q, k + key * ROW, v + key * ROW},
+                          {{head_q, 3 * D, head_bias, key, Q},
+                           {head_q + D, 3 * D, head_bias + D, key, N},
+                           {head_q + 2 * D, 3 * D, head_bias + 2 * D, key, N}});
     __syncthreads();  // now all keys and values are there for every warp
 
     const ScoreMask mask(keys, mask_rate, site, image, head, Q, N);
-    for (int first_query = warp * TILE; first_query < Q; first_query += warps * TILE) {
-        load_strip<T, K>(q, {head_q, 3 * D, head_bias, first_query, Q});
+    for (int first_query = first; first_query < Q; first_query += warps * TILE) {
+        if (first_query > first) load_strips<T, K>(ROW, {q}, {{head_q, 3 * D, head_bias, first_query, Q}});
         __syncwarp();
         Left<T> query[TILES];
 #pragma unroll
@@ -100,8 +102,7 @@ attention(const T* __restrict__ qkv, const float* __restrict__ bias, T* __restri
             }
 
             const Left<T> a = left_from_sums(s, scratch);
-#pragma unroll
-            for (int i = 0; i < TILES; i++) add_product(o[i], a, v + first_key * ROW + i * TILE, ROW);  // eq. 4
+            add_products<K>(o, a, v + first_key * ROW, ROW);  // eq. 4
         }
 
 #pragma unroll

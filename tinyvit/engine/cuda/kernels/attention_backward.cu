@@ -4,183 +4,166 @@
 //     dA = m * (dO v^T)        dS = A * (dA - delta)        delta = row sums of dA * A = row sums of dO * o
 //     dq = dS k / sqrt(K)      dk = dS^T q / sqrt(K)        dv = (m * A)^T dO
 //
-// One block does one head of one image, in two passes over the tiles of S. In the first, each warp has 16 queries as
-// its own and goes along all keys: it collects dq. In the second, each has 16 keys as its own and goes along all
-// queries: it collects dk, then dv. So each sum is one warp's: no atomics, and the same result to the bit every time,
-// at the price of computing S three times and dA twice (8 products instead of 5). All three are one function: "own"
-// and "all" change roles.
+// One block does one head of one image, and each of its warps has the 16 queries and the 16 keys of the same tokens as
+// its own. First a warp goes along all queries with its own keys: each tile of S^T and of dA^T is computed once, dv is
+// collected, and dS^T is KEPT in shared memory, rounded to T as every factor of a product is. When all of dS is there,
+// the warp takes its own keys' rows of dS^T for dk, and its own queries' columns for dq. These are five products, and
+// each sum is one warp's: no atomics, and the same result to the bit every time.
 //
-// Shared memory holds two matrices that all warps read and two strips for each warp. With few tokens (Ti/4: 5 strips,
-// 5 warps) the strips together are whole matrices, and the second pass finds everything in place. Otherwise q, k, v
-// and dO are read a second time, soon enough to come from the cache.
+// If dS does not fit into shared memory, or there are not registers enough for a warp for each strip of 16 tokens, dS
+// is not kept: dk is collected beside dv, and then each warp goes along all keys with its own queries and collects dq,
+// at the price of computing S and dA twice (seven products). q, k, v and dO are read a second time for that, soon
+// enough to come from the cache.
+//
+// In bfloat16, v is in shared memory for a moment only, where dS^T comes later: then a warp has its own in registers.
+// Its k it reads again for each tile. In registers too, that would be 16 more, and 3 blocks for Ti/4 instead of 4.
+//
+// q, k and v get their biases on their way to shared memory, and dO is multiplied by o, so that all five go through
+// registers. cp.async would spare these, but brings bytes as they are: the biases would cost another way out of shared
+// memory and back, while 26 loads of 512 bytes from there already feed 40 instructions of the tensor cores, for each
+// tile of S.
 //
 // Bytes for an image and layer of Ti/4 at 32 px in bf16: qkv (74,880), dO and o (24,960 each), log_sums (780) in;
 // dqkv (74,880) and its column sums, which are the gradient of the bias (2,304), out: 203 KB. Batched products would
 // move 452 KB and more: dO v^T, A^T dO, dS k and dS^T q (75,270 each), softmax (76,050), and the column sums
 // (74,880).
 //
-// On Hopper in bf16, K = 64: 126 registers, so 16 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
-// and 50,560 bytes of shared memory, 3 blocks at once (15 warps of 64). B/16 at 224 px: 7 warps, 99,200 bytes, 2
-// blocks (14).
+// On Hopper in bf16, K = 64: 96 registers, so 21 warps at the same time on a multiprocessor. Ti/4: blocks of 5 warps
+// and 49,280 bytes of shared memory, 4 blocks at once (20 warps of 64). B/16 at 224 px: 13 warps, 181,376 bytes, 1
+// block.
 
-#include "score_mask.cuh"
-#include "strips.cuh"
+#include "scores.cuh"
 
-// Two matrices in shared memory, or a warp's strips of them: the first is a factor in S, the second in dO v^T.
-template <typename T>
-struct Pair {
-    T *first, *second;
-};
-
-struct Scores {
-    const float *log_sums, *delta;  // (Q,), in shared memory
-    int N, Q;
-    float scale;
-    ScoreMask mask;
-};
-
-enum Wanted { DQ, DK, DV };
-
-// One gradient of one strip: dq sqrt(K), dk sqrt(K) or dv. For DQ, own = (q, dO) and all = (k, v): rows of a tile are
-// queries, columns are keys. For DK and DV, own = (k, v) and all = (q, dO): tiles are those of S^T. dk and dv are
-// collected one after the other, since both at once need more registers than there are for two blocks' warps.
-template <typename T, int K, Wanted WANTED>
-__device__ inline void strip_gradient(Sums* gradient, Pair<T> own, Pair<T> all, int first_own, const Scores& scores,
-                                      T* scratch) {
-    constexpr int TILES = WIDE<K> / TILE, ROW = STRIDE<T, K>;
-    const int columns = WANTED == DQ ? scores.N : scores.Q;
-    Left<T> first_left[TILES], second_left[TILES];
-#pragma unroll
-    for (int i = 0; i < TILES; i++) {
-        first_left[i] = load_left(own.first + i * TILE, ROW);
-        if (WANTED != DV) second_left[i] = load_left(own.second + i * TILE, ROW);
-    }
+// gradient += A M, for a strip A of `rows` columns and a matrix M of so many rows; TRANSPOSED if what lies in shared
+// memory is A^T.
+template <typename T, int K, bool TRANSPOSED>
+__device__ inline void add_strip_product(Sums* gradient, const T* a, const T* m, int stride, int rows) {
 #pragma unroll 1
-    for (int first = 0; first < columns; first += TILE) {
-        Sums s, da;  // or their transposes
-#pragma unroll
-        for (int i = 0; i < TILES; i++) {
-            add_product_transposed(s, first_left[i], all.first + first * ROW + i * TILE, ROW);
-            if (WANTED != DV) add_product_transposed(da, second_left[i], all.second + first * ROW + i * TILE, ROW);
-        }
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const int row = first_own + tile_row(e), column = first + tile_column(half, e);
-                const int i = WANTED == DQ ? row : column, j = WANTED == DQ ? column : row;
-                // For queries beyond Q, q and dO are zero, and so is whatever comes of them.
-                const float a = j < scores.N ? __expf(s.at[half][e] * scores.scale - scores.log_sums[i]) : 0;
-                const float mask = scores.mask(i, j);
-                s.at[half][e] = WANTED == DV ? mask * a : a * (mask * da.at[half][e] - scores.delta[i]);
-            }
-        const Left<T> left = left_from_sums(s, scratch);
-        const T* right = (WANTED == DV ? all.second : all.first) + first * ROW;
-#pragma unroll
-        for (int i = 0; i < TILES; i++) add_product(gradient[i], left, right + i * TILE, ROW);
+    for (int first = 0; first < rows; first += TILE) {
+        const Left<T> left =
+            TRANSPOSED ? load_left_transposed(a + first * stride, stride) : load_left(a + first, stride);
+        add_products<K>(gradient, left, m + first * stride, stride);
     }
 }
 
 // dout and out (B, Q, D), qkv (B, N, 3D) without its bias (3D,), log_sums (B, H, Q); dqkv (B, N, 3D), and partials
-// (B, 3D): the sum of its rows for each image. Grid (H, B).
-template <typename T, int K>
-__global__ void __launch_bounds__(256, K <= 64 ? 2 : 1)
+// (B, 3D): the sum of its rows for each image. Grid (H, B). If dS is KEPT, a block has a warp for each strip of 16
+// tokens; otherwise at most 8 warps, which share the strips out.
+template <typename T, int K, bool KEPT>
+__global__ void __launch_bounds__(K > 64 ? 256 : KEPT ? 640 : 512, 1)
 attention_backward(const T* __restrict__ dout, const T* __restrict__ out, const T* __restrict__ qkv,
                    const float* __restrict__ bias, const float* __restrict__ log_sums, T* __restrict__ dqkv,
                    float* __restrict__ partials, int N, int Q, float mask_rate, int site,
                    const unsigned* __restrict__ keys) {
-    constexpr int TILES = WIDE<K> / TILE, ROW = STRIDE<T, K>;
+    constexpr int TILES = WIDE<K> / TILE;
     const int head = blockIdx.x, image = blockIdx.y, D = gridDim.x * K;
-    const int warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    const int padded = (N + TILE - 1) / TILE * TILE, padded_queries = (Q + TILE - 1) / TILE * TILE;
+    const int warp = threadIdx.x / WARP, warps = blockDim.x / WARP, first = warp * TILE, step = warps * TILE;
+    const int padded = KEPT ? step : (N + TILE - 1) / TILE * TILE;
+    const float scale = rsqrtf(static_cast<float>(K));
     const size_t start = static_cast<size_t>(image) * N * 3 * D + head * K;
     const size_t out_start = static_cast<size_t>(image) * Q * D + head * K;
     const float* head_bias = bias + head * K;
+    if (!head_bias) __builtin_unreachable();  // so that load_strips need not ask
 
+    // A row for each token: q and dO, later k and v in their place. If dS is KEPT, then k and dS^T as well, and floats'
+    // v. Otherwise each warp has 16 more rows, for its own k and v, and later for its own q and dO.
     extern __shared__ __align__(16) unsigned char shared[];
-    T* room = reinterpret_cast<T*>(shared);
-    Pair<T> all = {room, room + padded * ROW};
-    const Pair<T> strips = {all.second + padded * ROW, all.second + (padded + warps * TILE) * ROW};
-    Pair<T> own = {strips.first + warp * TILE * ROW, strips.second + warp * TILE * ROW};
-    T* scratch = strips.second + warps * TILE * ROW;
-    float* sums = reinterpret_cast<float*>(scratch + warps * SCRATCH<T>);  // (warps, 3, WIDE)
-    float* row_log_sums = sums + warps * 3 * WIDE<K>;                       // (padded_queries,)
-    float* delta = row_log_sums + padded_queries;                           // (padded_queries,)
-    scratch += warp * SCRATCH<T>;
-    float* own_sums = sums + warp * 3 * WIDE<K>;
+    const int of_ds = KEPT ? max(padded, WIDE<K>) : 0, of_v = KEPT && STAYS_SHARED<T> ? WIDE<K> : 0;
+    const int stride = (KEPT ? 3 : 2) * WIDE<K> + of_ds + of_v + PADDING<T>;
+    T* all = reinterpret_cast<T*>(shared);
+    T* own = all + (KEPT ? first * stride + 2 * WIDE<K> : (padded + first) * stride);
+    T *own_ds = own + WIDE<K>, *own_v = own_ds + (of_v ? of_ds : 0);
+    T* scratches = all + (KEPT ? padded : padded + step) * stride;
+    T* scratch = scratches + warp * SCRATCH<T>;
+    Query* queries = reinterpret_cast<Query*>(scratches + (KEPT ? 0 : warps * SCRATCH<T>));  // (padded,)
+    float* sums = reinterpret_cast<float*>(queries + padded);                                // (warps, 3, WIDE)
 
-    for (int i = threadIdx.x % WARP; i < 3 * WIDE<K>; i += WARP) own_sums[i] = 0;
-    for (int i = threadIdx.x; i < padded_queries; i += blockDim.x)
-        row_log_sums[i] = i < Q ? log_sums[(static_cast<size_t>(image) * gridDim.x + head) * Q + i] : 0;
+    const auto load_keys = [&](T* k, T* v, int first) {
+        load_strips<T, K>(stride, {k, v}, {{qkv + start + D, 3 * D, head_bias + D, first, N},
+                                           {qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N}});
+    };
+    const auto load_queries = [&](T* q, int first, float* delta) {
+        load_strips<T, K>(stride, {q, q + WIDE<K>},
+                          {{qkv + start, 3 * D, head_bias, first, Q}, {dout + out_start, D, nullptr, first, Q}}, delta,
+                          {out + out_start, D, nullptr, first, Q});
+    };
+    const auto store = [&](int which, const Sums* gradient, float factor, int strip) {  // dq, dk or dv
+        store_strip<T, K>(dqkv + start + which * D, 3 * D, gradient, factor, factor, strip, N);
+        add_column_sums<K>(sums + (warp * 3 + which) * WIDE<K>, gradient, factor, strip == first);
+    };
+
+    load_keys(own, own_v, first);
 #pragma unroll 1
-    for (int first = warp * TILE; first < N; first += warps * TILE) {
-        load_strips<T, K>(all.first + first * ROW, {qkv + start + D, 3 * D, head_bias + D, first, N},
-                          all.second + first * ROW, {qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N});
+    for (int strip = first; strip < Q; strip += step) {
+        const int i = strip + threadIdx.x % TILE;
+        const float log_sum = i < Q ? log_sums[(static_cast<size_t>(image) * gridDim.x + head) * Q + i] : NOBODY;
+        load_queries(all + strip * stride, strip, &queries[strip].delta);
+        if (threadIdx.x % WARP < TILE) queries[i].log_sum = log_sum;
+        if (KEPT) break;  // a warp has one strip
     }
-    __syncthreads();  // all keys and values, and log_sums, are there
+    __syncthreads();  // all queries are there
 
-    const Scores scores = {row_log_sums, delta, N, Q, rsqrtf(static_cast<float>(K)),
-                           ScoreMask(keys, mask_rate, site, image, head, Q, N)};
-
-    // First pass: dq. Tokens that were not queries get zeros.
+    const ScoreMask mask(keys, mask_rate, site, image, head, Q, N);
 #pragma unroll 1
-    for (int first = warp * TILE; first < N; first += warps * TILE) {
-        Sums dq[TILES];
-        if (first < Q) {
-            load_strips<T, K>(own.first, {qkv + start, 3 * D, head_bias, first, Q},
-                              own.second, {dout + out_start, D, nullptr, first, Q});
-            __syncwarp();
-            row_products<T, K>(delta + first, own.second, {out + out_start, D, nullptr, first, Q});
-            __syncwarp();
-            strip_gradient<T, K, DQ>(dq, own, all, first, scores, scratch);
-            __syncwarp();  // all lanes are done with the strips
+    for (int strip = first; strip < N; strip += step) {
+        if (!KEPT && strip > first) load_keys(own, own_v, strip);
+        __syncwarp();
+        Left<T> value[TILES];
+#pragma unroll
+        for (int i = 0; i < TILES; i++) value[i] = load_left(own_v + i * TILE, stride);
+        Sums dk[TILES], dv[TILES];
+#pragma unroll 1
+        for (int query = 0; query < Q; query += TILE) {
+            Sums a, ds;
+            const T* q = all + query * stride;
+            score_gradients<T, K, true>(a, ds, own, value, q, stride, strip, query, queries, scale, N, mask);
+            if constexpr (KEPT) {
+                add_products<K>(dv, left_from_sums(a, own_ds + query, stride), q + WIDE<K>, stride);
+                __syncwarp();  // v or floats lay where dS^T comes now
+                store_tile(own_ds + query, stride, ds);
+            } else {
+                add_products<K>(dv, left_from_sums(a, scratch), q + WIDE<K>, stride);
+                add_products<K>(dk, left_from_sums(ds, scratch), q, stride);
+            }
         }
-        store_strip<T, K>(dqkv + start, 3 * D, dq, scores.scale, scores.scale, first, N);
-        add_column_sums<K>(own_sums, dq, scores.scale);
+        store(2, dv, 1, strip);
+        if (KEPT) break;
+        store(1, dk, scale, strip);
+        __syncwarp();  // all lanes are done with the strip
     }
+    __syncthreads();  // all of dS is there, or nobody reads queries any more
 
-    __syncthreads();  // delta is there for every query, and nobody reads keys and values as `all` any more
-    const bool in_place = padded <= warps * TILE;
-    if (in_place) {
-        own = {all.first + warp * TILE * ROW, all.second + warp * TILE * ROW};
-        all = strips;
+    if constexpr (KEPT) {
+        Sums dk[TILES], dq[TILES];  // dq: zeros for tokens that were not queries
+        add_strip_product<T, K, false>(dk, own_ds, all, stride, Q);
+        store(1, dk, scale, first);
+        if (first < Q) add_strip_product<T, K, true>(dq, all + 3 * WIDE<K> + first, all + 2 * WIDE<K>, stride, N);
+        store(0, dq, scale, first);
     } else {
 #pragma unroll 1
-        for (int first = warp * TILE; first < Q; first += warps * TILE) {
-            load_strips<T, K>(all.first + first * ROW, {qkv + start, 3 * D, head_bias, first, Q},
-                              all.second + first * ROW, {dout + out_start, D, nullptr, first, Q});
-        }
+        for (int strip = first; strip < N; strip += step)
+            load_keys(all + strip * stride, all + strip * stride + WIDE<K>, strip);
         __syncthreads();
-    }
-
-    // Second pass: dk and dv.
 #pragma unroll 1
-    for (int first = warp * TILE; first < N; first += warps * TILE) {
-        if (!in_place) {
-            load_strips<T, K>(own.first, {qkv + start + D, 3 * D, head_bias + D, first, N},
-                              own.second, {qkv + start + 2 * D, 3 * D, head_bias + 2 * D, first, N});
+        for (int strip = first; strip < N; strip += step) {
+            Sums dq[TILES];
+            if (strip < Q) {
+                load_queries(own, strip, nullptr);
+                __syncwarp();
+                Left<T> dO[TILES];
+#pragma unroll
+                for (int i = 0; i < TILES; i++) dO[i] = load_left(own + WIDE<K> + i * TILE, stride);
+#pragma unroll 1
+                for (int key = 0; key < N; key += TILE) {
+                    Sums a, ds;
+                    const T* k = all + key * stride;
+                    score_gradients<T, K, false>(a, ds, own, dO, k, stride, strip, key, queries, scale, N, mask);
+                    add_products<K>(dq, left_from_sums(ds, scratch), k, stride);
+                }
+                __syncwarp();  // all lanes are done with the strip
+            }
+            store(0, dq, scale, strip);
         }
-        __syncwarp();
-        {
-            Sums dk[TILES];
-            strip_gradient<T, K, DK>(dk, own, all, first, scores, scratch);
-            store_strip<T, K>(dqkv + start + D, 3 * D, dk, scores.scale, scores.scale, first, N);
-            add_column_sums<K>(own_sums + WIDE<K>, dk, scores.scale);
-        }
-        {
-            Sums dv[TILES];
-            strip_gradient<T, K, DV>(dv, own, all, first, scores, scratch);
-            store_strip<T, K>(dqkv + start + 2 * D, 3 * D, dv, 1, 1, first, N);
-            add_column_sums<K>(own_sums + 2 * WIDE<K>, dv, 1);
-        }
-        __syncwarp();  // all lanes are done with the strips
     }
-
-    // The warps' column sums, added in fixed order.
-    __syncthreads();
-    for (int i = threadIdx.x; i < 3 * K; i += blockDim.x) {
-        float sum = 0;
-        for (int w = 0; w < warps; w++) sum += sums[(w * 3 + i / K) * WIDE<K> + i % K];
-        partials[(static_cast<size_t>(image) * 3 + i / K) * D + head * K + i % K] = sum;
-    }
+    add_warps<K>(partials, sums);
 }

@@ -44,16 +44,16 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
     if (first + warp < batch) {  // a whole warp skips this together
         const int b = first + warp, at = b * gridDim.y + blockIdx.y;
         const T* row = logits + static_cast<size_t>(at) * C;
-        const int label = soft ? 0 : labels[plan ? plan[b] : at];
-        const int other = mixing ? labels[plan[b + 1]] : label;
+        const int place = plan ? plan[b] : at, other_place = mixing ? plan[b + 1] : place;
         const float share = mixing ? __int_as_float(mixing[5 * batch + b]) : 0;
-        const float* probabilities = soft ? soft + static_cast<size_t>(b) * C : nullptr;
-        const Target target = {label, other, share, probabilities, sharp, even};
 
         float most = as_float(row[0]) + bias[0];
         for (int c = lane; c < C; c += WARP) most = fmaxf(most, as_float(row[c]) + bias[c]);
         most = warp_max(most);
 
+        const int label = soft ? 0 : labels[place], other = mixing ? labels[other_place] : label;
+        const float* probabilities = soft ? soft + static_cast<size_t>(b) * C : nullptr;
+        const Target target = {label, other, share, probabilities, sharp, even};
         float sum = 0, expected = 0;  // the sums over c of exp(z) and of t z
         for (int c = lane; c < C; c += WARP) {
             const float z = as_float(row[c]) + bias[c] - most;
@@ -74,13 +74,16 @@ cross_entropy(const T* __restrict__ logits, const float* __restrict__ bias, cons
 
     for (int c = threadIdx.x; c < C; c += blockDim.x) {
         float column = 0;
-        for (int r = 0; r < min(ROWS, batch - first); r++) {
-            const size_t place = (static_cast<size_t>(first + r) * gridDim.y + blockIdx.y) * C + c;
-            const float p = expf(as_float(logits[place]) + bias[c] - largest[r]) / total[r];  // eq. 1
-            const float gradient = (p - targets[r](c)) * scale;                               // eq. 4
-            store(dlogits + place, gradient);
-            column += gradient;
-        }
+        const int distance = gridDim.y * C;
+        const size_t top = static_cast<size_t>(first) * distance + blockIdx.y * C + c;
+        const float added = bias[c];
+        for_each_row<ROWS, 1>(
+            logits + top, distance, 0, min(ROWS, batch - first), 1, [&](int r, const Fetched<T, 1>& logit) {
+                const float p = expf(logit[0] + added - largest[r]) / total[r];  // eq. 1
+                const float gradient = (p - targets[r](c)) * scale;              // eq. 4
+                store(dlogits + top + r * distance, gradient);
+                column += gradient;
+            });
         partials[(static_cast<size_t>(blockIdx.x) * gridDim.y + blockIdx.y) * C + c] = column;
     }
 }

@@ -38,12 +38,13 @@ momentum(float* params, const float* grads, float* m_buffer, float* directions, 
     float sum = 0;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < A * B; i += gridDim.x * blockDim.x) {
         const int place = matrix.is_tall() ? matrix.in_buffer(i % A, i / A) : matrix.in_buffer(i / B, i % B);
-        const float g = rest * (factor * grads[place]);
-        const float m = mu * m_buffer[place] + g;  // muon.py, eq. 1
-        const float u = mu * m + g;                //          eq. 2
+        const float w = params[place], gradient = grads[place], m_before = m_buffer[place];  // all before one is used
+        const float g = rest * (factor * gradient);
+        const float m = mu * m_before + g;  // muon.py, eq. 1
+        const float u = mu * m + g;         //          eq. 2
         m_buffer[place] = m;
         directions[place] = u;
-        params[place] *= decay;                    //          eq. 3
+        params[place] = w * decay;          //          eq. 3
         sum += u * u;
     }
     sum = block_sum(sum, scratch);

@@ -106,6 +106,9 @@ __device__ inline void store_vector(__nv_bfloat16* place, const float* values) {
     static_assert(COUNT <= 8, "one instruction moves 16 bytes");
     if constexpr (COUNT == 1) {
         store(place, values[0]);
+    } else if constexpr (COUNT == 4) {  // as one number: the compiler does not always join two stores
+        *reinterpret_cast<unsigned long long*>(place) =
+            pack(values[0], values[1]) | static_cast<unsigned long long>(pack(values[2], values[3])) << 32;
     } else {
         Vector<unsigned, COUNT / 2> pairs;
 #pragma unroll

@@ -36,9 +36,10 @@ struct Seen {
         : window(images, plan, planned, b, height, width), erased(erasing, planned, b),
           key(erasing ? erasing[4 * planned + b] : 0) {}
 
-    __device__ float operator()(int row, int column, int channel) const {
+    // What a number is whose byte in the window was this one.
+    __device__ float operator()(int byte, int row, int column, int channel) const {
         if (erased.holds(row, column)) return uniform(key, (row * window.width + column) * 3 + channel) * 2 - 1;
-        return (window(row, column)[channel] - 127.5f) / 127.5f;
+        return (byte - 127.5f) / 127.5f;
     }
 };
 
@@ -46,7 +47,8 @@ struct Seen {
 // has one more then: a rectangle, and the weight of the next image within it, a float. Mirrors tinyvit/data/mixing.py.
 //
 // Each image is read in single bytes, since a window can begin anywhere; neighbouring threads read neighbouring bytes,
-// so that each comes from memory once and then from the cache. Bytes moved for each image: 3 H W in, twice that if
+// so that each comes from memory once and then from the cache. All bytes of a thread are under way before it uses the
+// first, and so it also reads those that are to be erased. Bytes moved for each image: 3 H W in, twice that if
 // images are mixed, and 3 H W numbers of type T out.
 template <typename T, int V>
 __global__ void __launch_bounds__(256)
@@ -66,19 +68,27 @@ make_patches(const unsigned char* images, const int* plan, const int* erasing, c
     const int patch = start / row_width;
     const int top = patch / (width / P) * P, left = patch % (width / P) * P;
     const int pixel = start % row_width / 3;
-    int channel = start % 3, p = pixel / P, q = pixel % P;
-
-    float numbers[V];
+    const auto for_each = [&](auto use) {
+        int channel = start % 3, p = pixel / P, q = pixel % P;
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        const int row = top + p, column = left + q;
-        numbers[i] = own(row, column, channel);
-        if (mixed.holds(row, column)) {
-            numbers[i] = (1 - weight) * numbers[i] + weight * next(row, column, channel);
+        for (int i = 0; i < V; i++) {
+            use(i, top + p, left + q, channel);
+            if (++channel == 3) channel = 0, q++;
+            if (q == P) q = 0, p++;
         }
-        if (++channel == 3) channel = 0, q++;
-        if (q == P) q = 0, p++;
-    }
+    };
+    int bytes[V], next_bytes[V];
+    for_each([&](int i, int row, int column, int channel) { bytes[i] = own.window(row, column)[channel]; });
+    if (mixing)
+        for_each([&](int i, int row, int column, int channel) {
+            if (mixed.holds(row, column)) next_bytes[i] = next.window(row, column)[channel];
+        });
+    float numbers[V];
+    for_each([&](int i, int row, int column, int channel) {
+        numbers[i] = own(bytes[i], row, column, channel);
+        if (mixed.holds(row, column))
+            numbers[i] = (1 - weight) * numbers[i] + weight * next(next_bytes[i], row, column, channel);
+    });
     store_vector<V>(patches + static_cast<size_t>(b) * vectors * V + start, numbers);
 }
 

@@ -46,11 +46,26 @@ __device__ inline float quad_max(float part) {
     return fmaxf(part, __shfl_xor_sync(ALL_LANES, part, 2));
 }
 
+// Write C to a tile of a matrix in shared memory.
+template <typename T>
+__device__ inline void store_tile(T* matrix, int stride, const Sums& c) {
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+#pragma unroll
+        for (int e = 0; e < 4; e += 2)
+            store_vector<2>(matrix + tile_row(e) * stride + tile_column(half, e), c.at[half] + e);
+}
+
 // A, as the thread holds it. The scratch is one tile of shared memory for each warp, of SCRATCH<T> numbers.
 template <typename T>
 struct Left;
 
 // ---- float ------------------------------------------------------------------------------------------------------
+
+template <typename T>
+constexpr bool STAYS_SHARED = false;  // whether A stays in shared memory
+template <>
+constexpr bool STAYS_SHARED<float> = true;
 
 template <typename T>
 constexpr int SCRATCH = 0;
@@ -60,30 +75,27 @@ constexpr int SCRATCH<float> = TILE * (TILE + PADDING<float>);
 template <>
 struct Left<float> {
     const float* start;
-    int stride;
+    int down, across;  // the distance between two rows, and between two columns
 };
 
-__device__ inline Left<float> load_left(const float* matrix, int stride) { return {matrix, stride}; }
+__device__ inline Left<float> load_left(const float* matrix, int stride) { return {matrix, stride, 1}; }
+__device__ inline Left<float> load_left_transposed(const float* matrix, int stride) { return {matrix, 1, stride}; }
 
 // Numbers that are held as C is become the A of the next product.
-__device__ inline Left<float> left_from_sums(const Sums& c, float* scratch) {
-    constexpr int stride = TILE + PADDING<float>;
+__device__ inline Left<float> left_from_sums(const Sums& c, float* scratch, int stride = TILE + PADDING<float>) {
     __syncwarp();  // all have read what lay here before
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) scratch[tile_row(e) * stride + tile_column(half, e)] = c.at[half][e];
+    store_tile(scratch, stride, c);
     __syncwarp();
-    return {scratch, stride};
+    return load_left(scratch, stride);
 }
 
 // C += A M, where a step down a column of M is `down` numbers, and a step along a row is `across`.
 __device__ inline void add_product(Sums& c, Left<float> a, const float* m, int down, int across) {
-    const float* row = a.start + tile_row(0) * a.stride;
+    const float* row = a.start + tile_row(0) * a.down;
     m += tile_column(0, 0) * across;
 #pragma unroll 2
     for (int k = 0; k < TILE; k++) {
-        const float upper = row[k], lower = row[8 * a.stride + k];
+        const float upper = row[k * a.across], lower = row[8 * a.down + k * a.across];
 #pragma unroll
         for (int half = 0; half < 2; half++) {
 #pragma unroll
@@ -120,7 +132,7 @@ __device__ inline unsigned bits(bf16 low, bf16 high) {
 }
 
 // C and A are held alike, but for the packing: no thread needs a number of another. (FlashAttention's trick.)
-__device__ inline Left<bf16> left_from_sums(const Sums& c, bf16*) {
+__device__ inline Left<bf16> left_from_sums(const Sums& c, bf16*, int = 0) {
     return {{pack(c.at[0][0], c.at[0][1]), pack(c.at[0][2], c.at[0][3]), pack(c.at[1][0], c.at[1][1]),
              pack(c.at[1][2], c.at[1][3])}};
 }
@@ -175,6 +187,12 @@ __device__ inline void load_blocks(unsigned* registers, const bf16* matrix, int 
 __device__ inline Left<bf16> load_left(const bf16* matrix, int stride) {
     Left<bf16> a;
     load_blocks<false, true>(a.at, matrix, stride);
+    return a;
+}
+
+__device__ inline Left<bf16> load_left_transposed(const bf16* matrix, int stride) {
+    Left<bf16> a;
+    load_blocks<true, false>(a.at, matrix, stride);
     return a;
 }
 

@@ -110,6 +110,7 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
         R,
         *cache.dropout,
         keys,
+        draft.options.shared_limit,
     )
     draft.add(launch, f"{p}.attention backward")
     turn_back(draft, dqkv, partials, p)

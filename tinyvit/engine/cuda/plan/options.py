@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS
+from tinyvit.engine.cuda.calls.signature import MULTIPROCESSORS, SHARED_LIMIT
 
 PRECISIONS = ("fp32", "tf32", "bf16")
 
@@ -44,7 +44,8 @@ class Options:
     these: see objectives. In inference, as many as `given` are corrupted, and given with the batch.
 
     multiprocessors is how many the card has. Some kernels have as many blocks as fit on them, each of which
-    leaves a partial sum: another card can round a gradient in another way, the same card never does.
+    leaves a partial sum. shared_limit is how many bytes of shared memory it allows a block. Another card can
+    round a gradient in another way, the same card never does.
     """
 
     precision: str = "fp32"
@@ -64,3 +65,4 @@ class Options:
     update: Update | None = None
     fuses_gelu: bool = False
     multiprocessors: int = MULTIPROCESSORS
+    shared_limit: int = SHARED_LIMIT
