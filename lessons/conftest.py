@@ -27,6 +27,7 @@ from unittest.mock import patch
 import pytest
 
 from lessons.referee import calls, unwritten
+from lessons.referee.fingerprint import fingerprint
 from lessons.referee.known import Search, load
 from lessons.referee.rerun import rerun, unknown, wanted
 
@@ -71,6 +72,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "puzzle: a check of the lesson's puzzle, counted apart")
     config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")  # a wrong answer may divide by zero
     config.lesson_results, config.lesson_caught = [], set()
+    config.lesson_asked = {}  # the names that a check asks an answer for
     config.lesson_partial = False  # whether -k and the like have left some checks out
     config.lesson_skipped = {}  # for a lesson that cannot run here: what is missing
     config.lesson_searches = {}  # what is known to be wrong with every answer
@@ -121,9 +123,15 @@ def pytest_deselected(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Of hundreds of wrong answers, run none through more checks than it takes to catch it."""
+    """Of hundreds of wrong answers, run none through more checks than it takes to catch it.
+
+    Nor through one that asks for nothing but what it has from the solution.
+    """
     if wrong_answer(item) in item.config.lesson_caught:
         pytest.skip("caught already")
+    asked = wrong_answer(item) and item.config.lesson_asked.get(without_answer(item))
+    if asked and all(is_right(item.path.parent, answer_of(item), name) for name in asked):
+        pytest.skip("the solution passes")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -142,6 +150,7 @@ def pytest_runtest_makereport(item, call):
         report.lesson_state = TODO
     elif report.passed:
         report.lesson_state = DONE
+        item.config.lesson_asked[without_answer(item)] = item.answer.asked
     else:
         report.lesson_state = WRONG
         item.config.lesson_caught |= {wrong_answer(item)} - {None}
@@ -177,6 +186,22 @@ def wrong_answer(item):
     if "impl" in item.fixturenames and item.config.getoption("impl") == "mutants":
         return item.path.parent.name, item.callspec.params["impl"]
     return None
+
+
+def without_answer(item):
+    """What tells a check from others, without the answer that it runs on."""
+    return item.path, item.name.replace(f"[{item.callspec.params['impl']}", "[", 1)
+
+
+loaded = functools.cache(load)
+
+
+@functools.cache
+def is_right(lesson, path, name):
+    """Whether an answer has under a name what the solution has."""
+    files = path, lesson / "solution.py"
+    yours, right = (fingerprint(vars(loaded(file)).get(name, file)) for file in files)
+    return yours == right and yours is not None
 
 
 def part_of(item, used):

@@ -17,5 +17,5 @@ def changed(answer: Path, *changes: tuple[str, str]) -> dict[str, Any]:
             raise ValueError(f"{answer.name} has {source.count(right)} places with {right!r}, expected one")
         source = source.replace(right, wrong)
     names: dict[str, Any] = {"__name__": answer.stem}
-    exec(compile(source, str(answer), "exec"), names)
+    exec(compile(source, str(answer), "exec", dont_inherit=True), names)
     return names

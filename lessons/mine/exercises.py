@@ -148,6 +148,7 @@ def _entries_of_a_run(folders: list[Path], file: str):
         log = Path(temporary, "watched.jsonl")
         log.touch()
         command = [sys.executable, "-m", "pytest", "-p", "lessons.mine.watch", "-p", "no:cacheprovider"]
+        command += ["-p", "no:hypothesispytest"]  # no check uses it, and its import takes half a second
         command += ["-c", str(root / "pyproject.toml"), f"--rootdir={folders[0].parents[1]}", "--impl", file]
         paths = os.pathsep.join([str(folders[0].parents[1]), str(root), os.environ.get("PYTHONPATH", "")])
         environment = os.environ | {

@@ -49,8 +49,10 @@ class Watched(types.ModuleType):
         super().__init__(module.__name__, module.__doc__)
         object.__setattr__(self, "_module", module)
         object.__setattr__(self, "used", set())
+        object.__setattr__(self, "asked", set())  # all names that were asked for, of functions or not
 
     def __getattr__(self, name: str):
+        self.asked.add(name)
         value = getattr(object.__getattribute__(self, "_module"), name)
         if not isinstance(value, types.FunctionType):
             return value

@@ -98,9 +98,8 @@ class Search:
             yield PLANTED, " ".join(text.split()), load(path)
 
     def _slips(self, functions: list[str]) -> Iterator[Mistake]:
-        solution = load(self.lesson / "solution.py")
         for function in functions:
-            yield from slips(solution, function)
+            yield from slips(_solution(self.lesson), function)
 
     def _in_your_words(self, check: Check, says: str, module: ModuleType) -> str:
         """What is wrong, with the names of the learner's variables, and the line where that can be told."""
@@ -187,6 +186,12 @@ class Search:
         count = len(alike_failures)
         share = count / (failures + others)
         return Likeness(share, whole, count == failures, _numbers(alike_failures))
+
+
+@functools.cache
+def _solution(lesson: Path) -> ModuleType:
+    """A lesson's solution, of which slips are made: those of one module are found once."""
+    return load(lesson / "solution.py")
 
 
 def now() -> float:

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.lessons.course import QUICKER
+
 IMPLEMENTATIONS = ("mutants", "solution", "exercise")
 
 
@@ -16,12 +18,9 @@ def pytest_collection_finish(session):
     wanted = any(item.path.name == "test_checks_run.py" for item in session.items)
     if wanted and not session.config.option.collectonly:
         for impl in IMPLEMENTATIONS:
-            command = ("-m", "pytest", "lessons", "-p", "no:cacheprovider", "--impl", impl)
-            if impl == "mutants":
-                command += (
-                    "--tb=no",
-                )  # nobody reads thousands of tracebacks, and they take a third of the time
-            session.config.beside.start(impl, *command, "--lesson-report")
+            command = ("-m", "pytest", "lessons", "-p", "no:cacheprovider", *QUICKER, "--impl", impl)
+            # Nobody reads thousands of tracebacks, and they take most of the time.
+            session.config.beside.start(impl, *command, "--tb=no", "--lesson-report")
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import pytest
 from lessons.cuda_on_cpu import NoCompiler
 from lessons.cuda_on_cpu.compiler import compiler
 
+QUICKER = ("-p", "no:hypothesispytest")  # no check of a lesson uses it, and its import takes half a second
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.parent for path in (ROOT / "lessons").glob("[0-9]*/README.md"))
 NAMES = [lesson.name for lesson in LESSONS]

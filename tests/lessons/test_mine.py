@@ -116,7 +116,8 @@ def test_nothing_is_yours_before_anything_is_written(tmp_path):
 
 
 def test_what_passes_its_checks_is_yours_and_what_does_not_is_named(tmp_path):
-    wrong = (LESSONS / "06_attention/solution.py").read_text("utf-8").replace("math.sqrt(q.shape[-1])", "2.5")
+    wrong = (LESSONS / "06_attention/solution.py").read_text("utf-8")
+    wrong = wrong.replace("math.sqrt(q.shape[-1])", "q.shape[-1]", 1)  # a slip that is soon found
     lessons = copy_of_the_lessons(
         tmp_path, _03=LINEAR, _04="def gelu(x:\n    pass\n", _06=wrong, _07="import nowhere\n" + LAYER_NORM
     )
@@ -143,7 +144,8 @@ def layer_norm_backward(dy, cache):
 
 def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(exercises, "SECONDS", 4)
-    endless = LINEAR.replace("    return x @ weight + bias, (x, weight)", "    while True:\n        pass")
+    endless = LINEAR.replace("    return x @ weight + bias, (x, weight)", "    while True: time.sleep(1)")
+    endless = f"import time\n{endless}"
     head = (LESSONS / "06_attention/solution.py").read_text("utf-8")
     answers = examine(copy_of_the_lessons(tmp_path, _03=endless, _06=head))
     states = {each.operation.name: each for each in answers.states}

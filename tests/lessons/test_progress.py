@@ -1,5 +1,6 @@
 """What `pytest lessons/NN_topic` shows: hints that fit, a crash once, the puzzle apart, known mistakes."""
 
+import functools
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 
 from lessons.conftest import COMMON, hints_for
 from lessons.referee import Fault
-from tests.lessons.course import ROOT
+from tests.lessons.course import QUICKER, ROOT
 
 CHECKS = """
 import numpy as np
@@ -55,36 +56,38 @@ MISTAKE = '"""The first is divided by three."""\n\ndef both(x):\n    return x / 
 TO_DO = 'raise NotImplementedError("write it")'
 
 
-@pytest.fixture
-def checked(tmp_path):
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
     """A course of one lesson; a function that checks an answer there: what is printed, and the report."""
-    lesson = tmp_path / "lessons" / "01_both"
+    folder = tmp_path_factory.mktemp("course")
+    lesson = folder / "lessons" / "01_both"
     (lesson / "mutants").mkdir(parents=True)
     for name in ("__init__.py", "conftest.py"):
         if (ROOT / "lessons" / name).exists():
-            shutil.copy(ROOT / "lessons" / name, tmp_path / "lessons" / name)
-    shutil.copytree(ROOT / "lessons" / "referee", tmp_path / "lessons" / "referee")
-    (tmp_path / "tinyvit").symlink_to(ROOT / "tinyvit")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+            shutil.copy(ROOT / "lessons" / name, folder / "lessons" / name)
+    shutil.copytree(ROOT / "lessons" / "referee", folder / "lessons" / "referee")
+    (folder / "tinyvit").symlink_to(ROOT / "tinyvit")
+    shutil.copy(ROOT / "pyproject.toml", folder)
     (lesson / "test_lesson.py").write_text(CHECKS)
     (lesson / "solution.py").write_text(SOLUTION)
     (lesson / "mutants" / "third.py").write_text(MISTAKE)
 
+    @functools.cache
     def check(both="2 * x, 3 * x", trust=TO_DO, riddle=TO_DO):
         (lesson / "exercise.py").write_text(ANSWER.format(both=both, trust=trust, riddle=riddle))
-        command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "lessons", "-p", "no:cacheprovider", *QUICKER]
         # Under CI pytest repeats every message in a summary, whole: what is printed must not depend on that.
         environment = {
             name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")
         }
         done = subprocess.run(
             [*command, "--lesson-report", "report.json"],
-            cwd=tmp_path,
+            cwd=folder,
             capture_output=True,
             text=True,
             env=environment,
         )
-        return done.stdout, json.loads((tmp_path / "report.json").read_text())
+        return done.stdout, json.loads((folder / "report.json").read_text())
 
     return check
 

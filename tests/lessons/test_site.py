@@ -15,7 +15,7 @@ import pytest
 
 from lessons.site import __main__ as command
 from lessons.site.folder import check_replaceable, write
-from tests.lessons.course import LESSONS, NAMES, ROOT
+from tests.lessons.course import LESSONS, NAMES, QUICKER, ROOT
 from tests.page.chromium import Chromium, find_browser
 from tests.tiny_runs import enter
 from tinyvit.errors import UserError
@@ -331,7 +331,16 @@ def test_the_checks_keep_what_they_show(tmp_path):
 
     def run(*words):
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "lessons/00_pixels", "-o", f"cache_dir={tmp_path}", *words],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "lessons/00_pixels",
+                "-o",
+                f"cache_dir={tmp_path}",
+                *QUICKER,
+                *words,
+            ],
             cwd=ROOT,
             capture_output=True,
             text=True,
