@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)  # Turing, Ampere (A100, RTX 30), Ada, Hopper, Blackwell
+READ = (80, 90)  # whose machine code is read: see test_machine_code.py
 KERNELS = ROOT / "tinyvit/engine/cuda/kernels"
 ROWS = (  # type, threads, loads and vector of rows of 191, 192, 384 and 768 numbers, block of the backward
     ("float", 32, 6, 1, 384),
@@ -83,7 +84,7 @@ def include_folders():
 
 
 def compile_kernel(path, architecture, instances):
-    """The machine code, and what the compiler said: a pair (bytes, text)."""
+    """The machine code, what the compiler said, and the names that the instances have in the code."""
     from cupy.cuda import nvrtc
 
     program = nvrtc.createProgram(path.read_text("utf-8"), path.name, [], [])
@@ -101,7 +102,8 @@ def compile_kernel(path, architecture, instances):
         nvrtc.compileProgram(program, options)
     except nvrtc.NVRTCError:
         raise AssertionError(nvrtc.getProgramLog(program)) from None
-    return nvrtc.getCUBIN(program), nvrtc.getProgramLog(program)
+    names = {instance: nvrtc.getLoweredName(program, instance) for instance in instances}
+    return nvrtc.getCUBIN(program), nvrtc.getProgramLog(program), names
 
 
 def kernels():
@@ -125,10 +127,12 @@ def main(report):
     results = {}
     for path in kernels():
         for architecture in ARCHITECTURES:
-            code, log = compile_kernel(path, architecture, INSTANCES[path.name])
+            code, log, names = compile_kernel(path, architecture, INSTANCES[path.name])
             found = usage(log) | {"is_machine_code": code[:4] == b"\x7fELF"}
-            results[f"{path.name} sm_{architecture}"] = found
             print(path.name, f"sm_{architecture}", found, flush=True)
+            if architecture in READ:
+                found |= {"code": code.hex(), "names": names}
+            results[f"{path.name} sm_{architecture}"] = found
     Path(report).write_text(json.dumps(results), "utf-8")
 
 

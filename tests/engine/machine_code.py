@@ -6,6 +6,7 @@ prints the trips to memory of each kernel of that file, for an architecture. Nee
 comes with CUDA, and alone as the package nvidia-cuda-nvdisasm.
 """
 
+import functools
 import importlib.util
 import re
 import shutil
@@ -28,21 +29,23 @@ def disassembler():
     return next((str(path) for folder in folders for path in Path(folder).glob("*/bin/nvdisasm")), None)
 
 
-def assembly(path, architecture, instance):
-    """The instructions of one kernel, as pairs (operation, operands), in the order of the code.
-
-    What lies behind its last exit is left out: subroutines, and copies for warps whose threads have diverged.
-    """
-    code, _ = compile_kernel(path, architecture, [instance])
+@functools.cache
+def disassembled(code):
+    """The text of machine code."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder, "kernel.cubin")
         cubin.write_bytes(code + b"\0")  # CuPy takes the last byte for the end of a string
-        text = subprocess.run(
-            [disassembler(), "-c", cubin], capture_output=True, text=True, check=True
-        ).stdout
-    name = instance.partition("<")[0]
-    sections = text.split("//--------------------- .text.")
-    (section,) = (section for section in sections if section.startswith(f"_Z{len(name)}{name}"))
+        command = [disassembler(), "-c", cubin]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def assembly(code, name):
+    """The instructions of the kernel of this name, as pairs (operation, operands), in the order of the code.
+
+    What lies behind its last exit is left out: subroutines, and copies for warps whose threads have diverged.
+    """
+    sections = disassembled(code).split("//--------------------- .text.")
+    (section,) = (section for section in sections if section.split(maxsplit=1)[0] == name)
     code = [found.groups() for line in section.splitlines() if (found := INSTRUCTION.match(line))]
     last = max(i for i, (predicate, operation, _) in enumerate(code) if operation == "EXIT" and not predicate)
     return [tuple(instruction) for _, *instruction in code[:last]]
@@ -71,8 +74,9 @@ def trips(instructions):
 
 def main(architecture, file):
     """Print a line for each kernel."""
-    for instance in INSTANCES[file]:
-        found = trips(assembly(KERNELS / file, int(architecture), instance))
+    code, _, names = compile_kernel(KERNELS / file, int(architecture), INSTANCES[file])
+    for instance, name in names.items():
+        found = trips(assembly(code, name))
         print(f"{instance:52}", " | ".join(" ".join(map(str, loads)) for loads in found), flush=True)
 
 

@@ -68,7 +68,7 @@ def main(model="Ti/4", batch="512", precision="bf16", architecture="90"):
     for file, found in launches.items():
         for function, block, dynamic in found:
             threads = prod(block)
-            _, log = compile_kernel(KERNELS / f"{file}.cu", architecture, [function])
+            _, log, _ = compile_kernel(KERNELS / f"{file}.cu", architecture, [function])
             used = {name: numbers[0] for name, numbers in usage(log).items()}
             shared = used["shared"] + dynamic
             blocks, warps = occupancy(architecture, threads, used["registers"], shared)

@@ -5,7 +5,7 @@ What this is worth in time is for a GPU to say.
 
 import pytest
 
-from tests.engine.compiled_kernels import KERNELS, missing_package
+from tests.engine.compiled_kernels import READ, missing_package
 from tests.engine.machine_code import assembly, disassembler, trips
 
 pytestmark = pytest.mark.skipif(
@@ -25,13 +25,8 @@ TRIPS = {
     "layer_norm_backward.cu layer_norm_backward<float, 32, 6, 4, 128>": (26,),
     f"attention.cu attention<{BF16}, 64>": (36, 12),  # q, k, v; q, where there are more strips than warps
     f"attention_backward.cu attention_backward<{BF16}, 64, true>": (24, 21),  # k, v; log_sum, q, dO, o
-    f"attention_backward.cu attention_backward<{BF16}, 64, false>": (
-        24,
-        21,
-        24,
-        24,
-        16,
-    ),  # and again k, v; q, dO
+    # The same, and again k and v; q and dO.
+    f"attention_backward.cu attention_backward<{BF16}, 64, false>": (24, 21, 24, 24, 16),
     f"gelu.cu bias_gelu<{BF16}, Tanh, 8>": (2,),  # two rows
     f"gelu.cu bias_gelu_backward<{BF16}, Exact, 8>": (2,),  # dg and h
     "gelu.cu bias_gelu_backward<float, Tanh, 4>": (2,),
@@ -54,30 +49,32 @@ LAST_TRIP = {
 }
 
 
-@pytest.mark.parametrize("architecture", [80, 90])
-@pytest.mark.parametrize("kernel", TRIPS)
-def test_loads_are_under_way_together(kernel, architecture):
+def instructions(compiled, kernel, architecture):
     file, _, instance = kernel.partition(" ")
-    found = [
-        len(loads) for loads in trips(assembly(KERNELS / file, architecture, instance)) if max(loads) > 32
-    ]
+    found = compiled[f"{file} sm_{architecture}"]
+    return assembly(bytes.fromhex(found["code"]), found["names"][instance])
+
+
+@pytest.mark.parametrize("architecture", READ)
+@pytest.mark.parametrize("kernel", TRIPS)
+def test_loads_are_under_way_together(compiled, kernel, architecture):
+    found = [len(loads) for loads in trips(instructions(compiled, kernel, architecture)) if max(loads) > 32]
     expected = (TRIPS_80 if architecture == 80 else TRIPS)[kernel]
     assert len(found) == len(expected), found
     assert all(map(int.__ge__, found, expected)), found
 
 
-@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("architecture", READ)
 @pytest.mark.parametrize("kernel", LAST_TRIP)
-def test_single_numbers_are_under_way_together(kernel, architecture):
-    file, _, instance = kernel.partition(" ")
-    found = trips(assembly(KERNELS / file, architecture, instance))
+def test_single_numbers_are_under_way_together(compiled, kernel, architecture):
+    found = trips(instructions(compiled, kernel, architecture))
     assert len(found[-1]) == LAST_TRIP[kernel], found
 
 
-@pytest.mark.parametrize("architecture", [80, 90])
-def test_four_numbers_of_bfloat16_are_written_at_once(architecture):
+@pytest.mark.parametrize("architecture", READ)
+def test_four_numbers_of_bfloat16_are_written_at_once(compiled, architecture):
     """A quad of lanes then writes 32 bytes of a row, the least that memory moves."""
-    code = assembly(KERNELS / "attention_backward.cu", architecture, f"attention_backward<{BF16}, 64, true>")
+    code = instructions(compiled, f"attention_backward.cu attention_backward<{BF16}, 64, true>", architecture)
     stores = [operation for operation, _ in code if operation.startswith("STG")]
     assert sum(".64" in store for store in stores) == 3 * 4 * 2  # dq, dk and dv; tiles; rows of a lane
 
