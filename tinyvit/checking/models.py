@@ -81,7 +81,7 @@ _PERCEPTION: dict[str, Any] = {"rotary": Rotary(1e4, 32, 1, columns_first=True),
 _PERCEPTION |= {"pool": "attention", "pool_all": True, "class_token": True, "patch_bias": False}
 _NORMED: dict[str, Any] = {"qk_norm": True, "rotary": Rotary(learned=True), "position_on": "all"}
 _NORMED |= {"registers": 2, "final_norm": "none", "pool": "mean"}
-_RESNET: dict[str, Any] = {"resnet_width": 3, "resnet_groups": 1}
+_RESNET: dict[str, Any] = {"resnet_width": 2, "resnet_groups": 1}
 
 MODEL_CHECKS = (
     ModelCheck("ViT, class token", ViTConfig((8, 8), **_TINY)),
@@ -130,7 +130,7 @@ MODEL_CHECKS = (
     ModelCheck(
         "ResNet",
         ViTConfig(
-            (9, 12), 1, 24, 0, 0, 0, 3, pool="mean", position="none", **_RESNET, resnet=(1, 1), pre_logits=4
+            (9, 12), 1, 16, 0, 0, 0, 3, pool="mean", position="none", **_RESNET, resnet=(1, 1), pre_logits=4
         ),
     ),
 )
