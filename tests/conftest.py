@@ -13,6 +13,7 @@ from tests.stand_in import StandIn
 from tests.stand_in_cuda import CudaStandIn, FakeCublas
 from tests.tiny_runs import enter, make_photos, spawn, tiny
 from tinyvit.backend import select_device
+from tinyvit.data.shapes import make_shapes
 from tinyvit.engine.cuda import cublas
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +27,8 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """What waits for a process beside the tests comes last, when that has finished."""
-    items.sort(key=lambda item: item.path.name in ("test_kernels_compile.py", "test_checks_run.py"))
+    last = "test_kernels_compile.py", "test_machine_code.py", "test_checks_run.py"
+    items.sort(key=lambda item: item.path.name in last)
 
 
 def pytest_unconfigure(config):
@@ -86,13 +88,31 @@ def photos(tmp_path_factory):
     return make_photos(tmp_path_factory.mktemp("photos"))
 
 
+@pytest.fixture
+def few_shapes(monkeypatch):
+    """The data set of shapes with 100 images to train on; how many there are to test. All take 3 seconds."""
+    monkeypatch.setattr(make_shapes, "__defaults__", (100, 20, 0))
+    return 20
+
+
 @pytest.fixture(scope="session")
 def trained(photos, tmp_path_factory):
     """A run with a validation split that has learned its two colours, started in a process of its own."""
-    run = tmp_path_factory.mktemp("runs") / "trained"
-    flags = ("--epochs", "8", "--lr", "0.003", "--validation", "8")
-    process = spawn("train", *tiny(photos, run, *flags))
+    return _trained(
+        tmp_path_factory.mktemp("runs") / "trained", photos, 8, "--lr", "0.003", "--validation", "8"
+    )
+
+
+@pytest.fixture(scope="session")
+def left_alone(photos, tmp_path_factory):
+    """A run of 3 epochs that nothing happened to; copy it to change it."""
+    return _trained(tmp_path_factory.mktemp("runs") / "alone", photos, 3)
+
+
+def _trained(run, photos, epochs, *flags):
+    """Train in a process of its own."""
+    process = spawn("train", *tiny(photos, run, "--epochs", epochs, *flags))
     out, err = process.communicate(timeout=100)
     assert (process.returncode, err) == (0, ""), err
-    assert out.count("\nepoch ") == 8
+    assert out.count("\nepoch ") == epochs
     return run

@@ -190,13 +190,13 @@ def test_csv_has_a_row_for_each_image_which_can_be_filtered(go, photos, trained,
     assert len(table.read_text("utf-8").splitlines()) == 9
 
 
-def test_csv_names_images_without_files_by_number_and_quotes_commas(go, tmp_path):
+def test_csv_names_images_without_files_by_number_and_quotes_commas(go, few_shapes, tmp_path):
     flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
     assert go(train, *flags, "--out", tmp_path / "run")[0] == 0
     assert go(evaluate, tmp_path / "run", "--csv", tmp_path / "a.csv")[0] == 0
     with open(tmp_path / "a.csv", encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
-    assert [row["image"] for row in rows] == [str(i) for i in range(2000)]
+    assert [row["image"] for row in rows] == [str(i) for i in range(few_shapes)]
     top = [[row["predicted"], *(row[f"predicted_{i}"] for i in range(2, 6))] for row in rows]
     assert {len(set(names)) for names in top} == {5}
     assert csv_line(["a,b", 'c"', "d\ne", "f\rg"]) == '"a,b","c""","d\ne","f\rg"'
@@ -317,7 +317,7 @@ def test_weights_are_judged_on_a_folder_with_labels(go, trained, labelled, tmp_p
     assert_one_line(go(evaluate, *given, "--data-dir", labelled), "a folder 'pink'", "'blue'", "rename it")
 
 
-def test_a_run_on_other_data_is_judged_on_a_folder_with_labels(go, photos, tmp_path):
+def test_a_run_on_other_data_is_judged_on_a_folder_with_labels(go, photos, few_shapes, tmp_path):
     flags = ("--dataset", "shapes", "--steps", "1", "--model", "nano/8", "--width", "16", "--layers", "1")
     assert go(train, *flags, "--out", tmp_path / "run")[0] == 0
     shutil.copytree(photos / "red", tmp_path / "photos" / "star")

@@ -209,10 +209,10 @@ def test_files_of_the_user_in_the_run_folder_stay(go, photos, tmp_path):
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
 
 
-def test_without_flags_it_trains_on_shapes(go, tmp_path, monkeypatch):
+def test_without_flags_it_trains_on_shapes(go, few_shapes, tmp_path, monkeypatch):
     """The default run, but for its length."""
     monkeypatch.chdir(tmp_path)
-    small = ("--epochs", "1", "--batch-size", "10", "--validation", "9985", "--threads", "1")
+    small = ("--epochs", "1", "--batch-size", "10", "--validation", "85", "--threads", "1")
     monkeypatch.setattr(
         "tinyvit.training.evaluation.evaluate", lambda *args: argparse.Namespace(loss=1, accuracy=0.5)
     )

@@ -16,11 +16,10 @@ def image_folder(tmp_path):
     return tmp_path
 
 
-def test_shapes_need_nothing_but_their_name():
-    dataset = load_dataset("shapes")
-    assert dataset.name == "shapes"
-    assert dataset.train.images.shape == (10_000, 32, 32, 3)
-    assert len(dataset.test) == 2_000
+def test_shapes_need_nothing_but_their_name(shapes):
+    assert shapes.name == "shapes"
+    assert shapes.train.images.shape == (10_000, 32, 32, 3)
+    assert len(shapes.test) == 2_000
 
 
 def test_the_seed_reaches_the_shapes(monkeypatch):

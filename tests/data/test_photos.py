@@ -223,7 +223,7 @@ def test_the_box_is_what_the_model_saw_of_the_whole_photo(tmp_path, fit, box, lo
 
 
 def test_the_box_is_in_pixels_of_the_shrunk_photo(tmp_path):
-    scene(2400, 3000).save(tmp_path / "a.png")
+    scene(2400, 3000).save(tmp_path / "a.png", compress_level=1)
     photo = read_photo(tmp_path / "a.png", 32, PhotoFit("crop", (64, 64), (32, 32)))
     assert photo.whole.shape == (LONGEST, 800, 3)
     assert photo.box == pytest.approx((200, 300, 600, 700))

@@ -16,11 +16,6 @@ from tinyvit.data.shapes import (
 
 
 @pytest.fixture(scope="module")
-def shapes():
-    return make_shapes(seed=0)
-
-
-@pytest.fixture(scope="module")
 def masks(shapes):
     """Where the training images differ clearly in brightness from their ground: bool (10000, 32, 32)."""
     brightness = shapes.train.images @ LUMA / 255

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.tiny_runs import REPOSITORY, arrays, assert_same_bits, assert_same_run, tiny
+from tests.tiny_runs import REPOSITORY, arrays, assert_same_bits, assert_same_run, spawn, tiny
 from tinyvit import export, finetune, train
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
@@ -30,6 +30,17 @@ def killed(where, number, *words):
     return process.stderr
 
 
+FLAGS = ("--dropout", "0.1", "--drop-path", "0.1", "--epochs", "2")
+
+
+@pytest.fixture(scope="module")
+def alone(photos, tmp_path_factory):
+    """A run with FLAGS that was left alone."""
+    run = tmp_path_factory.mktemp("runs") / "alone"
+    assert spawn("train", *tiny(photos, run, *FLAGS)).communicate(timeout=100)[1] == ""
+    return run
+
+
 @pytest.mark.parametrize(
     ("where", "number"),
     [
@@ -37,14 +48,12 @@ def killed(where, number, *words):
         *(("half last.npz", 5), ("after best.npz", 2), ("after metrics.jsonl", 2), ("half curves.png", 2)),
     ],
 )
-def test_a_run_is_killed_at_the_worst_moment(go, photos, tmp_path, where, number):
-    flags = ("--dropout", "0.1", "--drop-path", "0.1", "--epochs", "2")
-    assert go(train, *tiny(photos, tmp_path / "alone", *flags))[0] == 0
+def test_a_run_is_killed_at_the_worst_moment(go, photos, alone, tmp_path, where, number):
     run = tmp_path / "run"
-    assert killed(where, number, "train", *tiny(photos, run, *flags)) == ""
-    again = ("--resume", run) if (run / "config.json").exists() else tiny(photos, run, *flags)
+    assert killed(where, number, "train", *tiny(photos, run, *FLAGS)) == ""
+    again = ("--resume", run) if (run / "config.json").exists() else tiny(photos, run, *FLAGS)
     assert go(train, *again)[0] == 0
-    assert_same_run(run, tmp_path / "alone")
+    assert_same_run(run, alone)
 
 
 def test_fine_tuning_that_is_killed_before_its_first_step_keeps_the_weights_it_started_from(
@@ -85,30 +94,28 @@ def test_fine_tuning_without_any_checkpoint_says_that_it_reads_the_weights_again
         ("after config.json", "model"),  # all but one of the files of a folder
     ],
 )
-def test_an_export_that_is_killed_leaves_nothing_to_be_taken_for_a_model(go, photos, tmp_path, where, name):
-    run, out = tmp_path / "run", tmp_path / "out"
-    assert go(train, *tiny(photos, run, "--steps", "1"))[0] == 0
+def test_an_export_that_is_killed_leaves_nothing_to_be_taken_for_a_model(go, alone, tmp_path, where, name):
+    out = tmp_path / "out"
     out.mkdir()
-    assert killed(where, 1, "export", run, out / name) == ""
+    assert killed(where, 1, "export", alone, out / name) == ""
     assert [path.name.startswith(f".{name}.") for path in out.iterdir()] == [True]
-    assert go(export, run, out / name)[0] == 0
+    assert go(export, alone, out / name)[0] == 0
     assert [path.name for path in out.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(("where", "name"), [("half model.npz", "model.npz"), ("after config.json", "model")])
-def test_an_export_that_is_killed_leaves_the_one_before(go, photos, tmp_path, where, name):
-    run, out = tmp_path / "run", tmp_path / "out" / name
+def test_an_export_that_is_killed_leaves_the_one_before(go, alone, tmp_path, where, name):
+    out = tmp_path / "out" / name
     out.parent.mkdir()
-    assert go(train, *tiny(photos, run, "--steps", "1"))[0] == 0
-    assert go(export, run, out)[0] == 0
+    assert go(export, alone, out)[0] == 0
 
     def left():
         return {path: path.read_bytes() for path in (out, *out.rglob("*")) if path.is_file()}
 
     before = left()
-    killed(where, 1, "export", run, out)
+    killed(where, 1, "export", alone, out)
     assert left() == before
-    assert go(export, run, out)[0] == 0
+    assert go(export, alone, out)[0] == 0
     assert [path.name for path in out.parent.iterdir()] == [name]
 
 

@@ -18,13 +18,6 @@ from tinyvit.files import atomic
 from tinyvit.training.saving import SaveClock
 
 
-@pytest.fixture
-def alone(go, photos, tmp_path):
-    """A run that was left alone."""
-    assert go(train, *tiny(photos, tmp_path / "alone"))[0] == 0
-    return tmp_path / "alone"
-
-
 def after_step(monkeypatch, number, happens):
     """Let something happen after a step of training, once."""
     take_step = ReferenceEngine.step
@@ -50,7 +43,7 @@ def test_a_run_folder_that_vanishes_ends_the_run_with_one_line(go, photos, tmp_p
     assert not run.exists()
 
 
-def test_a_run_folder_that_is_back_is_resumed(go, photos, tmp_path, monkeypatch, alone):
+def test_a_run_folder_that_is_back_is_resumed(go, photos, tmp_path, monkeypatch, left_alone):
     """As when a network drive is gone for a while."""
     run, away = tmp_path / "run", tmp_path / "away"
     with monkeypatch.context() as patch:
@@ -58,11 +51,11 @@ def test_a_run_folder_that_is_back_is_resumed(go, photos, tmp_path, monkeypatch,
         assert go(train, *tiny(photos, run))[0] == 2
     away.rename(run)
     assert go(train, "--resume", run)[0] == 0
-    assert_same_run(run, alone)
+    assert_same_run(run, left_alone)
 
 
 def test_a_disk_that_becomes_read_only_ends_the_run_and_it_is_resumed(
-    go, photos, tmp_path, monkeypatch, alone
+    go, photos, tmp_path, monkeypatch, left_alone
 ):
     run = tmp_path / "run"
 
@@ -76,7 +69,7 @@ def test_a_disk_that_becomes_read_only_ends_the_run_and_it_is_resumed(
         result, f"cannot write {run / 'best.npz'}: Read-only file system", "Nothing was overwritten"
     )
     assert go(train, "--resume", run)[0] == 0
-    assert_same_run(run, alone)
+    assert_same_run(run, left_alone)
 
 
 # Numbers.
@@ -110,7 +103,9 @@ def test_a_bad_number_in_a_gradient_ends_the_run_and_is_not_saved(go, photos, tm
 @pytest.mark.parametrize(
     "names", [("time",), ("monotonic", "perf_counter"), ("time", "monotonic", "perf_counter")]
 )
-def test_clocks_that_go_back_change_nothing_but_the_times(go, photos, tmp_path, monkeypatch, alone, names):
+def test_clocks_that_go_back_change_nothing_but_the_times(
+    go, photos, tmp_path, monkeypatch, left_alone, names
+):
     with monkeypatch.context() as patch:
         for name in names:
             readings = iter(range(10**9, 0, -7))
@@ -118,7 +113,7 @@ def test_clocks_that_go_back_change_nothing_but_the_times(go, photos, tmp_path, 
         status, out, err = go(train, *tiny(photos, tmp_path / "run"))
     assert (status, err) == (0, "")
     assert "done in 0:" in out or "time" in names
-    assert_same_run(tmp_path / "run", alone)
+    assert_same_run(tmp_path / "run", left_alone)
 
 
 def test_checkpoints_are_a_minute_apart_or_twenty_times_what_writing_takes(monkeypatch):

@@ -15,7 +15,7 @@ from tinyvit.visualize import main, parser
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, few_shapes):
     config = preset("nano/8", 32, 10)
     folder = RunFolder(tmp_path / "run")
     params = initialise(config)

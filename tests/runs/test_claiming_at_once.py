@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.runs.claims import everything_below, without_out
-from tests.tiny_runs import REPOSITORY, assert_one_line, metrics, spawn, tiny
+from tests.tiny_runs import REPOSITORY, assert_one_line, assert_same_bits, metrics, spawn, tiny
 from tinyvit import train
 from tinyvit.errors import UserError
 from tinyvit.files import locks
@@ -139,6 +139,7 @@ def test_three_trainings_started_at_once_are_three_good_runs(tmp_path):
     for run in runs:
         assert len(metrics(run)) == 1
         assert RunFolder.open(run).load("last").progress["step"] == 4
+        assert_same_bits(run / "last.npz", runs[0] / "last.npz")
 
 
 @needs_locks

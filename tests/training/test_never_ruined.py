@@ -29,20 +29,9 @@ from tinyvit.training import evaluation, session
 from tinyvit.training.session import train as train_session
 from tinyvit.training.signals import stop_signals
 
+LONG = ("--epochs", "40", "--layers", "4")  # so that it is not over before its reader leaves
+
 # Several at once.
-
-
-def test_three_trainings_at_once_get_three_folders(photos, tmp_path):
-    flags = [flag for flag in tiny(photos, "OUT", "--epochs", "1") if flag not in ("--out", "OUT")]
-    for _ in range(2):
-        processes = [spawn("train", *flags, cwd=tmp_path) for _ in range(3)]
-        ends = [(process.communicate(timeout=100)[1], process.returncode) for process in processes]
-        assert ends == [("", 0)] * 3
-    runs = sorted(path.name for path in (tmp_path / "runs").iterdir())
-    assert runs == [f"folder-{n}" for n in range(1, 7)]
-    for run in runs:
-        assert len(metrics(tmp_path / "runs" / run)) == 1
-        assert_same_bits(tmp_path / "runs" / run / "last.npz", tmp_path / "runs" / runs[0] / "last.npz")
 
 
 def test_of_three_trainings_into_one_folder_one_gets_it_and_the_others_say_why(photos, tmp_path):
@@ -121,13 +110,21 @@ def test_the_first_ctrl_c_explains_what_happens_next(command, photos, tmp_path, 
     assert err == STOPPING
 
 
+@pytest.fixture(scope="module")
+def long_alone(photos, tmp_path_factory):
+    """A run of the length LONG that was left alone."""
+    run = tmp_path_factory.mktemp("runs") / "long"
+    assert spawn("train", *tiny(photos, run, *LONG)).communicate(timeout=100)[1] == ""
+    return run
+
+
 @pytest.mark.skipif(os.name == "nt", reason="closed pipes are another error there")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, unbuffered, monkeypatch):
-    long = ("--epochs", "40", "--layers", "4")  # it must not be over before the reader leaves
-    assert command(*tiny(photos, tmp_path / "alone", *long))[0] == 0
+def test_a_reader_that_leaves_ends_the_run_resumably(
+    command, photos, long_alone, tmp_path, unbuffered, monkeypatch
+):
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
-    process = spawn("train", *tiny(photos, tmp_path / "run", *long))
+    process = spawn("train", *tiny(photos, tmp_path / "run", *LONG))
     assert any(line.startswith("tinyvit") for line in process.stdout)  # then the reader leaves, as head does
     process.stdout.close()
     err = process.stderr.read()
@@ -140,7 +137,7 @@ def test_a_reader_that_leaves_ends_the_run_resumably(command, photos, tmp_path, 
     ]
     assert len(metrics(tmp_path / "run")) < 40
     assert command("--resume", tmp_path / "run")[0] == 0
-    assert_same_run(tmp_path / "run", tmp_path / "alone")
+    assert_same_run(tmp_path / "run", long_alone)
 
 
 def test_ctrl_c_that_ends_the_reader_too_is_no_success(command, photos, alone, tmp_path, monkeypatch):
