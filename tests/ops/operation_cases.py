@@ -135,16 +135,10 @@ OPERATIONS = {
         ops.rotary_backward,
         lambda s: [(s.B, s.H, s.N + 1, 2 * s.K), (s.H, s.N, s.K)],
     ),
-    "attention_pool": (  # with as many tokens as attention, so that hardly any softmax is saturated
+    "attention_pool": (
         lambda s, *a: ops.attention_pool(*a, heads=s.H),
         ops.attention_pool_backward,
-        lambda s: [
-            (s.B + 1, s.N + 2, s.D),
-            (1, s.D),
-            *linear_shapes(s, 1),
-            *linear_shapes(s, 2),
-            *linear_shapes(s, 1),
-        ],
+        lambda s: [s.tokens, (1, s.D), *linear_shapes(s, 1), *linear_shapes(s, 2), *linear_shapes(s, 1)],
     ),
     "gate": (
         lambda s, x: ops.gate(x),
