@@ -116,12 +116,12 @@ def _attention_of_heads(own: Callable, own_backward: Callable) -> tuple[Callable
 
 
 def _vit(own: Callable, own_backward: Callable) -> tuple[Callable, Callable, Callable]:
-    """The ViT on a dict of parameters, which knows of no dropout, no stochastic depth and nothing frozen."""
+    """The ViT on a dict of parameters, which knows of no dropout, nothing frozen and no corrupted patches."""
 
     def forward(config, params, images, noise=None, whole=False, blocks=None, frozen=None):
         return own(config, params, images)
 
-    def infer(config, params, images):
+    def infer(config, params, images, corruption=None):
         return own(config, params, images)[0]
 
     def backward(dlogits, cache, grads):
