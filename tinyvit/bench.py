@@ -13,9 +13,9 @@ from tinyvit.errors import UserError
 from tinyvit.shell.command import make_parser, run_command
 
 _EPILOG = """\
-With --minutes, all that needs a GPU is measured and checked within this time, the most important first:
-agreement with the reference, speed, kernels, PyTorch, the tests; after that other batches, inference, memory,
-races, a training. After each command the page OUT/RESULTS.md is written anew, and what it has found is in
+With --minutes, everything that needs a GPU is measured and checked until the time is up, the most important
+first: agreement with the reference, speed, kernels, PyTorch, the tests; then other batches, inference,
+memory, races, a whole training. After each command, OUT/RESULTS.md is written anew, and its figures are in
 OUT/results-DIGEST.json. The same call continues with what is not done yet.
 
 examples:

@@ -53,7 +53,8 @@ def ceilings(xp: ModuleType, size: int = 1 << 30, side: int = 8192) -> dict[str,
 
 
 def _seconds(step: Callable[[], None]) -> float:
-    return float(np.median((time_steps(step, 20), time_steps(step, 20))[1]))  # the first are a warm-up
+    time_steps(step, 20)  # a warm-up
+    return float(np.median(time_steps(step, 20)))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def _check_flags_in_time(args: argparse.Namespace) -> None:
     for name, value in vars(args).items():
         if value not in (None, False) and name not in ("minutes", "out", "device"):
             flag = name.replace("_", "-")
-            raise UserError(f"--{flag} is of one case, and --minutes has a list of its own: run {example}.")
+            raise UserError(f"--{flag} is for one case, and --minutes has its own cases: run {example}.")
 
 
 def _add_case_flags(p: argparse.ArgumentParser) -> None:
@@ -83,10 +83,13 @@ def _add_device_flags(p: argparse.ArgumentParser) -> None:
         "--minutes",
         type=positive_float,
         metavar="M",
-        help="measure and check all that this time is enough for, on a GPU",
+        help="on a GPU, measure and check as much as M minutes allow, the most important first",
     )
     p.add_argument(
-        "--out", type=some_path, metavar="OUT", help="folder of what --minutes finds, new or to be continued"
+        "--out",
+        type=some_path,
+        metavar="OUT",
+        help="folder for the results of --minutes; if it has some already, they are continued",
     )
     p.add_argument(
         "--precision",

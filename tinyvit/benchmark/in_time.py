@@ -28,10 +28,10 @@ _KILL = 9  # Windows has no name for it
 
 
 def measure(minutes: float, out: Path) -> int:
-    """Carry out the jobs that this time is enough for; returns the exit status, 1 if any has failed.
+    """Carry out as many jobs as the time allows; returns the exit status, 1 if any has failed.
 
-    None begins if its seconds are more than is left. What has failed before comes last. Raises UserError if
-    there is no GPU, or the folder cannot be used.
+    A job does not begin if it may take longer than what is left. What has failed before comes last. Raises
+    UserError if there is no GPU, or if the folder cannot be used.
     """
     deadline = time.monotonic() + 60 * minutes
     first = run(MACHINE, min(60, 60 * minutes))  # 15 s, but the libraries may still have to be read from disk
@@ -63,7 +63,7 @@ def measure(minutes: float, out: Path) -> int:
             for command in job.left(records):
                 if (seconds := start + job.seconds - time.monotonic()) > 0:
                     keep(command, run(command, seconds))
-    print(f"\n{out / 'RESULTS.md'} also says what is not done yet, with which the same command continues")
+    print(f"\n{out / 'RESULTS.md'} also says what is not done yet; the same command continues with it")
     return int(any(record["status"] != "ok" for record in records.values()))
 
 

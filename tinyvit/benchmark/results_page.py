@@ -30,7 +30,8 @@ def page(facts: Mapping[str, str], records: Mapping[str, dict], jobs: Sequence[J
     sections = (
         f"# tinyvit on {facts['card']}, {dates[0]} to {dates[-1]}",
         "\n".join(f"- {name}: {value}" for name, value in facts.items()),
-        f"`{command}`. PyTorch is {RIVAL}; its speed is 1. Medians of pairs in turn, and their range.",
+        f"`{command}`. The last column is the speed beside PyTorch ({RIVAL}) in pairs timed in turn: their "
+        "median and range.",
         "\n".join((_SPEEDS, *_speeds(found))),
         "\n".join((_COMMANDS, *rows)),
         "\n".join(("Not done yet:\n", *left)) if left else "",

@@ -104,8 +104,8 @@ def test_a_resnet_other_objectives_optimisers_and_dtypes_go_the_plain_way(cuda):
     engines = {
         "convolutions": chosen(xp, resnet),
         "OtherAdam": make_engine(config, params, training=training),
-        "loss but that of labels": chosen(xp, objective=masked_patches.loss_and_grads),
-        "or of patches where": make_engine(patches, model, training=replace(training, optimizer=Adam(model))),
+        "only the loss of labels": chosen(xp, objective=masked_patches.loss_and_grads),
+        "that of patches": make_engine(patches, model, training=replace(training, optimizer=Adam(model))),
         "float64": chosen(xp, dtype="float64"),
     }
     for reason, engine in engines.items():

@@ -21,6 +21,7 @@ from tinyvit.engine.cuda.cublas_lt import wants_fused_gelu
 from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
+from tinyvit.engine.cuda.plan.draft import most_draws
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.engine.cuda.program import Program
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
@@ -131,12 +132,12 @@ class CudaEngine(ReferenceEngine):
         """See ReferenceEngine.loss_and_grads."""
         check_images(self.config, images)
         B, C = len(images), self.config.classes
-        counts = not self.config.predicts_patches  # or nobody reads them
-        if counts and targets.shape not in ((B,), (B, C)):
+        has_labels = not self.config.predicts_patches  # otherwise nobody reads the targets
+        if has_labels and targets.shape not in ((B,), (B, C)):
             raise ValueError(f"targets have shape {targets.shape}, expected ({B},) or ({B}, {C})")
-        if counts and targets.ndim == 1 and targets.dtype.kind not in "iu":
+        if has_labels and targets.ndim == 1 and targets.dtype.kind not in "iu":
             raise ValueError(f"labels are {targets.dtype}, expected whole numbers")
-        noisy, soft = self._draws and noise is not None, counts and targets.ndim == 2
+        noisy, soft = self._draws and noise is not None, has_labels and targets.ndim == 2
         options = self._options(noise=noisy, soft=soft, share=share, fresh=fresh)
         program = self._program(plan_step, B, options)
         self._give(program.plan, images, targets)
@@ -222,9 +223,7 @@ class CudaEngine(ReferenceEngine):
             try:
                 program.try_epilogues()
             except CublasError as error:
-                self._tell(
-                    f"products cannot have epilogues ({error}): kernels do their work, which takes longer."
-                )
+                self._tell(f"GELU is not fused with the products beside it: {error}.")
                 options = replace(options, fuses_gelu=False)
                 program = self._new_program(make(self.config, batch, options), batch)
             self._programs[key] = program
@@ -253,7 +252,7 @@ class CudaEngine(ReferenceEngine):
             if (batch, rounds) == held:
                 return
             self._uploads.finish()
-        self._uploads = Uploads(self._memory.xp, 5 + 6 * self.config.layers, batch, rounds)
+        self._uploads = Uploads(self._memory.xp, most_draws(self.config), batch, rounds)
         for name, array in self._uploads.arrays.items():
             self._memory.keep(name, array)
 

@@ -81,7 +81,7 @@ def _learning(config: ViTConfig, objective: Objective, training: Training | None
     learns_patches = config.predicts_patches and (training or function is not loss_and_grads)
     known: Objective = masked_patches.loss_and_grads if learns_patches else loss_and_grads
     if function is not known or settings.keys() - {"smoothing", "target", "corrupt"}:
-        return "its kernels know no loss but that of labels, or of patches where these are predicted"
+        return "its kernels have only the loss of labels or, if patches are predicted, that of patches"
     among_ranks = training and training.ranks.size > 1  # then the update is not the kernels'
     steps = SGD, Adam, AdamW, Muon, Partial, LoRA
     if training and not among_ranks and type(training.optimizer) not in steps:

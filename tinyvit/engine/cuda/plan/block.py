@@ -113,7 +113,7 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
         draft.options.shared_limit,
     )
     draft.add(launch, f"{p}.attention backward")
-    turn_back(draft, dqkv, partials, p)
+    turn_back(draft, dqkv, partials, p)  # which leaves the gradient of the bias, too
     dqkv = dqkv.view(0, B * N, 3 * D)
     dn = draft.linear_backward(dqkv, cache.norm1.y, f"{p}.attn.qkv.weight", f"{p}.norm1.dy")  # (B*N, D)
     return add_and_norm_backward(draft, dn, cache.norm1, skip=dx, skip_every=N if R == 1 else 1)

@@ -52,6 +52,12 @@ class Plan:
         return sum(step.multiply_adds for step in self.steps)
 
 
+def most_draws(config: ViTConfig) -> int:
+    """How often a step may draw random numbers: three times to corrupt patches, once in the stem for dropout,
+    and six times in each block."""
+    return 4 + 6 * config.layers
+
+
 class Draft:
     """A plan in the making, for B images.
 
@@ -107,7 +113,7 @@ class Draft:
     @cached_property
     def keys(self) -> Buffer:
         """The keys of random numbers, with room for every draw that this model could make."""
-        return self.outside("keys", 5 + 6 * self.config.layers, 2, dtype="uint32")
+        return self.outside("keys", most_draws(self.config), 2, dtype="uint32")
 
     @cached_property
     def controls(self) -> Buffer:
