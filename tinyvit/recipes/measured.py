@@ -115,18 +115,18 @@ def followed(settings: Settings) -> str:
     return f"{recipe.name}, but for {changed}" if changed else recipe.name
 
 
-def at_this_speed(settings: Settings, images: int, rate: float) -> str:
+def at_this_speed(settings: Settings, images: float, rate: float, cost: float = 1.0) -> str:
     """How long a whole run takes that trains on so many images (over all epochs) at `rate` images per second.
 
-    Where such runs were measured, the longest decides, and its time for everything but training grows in
-    proportion. But a run never takes less than its training alone.
+    Where images are smaller now than they will be, cost is the share of the time that one takes: see
+    training.half_size. Where such runs were measured, the longest decides, and its time for everything but
+    training grows in proportion. But a run never takes less than its training alone.
     """
     recipe = _recipe_of(settings)
     measured = _measured(recipe, settings) if recipe else []
     work = max([images, *(each.seconds * each.rate for each in measured)])  # in images
-    return (
-        f"at {img_per_second(rate)}, the speed seen here, the whole run takes about {duration(work / rate)}"
-    )
+    seconds = duration(work / (rate * cost))
+    return f"at {img_per_second(rate)}, the speed seen here, the whole run takes about {seconds}"
 
 
 def _recipe_of(settings: Settings) -> Recipe | None:

@@ -359,6 +359,14 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         f"different images (default: {Settings.repeats})",
     )
     data.add_argument(
+        "--half-size",
+        type=rate,
+        metavar="R",
+        help="train on images of half the height and width in this share of the epochs, the first ones, "
+        "which then take a quarter of the time; needs --position sincos or none "
+        f"(default: {Settings.half_size:g})",
+    )
+    data.add_argument(
         "--show-augmentation",
         type=png_path,
         metavar="FILE.png",

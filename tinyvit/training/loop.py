@@ -19,6 +19,7 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
+from tinyvit.training.half_size import Stages
 from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
 from tinyvit.training.state import State, restored
@@ -37,6 +38,7 @@ class Trainer:
         engine: ReferenceEngine,
         progress: Progress,
         task: Task,
+        half_engine: ReferenceEngine | None = None,
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
         self.engine, self.progress, self.state = engine, progress, State()
@@ -46,6 +48,7 @@ class Trainer:
         self.weights = balancing(dataset.train.labels) if settings.balanced else None
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
+        self.stages = Stages(settings, self.steps_per_epoch, engine, half_engine)
         self.known_note = engine.note  # printed at the start; a new one is printed when it comes
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -71,9 +74,13 @@ class Trainer:
         s = self.settings
         return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
 
+    def images_left(self) -> float:
+        """How many images at full size take as long as all that is left."""
+        return self.stages.cost_left(self.state.step, self.total_steps) * self.settings.batch_size
+
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
-        s, state = self.settings, self.state
+        s, state, engine = self.settings, self.state, self.stages.engine(epoch)
         order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
@@ -83,7 +90,7 @@ class Trainer:
             with state.timed():
                 indices = indices_of_batch(order, k, s.batch_size, s.repeats)
                 plan = plan_batch(s.seed, step, indices, **self.augmentation)
-                due = meter.add(*self.engine.step(plan, self.learning_rate(step)))
+                due = meter.add(*engine.step(plan, self.learning_rate(step)))
                 state.step, stopping = step, bool(stop)
                 if due or k + 1 == count or stopping:
                     losses, norms, last = meter.read(step, s.batch_size)
@@ -91,7 +98,7 @@ class Trainer:
                     state.norm_sum += norms
                     rate = meter.rate
                     assert rate is not None, "the meter has been read"
-                    left = (self.total_steps - step) * s.batch_size / rate
+                    left = self.images_left() / (rate * self.stages.cost(step))
                     self._say_news()
                     self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
@@ -119,15 +126,16 @@ class Trainer:
         state.records.append(record)
         held_out, test, is_best = None, None, False
         with state.timed():
+            engine = self.stages.engine(epoch)
             if looks and self.dataset.validation:
-                held_out = self._evaluate(self.dataset.validation)
+                held_out = self._evaluate(engine, self.dataset.validation)
             elif looks:
-                test = self._evaluate(self.dataset.test)
+                test = self._evaluate(engine, self.dataset.test)
             record |= figures_of_epoch(held_out, test)
             if judged := held_out or test:
                 is_best = state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss)
             if held_out and state.is_finished(s):  # the test images are used only at the end
-                record |= figures_of_epoch(held_out, self._evaluate(self.dataset.test))
+                record |= figures_of_epoch(held_out, self._evaluate(engine, self.dataset.test))
         record |= {"images_per_second": rate, "seconds": state.seconds}
         took = state.seconds - before
         self.saver.check_finite(state.step)
@@ -145,8 +153,8 @@ class Trainer:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
-    def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
-        with averaged(self.engine.training.average):
-            result = self.task.evaluate(self.engine, images)
+    def _evaluate(self, engine: ReferenceEngine, images: ImageSet) -> Evaluation | PatchEvaluation:
+        with averaged(engine.training.average):
+            result = self.task.evaluate(engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result

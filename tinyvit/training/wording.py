@@ -69,8 +69,10 @@ def announce(trainer: Trainer) -> None:
         for line in expected(settings):
             progress.note(line)
     if settings.recipe and state.seconds < SPEED_SECONDS:
-        images = trainer.total_steps * settings.batch_size
-        progress.once_the_speed_is_known(lambda rate: at_this_speed(settings, images, rate))
+        images, stages = trainer.images_left(), trainer.stages
+        progress.once_the_speed_is_known(
+            lambda rate: at_this_speed(settings, images, rate, stages.cost(state.step))
+        )
 
 
 @by_first
