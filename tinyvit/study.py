@@ -12,6 +12,7 @@ from tinyvit.shell.figures import duration
 from tinyvit.shell.flags import add_compute_flags, chosen_device
 from tinyvit.studies import STUDIES
 from tinyvit.studies.carry_out import carry_out
+from tinyvit.studies.halving import HalvingPlan
 from tinyvit.studies.picture import draw
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import is_finished, result_of, rows_of
@@ -39,28 +40,39 @@ def main(args: argparse.Namespace) -> int:
     if args.name not in STUDIES:
         raise UserError(f"there is no study {args.name!r}: expected one of {', '.join(STUDIES)}.")
     out = args.out or Path("runs") / f"study-{args.name}"
-    plan = Plan(args.name, STUDIES[args.name], args.size, args.dataset, out)
+    plan = make_plan(args.name, args.size, args.dataset, out)
     plan.claim()
-    jobs = list(plan.jobs(args.seeds))
-    if all(is_finished(plan.folder(job.name)) for job in jobs):
-        print(f"{out} is finished: all {len(jobs)} runs are done.")
+    count = plan.count(args.seeds)
+    if finished(plan, args.seeds) == count:
+        print(f"{out} is finished: all {count} runs are done.")
         show(plan, args.seeds)
         return 0
     where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}
     where |= {"threads": args.threads} if args.threads else {}
     where |= {"data_dir": args.data_dir} if args.data_dir else {}
-    print(f"{plan.study.question} {len(jobs)} runs on {args.dataset}, in {out}", flush=True)
+    print(f"{plan.study.question} {count} runs on {args.dataset}, in {out}", flush=True)
     try:
         status = carry_out(plan, args.seeds, where, deadline)
     finally:
         show(plan, args.seeds)
-    left = [job for job in jobs if not is_finished(plan.folder(job.name))]
-    if left:
+    done = finished(plan, args.seeds)
+    if done < count:
         seconds = seconds_left(plan, args.seeds)
         about = f", about {duration(seconds)} left" if seconds else ""
-        print(f"{len(jobs) - len(left)} of {len(jobs)} runs are done{about}. To continue:")
+        print(f"{done} of {count} runs are done{about}. To continue:")
         print(f"  {again(args)}")
     return status
+
+
+def make_plan(name: str, size: str, dataset: str, out: Path) -> Plan:
+    """The plan of the study of that name."""
+    study = STUDIES[name]
+    return (HalvingPlan if study.rounds > 1 else Plan)(name, study, size, dataset, out)
+
+
+def finished(plan: Plan, seeds: int) -> int:
+    """How many runs are done."""
+    return sum(is_finished(plan.folder(job.name)) for job in plan.jobs(seeds))
 
 
 def show(plan: Plan, seeds: int) -> None:
@@ -81,9 +93,10 @@ def show(plan: Plan, seeds: int) -> None:
 
 
 def seconds_left(plan: Plan, seeds: int) -> float | None:
-    """How long the missing runs will take, at the pace of the finished ones; None before the first."""
+    """How long the missing runs will take, at the pace of the finished ones; None if that is not known."""
     done = left = seconds = 0.0
-    for job in plan.jobs(seeds):
+    jobs = list(plan.jobs(seeds))
+    for job in jobs if len(jobs) == plan.count(seeds) else ():
         folder = plan.folder(job.name)
         if not is_finished(folder):
             left += plan.work(job)
@@ -97,12 +110,13 @@ def list_studies(args: argparse.Namespace) -> None:
     """Print a line for each study: its question, and how much it asks of the machine."""
     width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
-        plan = Plan(name, study, args.size, args.dataset, Path())
+        plan = make_plan(name, args.size, args.dataset, Path())
         jobs = list(plan.jobs(args.seeds))
-        images, work = sum(job.images for job in jobs), sum(plan.work(job) for job in jobs)
+        images = study.rounds * sum(job.images for job in jobs)  # later rounds take as long as the first
+        work = study.rounds * sum(plan.work(job) for job in jobs)
         print(
-            f"  {name:<{width}}  {study.question}  {len(jobs)} runs, {images / 1e6:.1f} million image "
-            f"passes, {3 * work / 1e12:.1f} T multiply-adds"
+            f"  {name:<{width}}  {study.question}  {plan.count(args.seeds)} runs, "
+            f"{images / 1e6:.1f} million image passes, {3 * work / 1e12:.1f} T multiply-adds"
         )
 
 

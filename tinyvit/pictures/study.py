@@ -98,12 +98,15 @@ def draw_lines(
 
 
 def _legend(sheet: Sheet, names: Sequence[str]) -> None:
-    """The names of the lines beside their colours, in a row that ends at the right."""
-    left = WIDTH - RIGHT + 22 - sum(legend_width(name, 15) for name in names)
-    for i, name in enumerate(names):
-        sheet.dot((left, TOP), 5, SERIES[i % len(SERIES)])
-        sheet.text(left + 12, TOP, name, 15, INK, "lm")
-        left += legend_width(name, 15)
+    """The names of the lines beside their colours, in a row that ends at the right, or in two."""
+    half = (len(names) + 1) // 2
+    wide = sum(legend_width(name, 15) for name in names) > WIDTH - RIGHT - 200
+    for k, row in enumerate((names[:half], names[half:]) if wide else (names,)):
+        left, y = WIDTH - RIGHT + 22 - sum(legend_width(name, 15) for name in row), TOP - 10 * wide + 22 * k
+        for i, name in enumerate(row, k * half):
+            sheet.dot((left, y), 5, SERIES[i % len(SERIES)])
+            sheet.text(left + 12, y, name, 15, INK, "lm")
+            left += legend_width(name, 15)
 
 
 def _dots(axes: Axes, one: Found, colour: str) -> None:

@@ -1,6 +1,15 @@
 """Studies, each a small file: a question, the runs that answer it, how the answer is shown."""
 
-from tinyvit.studies import data, ingredients, pooling, positions, scaling, transfer, unlabelled
+from tinyvit.studies import (
+    data,
+    ingredients,
+    pooling,
+    positions,
+    scaling,
+    time_to_accuracy,
+    transfer,
+    unlabelled,
+)
 from tinyvit.studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -11,4 +20,5 @@ STUDIES: dict[str, Study] = {
     "transfer": transfer.STUDY,
     "unlabelled": unlabelled.STUDY,
     "ingredients": ingredients.STUDY,
+    "time-to-accuracy": time_to_accuracy.STUDY,
 }

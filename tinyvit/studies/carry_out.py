@@ -24,14 +24,14 @@ def carry_out(plan: Plan, seeds: int, where: Mapping[str, Any], deadline: float 
     where holds the settings that say where to compute and where the data are. The deadline is a time of
     time.monotonic().
     """
-    jobs = list(plan.jobs(seeds))
-    for number, job in enumerate(jobs, 1):
+    count = plan.count(seeds)
+    for number, job in enumerate(plan.jobs(seeds), 1):
         folder = plan.folder(job.name)
         if is_finished(folder):
             continue
         if time.monotonic() >= deadline:
             return 0
-        progress = RunProgress(f"{number:>{len(str(len(jobs)))}}/{len(jobs)}  {job.name}")
+        progress = RunProgress(f"{number:>{len(str(count))}}/{count}  {job.name}")
         status = make_run(plan, job, folder, where, deadline, progress)
         if status == 128 + OUT_OF_TIME:
             return 0

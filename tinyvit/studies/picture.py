@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tinyvit.pictures.study import Found, draw_lines, draw_rows
 from tinyvit.pictures.worth import Difference, draw_worth
+from tinyvit.shell.figures import duration
 from tinyvit.studies.plan import Plan
 from tinyvit.studies.results import Row
 from tinyvit.studies.worth import worths_of
@@ -17,7 +18,7 @@ def draw(plan: Plan, rows: Sequence[Row]) -> None:
             row.variant.name,
             row.of("accuracy"),
             row.variant.lines,
-            row.mean("multiply_adds") if study.over_compute else row.variant.x,
+            row.mean(study.measured_x) if study.measured_x else row.variant.x,
         )
         for row in rows
     ]
@@ -51,7 +52,7 @@ def _differences(plan: Plan, rows: Sequence[Row]) -> list[Difference]:
 def _label(plan: Plan) -> Callable[[float], str]:
     if plan.study.percent:
         return lambda x: f"{100 * x:g} %"
-    return _short if plan.study.over_compute else lambda x: f"{x:g}"
+    return {"multiply_adds": _short, "seconds": duration}.get(plan.study.measured_x, lambda x: f"{x:g}")
 
 
 def _short(number: float) -> str:

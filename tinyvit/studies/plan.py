@@ -10,9 +10,9 @@ from typing import Any
 from tinyvit.data import class_names
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.model.cost import multiply_adds
 from tinyvit.runs.settings import Settings
 from tinyvit.studies.study import CLASSES, IMAGE_SIDE, First, Study, Variant
+from tinyvit.training.half_size import mean_cost
 from tinyvit.training.starting_point import fresh_config
 
 
@@ -59,6 +59,10 @@ class Plan:
                     yield self.first_job(variant.first, seed)
                 yield self.job(variant, seed)
 
+    def count(self, seeds: int) -> int:
+        """How many runs there are in all."""
+        return len(list(self.jobs(seeds)))
+
     def job(self, variant: Variant, seed: int) -> Job:
         """The run of a variant with a seed."""
         chosen = self._common(seed) | dict(variant.settings)
@@ -82,7 +86,9 @@ class Plan:
         """The multiply-adds of all forward passes of a run: the time it takes is about proportional to it."""
         only = job.chosen.get("only")
         classes = len(class_names(only)) if only else len(CLASSES[self.dataset])
-        return job.images * multiply_adds(fresh_config(job.settings(), IMAGE_SIDE, classes))
+        settings = job.settings()
+        config = fresh_config(settings, IMAGE_SIDE, classes)
+        return round(job.images * mean_cost(settings.half_size, config))
 
     def command(self, seeds: int) -> str:
         """The command that carries out this study."""

@@ -25,18 +25,20 @@ def is_finished(folder: Path) -> bool:
 
 
 def result_of(folder: Path) -> dict[str, Any]:
-    """What a finished run came to: accuracy and loss on the test images, its cost, and how long it took.
+    """What a finished run came to: accuracy and loss on the test images, accuracy on those that were
+    held out, if any, its cost, and how long it took.
 
     Accuracy and all else that is not known of a run that diverged is None.
     """
     if (folder / DIVERGED).is_file():
-        unknown = ("accuracy", "loss", "parameters", "multiply_adds", "images_seen", "seconds")
+        unknown = ("accuracy", "loss", "held_out", "parameters", "multiply_adds", "images_seen", "seconds")
         return dict.fromkeys(unknown) | {"diverged": True}
     run = RunFolder.open(folder)
     settings, config, last = run.settings(), run.model(), run.metrics()[-1]
     return {
         "accuracy": last["test_accuracy"],
         "loss": last["test_loss"],
+        "held_out": last.get("val_accuracy"),
         "parameters": parameter_count(config),
         "multiply_adds": multiply_adds(config),
         "images_seen": last["step"] * settings.batch_size,

@@ -36,5 +36,5 @@ STUDY = Study(
     variants=_variants,
     usual=_usual,
     x_name="multiply-adds an image",
-    over_compute=True,
+    measured_x="multiply_adds",
 )

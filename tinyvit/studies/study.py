@@ -81,9 +81,10 @@ class Study:
     """A question, what the paper answers, and the runs that answer it at home.
 
     usual(size) are the settings of all variants, variants(size, dataset) what is compared. The picture has a
-    row for each variant or, if x_name is given, lines over a logarithmic axis of that name; over_compute says
-    that this axis is the model's multiply-adds, which then need not be given as the variants' x. If
-    comparisons(size) names pairs of variants, it is their differences that are tabulated and drawn.
+    row for each variant or, if x_name is given, lines over a logarithmic axis of that name; measured_x is
+    the figure of studies.results that lies on this axis if the variants give no x of their own. If
+    comparisons(size) names pairs of variants, it is their differences that are tabulated and drawn. With more
+    rounds than one, the variants that do better have more time in the next: see studies.halving.
     """
 
     question: str
@@ -91,6 +92,7 @@ class Study:
     variants: Callable[[str, str], tuple[Variant, ...]]
     usual: Callable[[str], Chosen] = field(default=lambda size: COMMON | USUAL[size])
     x_name: str = ""
-    over_compute: bool = False
+    measured_x: str = ""
+    rounds: int = 1
     percent: bool = False  # whether x is a share, to be written in percent
     comparisons: Callable[[str], tuple[Comparison, ...]] = field(default=lambda size: ())

@@ -36,6 +36,12 @@ def half_size(config: ViTConfig) -> ViTConfig:
     return half
 
 
+def mean_cost(share: float, config: ViTConfig) -> float:
+    """Multiply-adds of one forward pass on an image, if this share of the images has half the size."""
+    small = multiply_adds(half_size(config)) if share else 0
+    return share * small + (1 - share) * multiply_adds(config)
+
+
 class Stages:
     """Which engine takes the steps of an epoch, and what steps cost. half is that for half the size, if any.
 

@@ -1,0 +1,45 @@
+"""Which recipe is the most accurate in a given time? Ideas that cost or save time, by successive halving."""
+
+from collections.abc import Mapping
+
+from tinyvit.studies.study import COMMON, Chosen, Study, Variant
+
+# In the first round the first variant sees so many images. All rounds take about as long as eight runs of it.
+_STEPS: Mapping[str, int] = {"small": 1_000, "medium": 4_000, "large": 20_000}
+_MODEL: Mapping[str, Chosen] = {
+    "small": {"model": "micro/4", "batch_size": 64},
+    "medium": {"model": "micro/4", "batch_size": 64},
+    "large": {"model": "mini/4", "batch_size": 128},
+}
+
+
+def _usual(size: str) -> Chosen:
+    start = {"pool": "mean", "position": "sincos", "init": "mimetic", "optimizer": "muon", "lr": 2e-3}
+    length = {"steps": _STEPS[size], "warmup_steps": 1, "validation": 0.1}
+    return COMMON | start | length | _MODEL[size]
+
+
+def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
+    half: Chosen = {"half_size": 0.4}
+    linear: Chosen = {"decay": "linear"}
+    return (
+        Variant("plain", {}),
+        Variant("linear", linear),
+        Variant("half-size", half),
+        Variant("half-size-linear", half | linear),
+        Variant("two-heads", {"heads": 2}),
+        Variant("large-batches", {"batch_size": 128, "lr": 3e-3}),
+        Variant("wide-shallow", {"width": 96, "mlp_width": 192, "layers": 3}),
+        Variant("adamw", {"optimizer": "adamw"}),
+    )
+
+
+STUDY = Study(
+    question="Which recipe is the most accurate in a given time?",
+    paper="Not in the paper, whose figure 5 compares models by what they cost; here recipes differ, too.",
+    variants=_variants,
+    usual=_usual,
+    x_name="time of a run",
+    measured_x="seconds",
+    rounds=3,
+)
