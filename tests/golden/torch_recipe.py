@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from torch.optim.swa_utils import AveragedModel
 
-from tests.golden.torch_augment import augmented, batches, normalised
+from tests.golden.torch_augment import augmented, batches, halved, normalised
 from tests.golden.torch_vit import ViT, load
 from tinyvit.errors import UserError
 from tinyvit.model import is_resnet
@@ -27,7 +27,7 @@ FOLLOWED = """
     dataset data_dir image_size only validation fraction seed
     model layers width mlp_width heads pool init whiten dropout drop_path
     epochs steps warmup_epochs warmup_steps batch_size optimizer lr weight_decay decay clip ema smoothing
-    crop_padding flip mixup cutmix erase repeats augment_ops augment_magnitude
+    position position_at half_size crop_padding flip mixup cutmix erase repeats augment_ops augment_magnitude
     recipe log accumulate evaluate_every precision device threads
 """
 OPTIMIZERS = ("adamw", "muon")
@@ -44,6 +44,8 @@ def check(settings):
         )
     if is_resnet(settings.model) or "+" in settings.model:
         raise UserError(f"{settings.model} has a ResNet, PyTorch's side none: choose another recipe.")
+    if settings.position not in ("1d", "sincos"):
+        raise UserError(f"positions are {settings.position}, but PyTorch's side has only 1d and sincos.")
     if settings.optimizer not in OPTIMIZERS:
         raise UserError(f"the optimizer is {settings.optimizer}, expected {' or '.join(OPTIMIZERS)}.")
     if settings.optimizer == "muon" and not hasattr(torch.optim, "Muon"):
@@ -101,10 +103,12 @@ class TorchTraining:
         """Train for so many epochs on a set of images, in batches that are all of the same size."""
         s, classes = self.settings, self.model.head.out_features
         pixels, labels = torch.from_numpy(data.images), torch.from_numpy(data.labels)
-        for _ in range(epochs):
+        for epoch in range(epochs):
+            is_small = epoch < round(s.half_size * epochs)
             for chosen in batches(len(data), s.batch_size, s.repeats):
                 images = normalised(pixels[chosen], self.dtype)
-                self.step(*augmented(images, labels[chosen], s, classes))
+                images, targets = augmented(images, labels[chosen], s, classes)
+                self.step(halved(images) if is_small else images, targets)
 
     @torch.inference_mode()
     def evaluate(self, data, count=500):
