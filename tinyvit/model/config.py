@@ -23,9 +23,10 @@ _COUNTS = (
     "registers",
     "pool_heads",
     "pool_mlp_width",
+    "stem_channels",
 )
-_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width")
-_RATES = ("dropout", "attention_dropout", "drop_path")
+_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width", "stem_channels")
+_RATES = ("dropout", "attention_dropout", "drop_path", "patch_dropout")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
 WITHOUT_TRANSFORMER = {
@@ -65,6 +66,8 @@ LATER_PARTS: dict[str, Any] = {
     "pool_all": False,
     "head_bias": True,
     "causal": False,
+    "stem_channels": 0,
+    "patch_dropout": 0.0,
 }
 _CHOICES = {
     "position_on": ("class", "patches", "all"),
@@ -132,6 +135,10 @@ class ViTConfig:
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
                     blocks; pool_all, whether it reads all tokens, or the patches alone
+    stem_channels   a 3 x 3 convolution with stride 2 and so many channels, and a ReLU, before the patches,
+                    which are then cut from its map, patch_size x patch_size (Xiao et al. 2021); 0 is none
+    patch_dropout   the share of each image's patches that are dropped in training, chosen at random, before
+                    the first block (Liu et al. 2022)
     causal          tokens attend to themselves and to those before them alone: for texts, see words.text
 
     They also have other values of two: gelu may be any of ops.GELU_FORMS; and of pool, 'both' joins class
@@ -184,6 +191,8 @@ class ViTConfig:
     pool_all: bool = False
     head_bias: bool = True
     causal: bool = False
+    stem_channels: int = 0
+    patch_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
@@ -273,6 +282,10 @@ class ViTConfig:
         """Raise UserError unless patches divide the images, or a hybrid's feature map."""
         H, W = self.image_size
         P = self.patch_size
+        if self.stem_channels and self.resnet is not None:
+            raise UserError("a ResNet has convolutions of its own: omit stem_channels, or resnet.")
+        if self.stem_channels:
+            P = self.pixels_per_patch
         if self.resnet is not None:
             if self.resnet_width % self.resnet_groups:
                 raise UserError(
@@ -324,6 +337,12 @@ class ViTConfig:
             raise UserError(f"pool_all is for pool 'attention', not {self.pool!r}: omit it.")
         if self.pool == "both" and self.final_norm == "pooled":
             raise UserError("pool 'both' is for tokens that are normalised: final_norm must be 'tokens'.")
+        counting = self.position in ("relative", "bias") or self.position_at in ("blocks", "shared")
+        if self.patch_dropout and (counting or self.rotary or self.causal or self.predicts_patches):
+            raise UserError(
+                "patch_dropout needs a model whose blocks do not ask where its tokens lie, and which does "
+                "not predict patches."
+            )
         if self.causal and self.pool != "mean":
             raise UserError("in a causal model every token asks: its pool must be 'mean'.")
         if self.layer_scale < 0:
@@ -369,11 +388,14 @@ class ViTConfig:
 
     @property
     def feature_map(self) -> tuple[int, int, int]:
-        """Height, width and channels of what is cut into patches: the image, or the result of the ResNet.
+        """Height, width and channels of what is cut into patches: the image, or what convolutions make of it.
 
-        The root halves the image twice, and so does every stage but the first, once; halves are rounded up.
+        The root of a ResNet halves the image twice, and every stage but the first once more. Halves are
+        rounded up.
         """
         H, W = self.image_size
+        if self.stem_channels:
+            return -(-H // 2), -(-W // 2), self.stem_channels
         if self.resnet is None:
             return H, W, self.channels
         scale = resnet_scale(self.resnet)
@@ -381,8 +403,8 @@ class ViTConfig:
 
     @property
     def pixels_per_patch(self) -> int:
-        """The side of a patch in pixels of the image; patch_size is its side in a hybrid's feature map."""
-        return self.patch_size * resnet_scale(self.resnet)
+        """The side of a patch in pixels of the image; patch_size is its side in the feature map."""
+        return self.patch_size * (2 if self.stem_channels else resnet_scale(self.resnet))
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -443,6 +465,11 @@ class ViTConfig:
     def tokens(self) -> int:
         """N: the number of patches, and of the tokens before them."""
         return self.patches + self.prefix
+
+    @property
+    def trained_tokens(self) -> int:
+        """How many tokens go through the blocks in training."""
+        return self.tokens - round(self.patch_dropout * self.patches)
 
     @property
     def position_rows(self) -> int:

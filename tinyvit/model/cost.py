@@ -13,13 +13,16 @@ def parameter_count(config: ViTConfig) -> int:
     return sum(prod(row.shape) for row in layout(config))
 
 
-def multiply_adds(config: ViTConfig) -> int:
+def multiply_adds(config: ViTConfig, tokens: int | None = None) -> int:
     """Multiply-adds of one forward pass on one image; training costs about three times that.
+
+    tokens is how many of them go through the blocks, if not all.
 
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
         ResNet     see resnet_multiply_adds, if there is one
-        patches    P P channels T D                      channels of the feature map, in a hybrid
+        stem       9 channels c H/2 W/2                  its convolution with c channels, if there is one
+        patches    P P channels T D                      channels of the feature map, if there is one
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C                                   T times, if it predicts patches
 
@@ -28,7 +31,7 @@ def multiply_adds(config: ViTConfig) -> int:
     positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset. A gated MLP
     costs 3 D M. Attention pooling adds 2 N D^2 + 2 D^2 + 2 N D + 2 D M, and a second head is counted too.
     """
-    D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
+    D, M, N, T = config.width, config.mlp_width, tokens or config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
     block = N * (4 * D * D + (3 if config.gated else 2) * D * M) + 2 * N * N * D
     if config.position == "relative":
@@ -40,7 +43,9 @@ def multiply_adds(config: ViTConfig) -> int:
     if config.pool == "attention":
         head += 2 * N * D * (D + 1) + 2 * D * D + 2 * D * (config.pool_mlp_width or M)
     heads = T if config.predicts_patches else 1
-    return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
+    h, w, _ = config.feature_map
+    stem = 9 * config.channels * config.stem_channels * h * w
+    return stem + resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:

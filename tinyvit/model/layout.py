@@ -70,11 +70,14 @@ def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
     D, P = config.width, config.patch_size
     channels = config.feature_map[2]
-    resnet = _resnet(config) if config.has_resnet else []
+    convolutions = _resnet(config) if config.has_resnet else []
     if not config.has_transformer:
-        return resnet
+        return convolutions
+    if C := config.stem_channels:
+        kernel = (3, 3, config.channels, C)
+        convolutions = [_matrix("stem.conv.weight", kernel, first.lecun_normal), _vector("stem.conv.bias", C)]
     rows = [
-        *resnet,
+        *convolutions,
         _matrix(
             "patch.weight",
             (P * P * channels, D),

@@ -2,12 +2,16 @@
 
 The patches of a plain ViT are cut from the image, and those of a hybrid from the feature map of its ResNet.
 In a pure ResNet, the positions of that map are the tokens, as they are.
+
+A single convolution with a ReLU before the patches, which halves the image, is the smallest such network: a
+patch then is of edges and colours, not of pixels (after Xiao et al. 2021, "Early convolutions help
+transformers see better", where there are several).
 """
 
 from typing import NamedTuple
 
 from tinyvit import ops
-from tinyvit.backend import Array
+from tinyvit.backend import Array, array_module
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params, add_with_bias, with_bias
 from tinyvit.model.positions import PositionCache, add_positions, add_positions_backward
@@ -28,6 +32,9 @@ class StemCache(NamedTuple):
     position: PositionCache | None = None
     norm: tuple | None = None
     dropout: Array | None = None
+    convolution: tuple | None = None
+    relu: Array | None = None
+    kept: tuple | None = None
 
 
 def stem(
@@ -44,6 +51,12 @@ def stem(
     """
     check_images(config, images)
     x, resnet_cache = resnet(config, params, images) if config.has_resnet else (images, None)
+    convolution = relu = None
+    if config.stem_channels:
+        kernel, bias = params.group("stem.conv")
+        x, convolution = ops.convolution(x, kernel, stride=2)  # (B, H/2, W/2, stem_channels)
+        x += bias
+        x, relu = ops.relu(x)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
         return x, StemCache(resnet_cache, cut)
@@ -61,14 +74,18 @@ def stem(
     norm = None
     if config.pre_norm:  # a norm of the stem, as in CLIP; it has nothing to do with the pre-norm blocks
         x, norm = ops.layer_norm(x, *params.group("pre_norm"), config.eps)
+    x, kept = _drop_patches(config, x, noise)
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(resnet_cache, cut, patch, corrupted, counts, position, norm, dropout)
+    return x, StemCache(
+        resnet_cache, cut, patch, corrupted, counts, position, norm, dropout, convolution, relu, kept
+    )
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
     """Add the gradients of the stem's parameters to grads, given dx (B, N, D)."""
     if cache.patch is not None:
         dx = ops.dropout_backward(dx, cache.dropout)
+        dx = ops.row_pool_backward(dx, cache.kept) if cache.kept else dx
         if cache.norm is not None:
             dx, *dnorm = ops.layer_norm_backward(dx, cache.norm)
             grads.add("pre_norm", *dnorm)
@@ -84,9 +101,25 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
             grads.add("mask_token", dmask)
         dx, *dpatch = ops.linear_backward(dx, cache.patch)
         add_with_bias(grads, "patch", *dpatch)
-    if cache.resnet is not None:
+    if cache.resnet is not None or cache.convolution is not None:
         dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
+    if cache.convolution is not None:
+        dx = ops.relu_backward(dx, cache.relu)
+        _, dkernel = ops.convolution_backward(dx, cache.convolution, inputs=False)
+        grads.add("stem.conv", dkernel, dx.sum(axis=(0, 1, 2)))
+    if cache.resnet is not None:
         resnet_backward(config, dx, cache.resnet, grads)
+
+
+def _drop_patches(config: ViTConfig, x: Array, noise: ops.Noise | None) -> tuple[Array, tuple | None]:
+    """The tokens x (B, N, D) without a share of the patches, others of each image; in training only."""
+    if not config.patch_dropout or noise is None:
+        return x, None
+    B, N, _ = x.shape
+    xp, prefix, count = array_module(x), config.prefix, config.trained_tokens
+    patches = ops.draw_rows(noise, B, N - prefix, count - prefix, xp) + prefix
+    others = xp.broadcast_to(xp.arange(prefix), (B, prefix))
+    return ops.row_pool(x, xp.concatenate([others, patches], axis=1))
 
 
 def check_images(config: ViTConfig, images: Array) -> None:

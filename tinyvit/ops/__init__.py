@@ -33,7 +33,7 @@ from tinyvit.ops.layer_scale import layer_scale, layer_scale_backward
 from tinyvit.ops.linear import linear, linear_backward
 from tinyvit.ops.max_pool import max_pool, max_pool_backward
 from tinyvit.ops.mlp import mlp, mlp_backward
-from tinyvit.ops.noise import Noise
+from tinyvit.ops.noise import Noise, draw_rows
 from tinyvit.ops.patches import patchify, patchify_backward, unpatchify
 from tinyvit.ops.pooling import (
     mean_pool,
@@ -76,6 +76,7 @@ __all__ = [
     "cross_entropy",
     "cross_entropy_backward",
     "draw_corruption",
+    "draw_rows",
     "drop_path",
     "drop_path_backward",
     "dropout",

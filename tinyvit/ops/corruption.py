@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from tinyvit.backend import Array, array_module
-from tinyvit.ops.noise import Noise
+from tinyvit.ops.noise import Noise, draw_rows
 
 MASKED = -1
 MASKED_SHARE, SWAPPED_SHARE = 0.8, 0.1  # of the chosen patches; the rest stay as they are
@@ -52,9 +52,7 @@ def draw_corruption(noise: Noise, images: int, patches: int, share: float, xp: M
     The choices depend only on the noise's seed and step and the index of the image, on every device.
     """
     own = xp.arange(patches)
-    # No two keys are equal, so that their order does not depend on how a device sorts.
-    keys = (noise.uniform((images, patches), xp) * 2**24).astype(xp.int64) * patches + own
-    chosen = keys.argsort(axis=1)[:, : corrupted_patches(share, patches)]  # (B, n)
+    chosen = draw_rows(noise, images, patches, corrupted_patches(share, patches), xp)  # (B, n)
     fate = noise.uniform(chosen.shape, xp)
     other = (noise.uniform(chosen.shape, xp) * (patches - 1)).astype(xp.int64)
     other += other >= chosen  # any patch but the chosen one, of which there are two or more

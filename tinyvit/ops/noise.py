@@ -35,6 +35,16 @@ class Noise:
         return hashed(keys[:, None], numbers).reshape(shape)
 
 
+def draw_rows(noise: Noise, images: int, rows: int, count: int, xp: ModuleType) -> Array:
+    """For each image, `count` different numbers out of 0 ... rows - 1, in a random order: (images, count).
+
+    The choices depend only on the noise's seed and step and the index of the image, on every device.
+    """
+    # No two keys are equal, so that their order does not depend on how a device sorts.
+    keys = (noise.uniform((images, rows), xp) * 2**24).astype(xp.int64) * rows + xp.arange(rows)
+    return keys.argsort(axis=1)[:, :count]
+
+
 def hashed(keys: Array, numbers: Array) -> Array:
     """Uniform numbers in [0, 1), float32: a hash of each key and number, both uint32, broadcast together."""
     bits = _mix(_mix(numbers ^ keys) + keys)

@@ -367,6 +367,13 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         f"(default: {Settings.half_size:g})",
     )
     data.add_argument(
+        "--patch-dropout",
+        type=rate,
+        metavar="R",
+        help="drop this share of each image's patches, chosen at random, in all epochs but those at half "
+        f"size and the last quarter: 0.5 halves the time of a step (default: {Settings.patch_dropout:g})",
+    )
+    data.add_argument(
         "--show-augmentation",
         type=png_path,
         metavar="FILE.png",

@@ -10,9 +10,10 @@ from typing import Any
 from tinyvit.data import class_names
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
+from tinyvit.model.cost import multiply_adds
 from tinyvit.runs.settings import Settings
 from tinyvit.studies.study import CLASSES, IMAGE_SIDE, First, Study, Variant
-from tinyvit.training.half_size import mean_cost
+from tinyvit.training.stages import mean_cost
 from tinyvit.training.starting_point import fresh_config
 
 
@@ -88,7 +89,7 @@ class Plan:
         classes = len(class_names(only)) if only else len(CLASSES[self.dataset])
         settings = job.settings()
         config = fresh_config(settings, IMAGE_SIDE, classes)
-        return round(job.images * mean_cost(settings.half_size, config))
+        return round(job.images * mean_cost(settings, config) * multiply_adds(config))
 
     def command(self, seeds: int) -> str:
         """The command that carries out this study."""

@@ -25,10 +25,10 @@ from tinyvit.training.choices import (
     with_whole_epochs,
 )
 from tinyvit.training.evaluation import task_of
-from tinyvit.training.half_size import half_size
 from tinyvit.training.learning import make_learning
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
+from tinyvit.training.stages import stages_of
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import length
 
@@ -169,7 +169,9 @@ def _trainer(
         frozen=frozen,
     )
     task = task_of(settings, model.config)
-    rest = params, task.objective, training, settings.threads, settings.precision
-    half = make_engine(half_size(model.config), *rest) if settings.half_size else None
-    engine = make_engine(model.config, *rest)  # the last one, whose threads the optimiser then uses
-    return Trainer(run, settings, dataset, engine, context.progress, task, half)
+    stages = stages_of(settings, model.config)
+    engines = [
+        make_engine(each.config, params, task.objective, training, settings.threads, settings.precision)
+        for each in stages
+    ]
+    return Trainer(run, settings, dataset, context.progress, task, stages, engines)

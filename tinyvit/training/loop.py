@@ -19,37 +19,41 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
-from tinyvit.training.half_size import Stages
 from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
+from tinyvit.training.stages import Course, Stage
 from tinyvit.training.state import State, restored
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
 
 class Trainer:
-    """One training run. fit() trains to the end or, when interrupted, saves and raises Interrupted."""
+    """One training run, with an engine for each of its stages.
+
+    fit() trains to the end or, when interrupted, saves and raises Interrupted.
+    """
 
     def __init__(
         self,
         run: RunFolder,
         settings: Settings,
         dataset: Dataset,
-        engine: ReferenceEngine,
         progress: Progress,
         task: Task,
-        half_engine: ReferenceEngine | None = None,
+        stages: list[Stage],
+        engines: list[ReferenceEngine],
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
-        self.engine, self.progress, self.state = engine, progress, State()
+        self.engines, self.engine = engines, engines[-1]
+        self.progress, self.state = progress, State()
         self.guard = Guard(task.blind_loss, run.last_path, settings.lr, run.has_trained)
-        self.saver = Saver(run, engine, self.guard, settings, EpochFiles(run, settings, progress.note))
+        self.saver = Saver(run, self.engine, self.guard, settings, EpochFiles(run, settings, progress.note))
         self.augmentation = settings.augmentation()
         self.weights = balancing(dataset.train.labels) if settings.balanced else None
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
-        self.stages = Stages(settings, self.steps_per_epoch, engine, half_engine)
-        self.known_note = engine.note  # printed at the start; a new one is printed when it comes
+        self.course = Course(stages, self.steps_per_epoch)
+        self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint instead of starting from the beginning."""
@@ -75,12 +79,12 @@ class Trainer:
         return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
 
     def images_left(self) -> float:
-        """How many images at full size take as long as all that is left."""
-        return self.stages.cost_left(self.state.step, self.total_steps) * self.settings.batch_size
+        """How many images take as long as all that is left, if the model sees them as it does at last."""
+        return self.course.cost_left(self.state.step, self.total_steps) * self.settings.batch_size
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
-        s, state, engine = self.settings, self.state, self.stages.engine(epoch)
+        s, state, engine = self.settings, self.state, self.engines[self.course.number(epoch)]
         order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
@@ -98,7 +102,7 @@ class Trainer:
                     state.norm_sum += norms
                     rate = meter.rate
                     assert rate is not None, "the meter has been read"
-                    left = self.images_left() / (rate * self.stages.cost(step))
+                    left = self.images_left() / (rate * self.course.cost(step))
                     self._say_news()
                     self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
@@ -126,7 +130,7 @@ class Trainer:
         state.records.append(record)
         held_out, test, is_best = None, None, False
         with state.timed():
-            engine = self.stages.engine(epoch)
+            engine = self.engines[self.course.number(epoch)]
             if looks and self.dataset.validation:
                 held_out = self._evaluate(engine, self.dataset.validation)
             elif looks:

@@ -135,8 +135,8 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
             where(trainer, device),
             f"run {run.path}",
         )
-        if engine.note:
-            progress.note(engine.note)
+        for note in dict.fromkeys(each.note for each in trainer.engines if each.note):
+            progress.note(note)
         if isinstance(engine.training.optimizer, (Sharded, Partial)):
             progress.note(engine.training.optimizer.summary())
         if state.step:

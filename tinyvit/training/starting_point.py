@@ -13,7 +13,7 @@ from tinyvit.model.mimetic import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.runs.settings import Settings
-from tinyvit.training.half_size import half_size
+from tinyvit.training.stages import stages_of
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 
@@ -50,8 +50,7 @@ def check_start(settings: Settings, weights: Model | None) -> None:
     if settings.dataset == "arrays" and settings.image_size is None:
         return  # only the file knows the size of the images
     config = _fresh_config(settings, image_side(settings.dataset, settings.image_size), 1)
-    if settings.half_size:
-        half_size(config)  # which may be impossible
+    stages_of(settings, config)
     if settings.init == "mimetic":
         check_mimetic(config)
     if settings.whiten:
