@@ -14,8 +14,8 @@ Flags of tinyvit.train take precedence over it.
 
 examples:
   python -m tinyvit.recipe
-  python -m tinyvit.recipe cpu-quick
-  python -m tinyvit.train --recipe cpu-quick
+  python -m tinyvit.recipe cpu-8-minutes
+  python -m tinyvit.train --recipe cpu-8-minutes
 """
 _UNMEASURED = "nobody has measured it yet"
 

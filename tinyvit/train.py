@@ -22,7 +22,7 @@ recipe says nothing else. tinyvit.recipe lists the named recipes, and what they 
 examples:
   python -m tinyvit.train
   python -m tinyvit.train --dataset cifar10 --device gpu
-  python -m tinyvit.train --recipe cpu-hour
+  python -m tinyvit.train --recipe cpu-20-minutes
   python -m tinyvit.train --dataset folder --data-dir photos --image-size 64 --model nano/8
   python -m tinyvit.train --resume runs/cifar10-1
 """

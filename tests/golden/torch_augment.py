@@ -32,11 +32,6 @@ def augmented(images, labels, settings, classes):
     return mixed(images, functional.one_hot(labels, classes).to(images.dtype), s.mixup, s.cutmix)
 
 
-def halved(images):
-    """Images (B, H, W, 3) at half their height and width: means of 2 x 2 pixels."""
-    return functional.avg_pool2d(images.permute(0, 3, 1, 2), 2).permute(0, 2, 3, 1)
-
-
 def flipped(images):
     """Half of the images mirrored."""
     return torch.where(torch.rand(len(images), 1, 1, 1) < 0.5, images.flip(2), images)

@@ -16,18 +16,20 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from torch.optim.swa_utils import AveragedModel
 
-from tests.golden.torch_augment import augmented, batches, halved, normalised
+from tests.golden.torch_augment import augmented, batches, normalised
 from tests.golden.torch_vit import ViT, load
 from tinyvit.errors import UserError
 from tinyvit.model import is_resnet
 from tinyvit.runs.settings import Settings
+from tinyvit.training.stages import ALL_PATCHES
 
 # What is done here, or has no bearing on what is learned: any other setting must be the usual one.
 FOLLOWED = """
     dataset data_dir image_size only validation fraction seed
     model layers width mlp_width heads pool init whiten dropout drop_path
     epochs steps warmup_epochs warmup_steps batch_size optimizer lr weight_decay decay clip ema smoothing
-    position position_at half_size crop_padding flip mixup cutmix erase repeats augment_ops augment_magnitude
+    position position_at patch_dropout crop_padding flip mixup cutmix erase repeats
+    augment_ops augment_magnitude
     recipe log accumulate evaluate_every precision device threads
 """
 OPTIMIZERS = ("adamw", "muon")
@@ -104,11 +106,11 @@ class TorchTraining:
         s, classes = self.settings, self.model.head.out_features
         pixels, labels = torch.from_numpy(data.images), torch.from_numpy(data.labels)
         for epoch in range(epochs):
-            is_small = epoch < round(s.half_size * epochs)
+            drops = epoch < epochs - round(ALL_PATCHES * epochs)
+            self.model.patch_dropout = s.patch_dropout if drops else 0.0
             for chosen in batches(len(data), s.batch_size, s.repeats):
                 images = normalised(pixels[chosen], self.dtype)
-                images, targets = augmented(images, labels[chosen], s, classes)
-                self.step(halved(images) if is_small else images, targets)
+                self.step(*augmented(images, labels[chosen], s, classes))
 
     @torch.inference_mode()
     def evaluate(self, data, count=500):

@@ -42,6 +42,7 @@ class ViT(nn.Module):
     def __init__(self, config):
         super().__init__()
         D, P = config.width, config.patch_size
+        self.patches, self.patch_dropout = config.patches, config.patch_dropout
         self.patch = nn.Conv2d(3, D, kernel_size=P, stride=P)
         self.token = nn.Parameter(torch.zeros(D)) if config.has_token else None
         self.position = None  # then there are sines and cosines, for images of any size
@@ -62,7 +63,7 @@ class ViT(nn.Module):
             x = torch.cat([self.token.expand(len(x), 1, -1), x], dim=1)
             if self.position is None:
                 places = functional.pad(places, (0, 0, 1, 0))
-        x = self.dropout(x + places)
+        x = self.dropout(self.some_patches(x + places))
         for block in self.blocks:
             x = block(x)
         x = self.norm(x)
@@ -70,6 +71,16 @@ class ViT(nn.Module):
         if self.pre_logits is not None:
             x = torch.tanh(self.pre_logits(x))
         return self.head(x)
+
+    def some_patches(self, x):
+        """In training, without a share of the patches, others of each image."""
+        if not (self.training and self.patch_dropout):
+            return x
+        before = x.shape[1] - self.patches
+        kept = self.patches - round(self.patch_dropout * self.patches)
+        order = before + torch.rand(len(x), self.patches).argsort(dim=1)[:, :kept]
+        rows = torch.cat([torch.arange(before).expand(len(x), before), order], dim=1)
+        return x.gather(1, rows[:, :, None].expand(-1, -1, x.shape[2]))
 
 
 def sines_and_cosines(x):

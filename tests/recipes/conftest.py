@@ -1,4 +1,4 @@
-"""A recipe of the tests' own in place of cpu-quick's file: a run of seconds, measured or not."""
+"""A recipe of the tests' own in place of cpu-8-minutes's file: a run of seconds, measured or not."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ GIVEN |= {"batch_size": 8, "crop_padding": 1}
 
 @pytest.fixture
 def rewrite(tmp_path, monkeypatch):
-    """rewrite(run, ...) puts such runs, as changes of RUN, into the file of cpu-quick."""
+    """rewrite(run, ...) puts such runs, as changes of RUN, into the file of cpu-8-minutes."""
     folder = tmp_path / "recipes"
     folder.mkdir()
     for name in named.RECIPES:
@@ -25,6 +25,6 @@ def rewrite(tmp_path, monkeypatch):
     def rewrite(*runs, **given):
         record = {"about": "For tests. They take seconds.", "settings": GIVEN | given}
         record["reached"] = [RUN | run for run in runs]
-        (folder / "cpu-quick.json").write_text(json.dumps(record))
+        (folder / "cpu-8-minutes.json").write_text(json.dumps(record))
 
     return rewrite

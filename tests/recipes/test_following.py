@@ -16,7 +16,8 @@ from tinyvit.training.choices import new_settings
 from tinyvit.training.recipes import recipe
 
 EXPECTED = (
-    "recipe cpu-quick: expect 75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, 2 cores"
+    "recipe cpu-8-minutes: expect 75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, "
+    "2 cores"
 )
 
 
@@ -26,8 +27,8 @@ def choose(repeated=None, **chosen):
 
 @pytest.fixture
 def follow(go, photos, tmp_path):
-    """follow(flags ...) trains by cpu-quick: exit status, stdout, stderr."""
-    flags = ("--recipe", "cpu-quick", "--data-dir", photos, "--out", tmp_path / "run")
+    """follow(flags ...) trains by cpu-8-minutes: exit status, stdout, stderr."""
+    flags = ("--recipe", "cpu-8-minutes", "--data-dir", photos, "--out", tmp_path / "run")
     return lambda *more: go(train, *flags, "--threads", "1", "--device", "cpu", *more)
 
 
@@ -36,14 +37,14 @@ def follow(go, photos, tmp_path):
 
 def test_flags_take_precedence_over_the_recipe(rewrite):
     rewrite(lr=0.01)
-    settings = choose(recipe="cpu-quick", lr=0.02, seed=5)
+    settings = choose(recipe="cpu-8-minutes", lr=0.02, seed=5)
     assert (settings.lr, settings.seed, settings.model, settings.epochs) == (0.02, 5, "nano/4", 3)
-    assert choose(recipe="cpu-quick", dataset="cifar100").dataset == "cifar100"
+    assert choose(recipe="cpu-8-minutes", dataset="cifar100").dataset == "cifar100"
 
 
 def test_a_choice_replaces_what_would_overrule_it(rewrite):
     rewrite(steps=100, warmup_steps=50, position="relative", position_at="shared")
-    chosen = choose(recipe="cpu-quick", epochs=9, warmup_epochs=0.25, position="1d")
+    chosen = choose(recipe="cpu-8-minutes", epochs=9, warmup_epochs=0.25, position="1d")
     assert (chosen.steps, chosen.warmup_steps, chosen.position_at) == (None, None, "stem")
 
 
@@ -58,26 +59,33 @@ def test_a_run_without_a_recipe_follows_that_of_its_data_until_it_is_changed(dat
 
 def test_a_run_that_learns_something_else_has_no_recipe():
     assert choose(dataset="cifar10", target="pixels").recipe is None
-    repeated = choose(recipe="cpu-hour")
-    assert choose(repeated).recipe == "cpu-hour"
+    repeated = choose(recipe="cpu-best")
+    assert choose(repeated).recipe == "cpu-best"
     assert choose(repeated, weights="runs/a", model="a").recipe is None
 
 
 def test_a_recipe_and_a_run_to_repeat_are_one_too_many(go, rewrite, follow, tmp_path):
     rewrite()
     assert follow()[0] == 0
-    flags = ("--config", tmp_path / "run" / "config.json", "--recipe", "cpu-quick", "--out", tmp_path / "b")
+    flags = (
+        "--config",
+        tmp_path / "run" / "config.json",
+        "--recipe",
+        "cpu-8-minutes",
+        "--out",
+        tmp_path / "b",
+    )
     assert_one_line(go(train, *flags), "--config repeats", "omit --recipe, or --config")
 
 
 def test_only_training_from_scratch_with_labels_has_recipes(go):
     for command, *words in ((finetune, "Ti_16"), (pretrain,)):
-        assert_one_line(go(command, *words, "--recipe", "cpu-quick"), "unrecognized arguments: --recipe")
+        assert_one_line(go(command, *words, "--recipe", "cpu-8-minutes"), "unrecognized arguments: --recipe")
 
 
 def test_an_unknown_recipe_leaves_nothing(go, tmp_path):
     result = go(train, "--recipe", "best", "--out", tmp_path / "run")
-    assert_one_line(result, "there is no recipe 'best'", "cpu-quick (", "gpu-300 (")
+    assert_one_line(result, "there is no recipe 'best'", "cpu-8-minutes (", "gpu-300 (")
     assert not (tmp_path / "run").exists()
 
 
@@ -93,19 +101,19 @@ def test_what_a_run_says_and_remembers(go, follow, rewrite, tmp_path, monkeypatc
     assert line == EXPECTED
     assert re.fullmatch(r"at [\d,.]+ img/s, the speed seen here, the whole run takes about [\d:]+", speed)
     assert out.count("the speed seen here") == 1
-    assert json.loads((tmp_path / "run" / "config.json").read_text())["settings"]["recipe"] == "cpu-quick"
-    assert "best.npz of recipe cpu-quick on 8 test images: " in go(evaluate, tmp_path / "run")[1]
-    assert json.loads(go(evaluate, tmp_path / "run", "--json")[1])["recipe"] == "cpu-quick"
-    assert "trained by the recipe cpu-quick" in go(info, tmp_path / "run")[1]
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["settings"]["recipe"] == "cpu-8-minutes"
+    assert "best.npz of recipe cpu-8-minutes on 8 test images: " in go(evaluate, tmp_path / "run")[1]
+    assert json.loads(go(evaluate, tmp_path / "run", "--json")[1])["recipe"] == "cpu-8-minutes"
+    assert "trained by the recipe cpu-8-minutes" in go(info, tmp_path / "run")[1]
 
 
 def test_a_run_that_differs_from_its_recipe_says_in_what(go, follow, rewrite, tmp_path):
     rewrite({})
     assert follow("--lr", "0.003")[0] == 0
-    what = "cpu-quick, but for lr"
+    what = "cpu-8-minutes, but for lr"
     assert f"best.npz of recipe {what}" in go(evaluate, tmp_path / "run")[1]
     assert (
-        f"trained by the recipe {what}: see python -m tinyvit.recipe cpu-quick\n"
+        f"trained by the recipe {what}: see python -m tinyvit.recipe cpu-8-minutes\n"
         in go(info, tmp_path / "run")[1]
     )
 
@@ -140,28 +148,28 @@ def test_a_run_without_a_recipe_says_nothing_of_the_kind(go, photos, tmp_path, m
         ({"seed": 4, "threads": 7, "device": "gpu", "accumulate": 2, "evaluate_every": 3}, EXPECTED),
         (
             {"lr": 0.5, "crop_padding": 2},
-            "recipe cpu-quick, but for lr, crop padding: nobody has measured that",
+            "recipe cpu-8-minutes, but for lr, crop padding: nobody has measured that",
         ),
         (
             {"dataset": "shapes"},
-            "recipe cpu-quick was made for folder: nobody has measured it on shapes yet",
+            "recipe cpu-8-minutes was made for folder: nobody has measured it on shapes yet",
         ),
     ],
 )
 def test_figures_are_those_of_the_same_experiment_only(rewrite, change, said):
     rewrite({}, {"dataset": "cifar10"})
-    assert expected(choose(recipe="cpu-quick", **change)) == [said]
+    assert expected(choose(recipe="cpu-8-minutes", **change)) == [said]
 
 
 def test_what_nobody_has_measured_is_called_so(rewrite):
     rewrite()
-    assert expected(choose(recipe="cpu-quick")) == ["recipe cpu-quick: nobody has measured it yet"]
+    assert expected(choose(recipe="cpu-8-minutes")) == ["recipe cpu-8-minutes: nobody has measured it yet"]
 
 
 def test_a_recipe_measured_on_another_data_set_than_its_own_has_figures_there(rewrite):
     rewrite({"dataset": "shapes", "accuracy": 0.5})
-    (line,) = expected(choose(recipe="cpu-quick", dataset="shapes"))
-    assert line.startswith("recipe cpu-quick: expect 50.0% (shapes, drawn")
+    (line,) = expected(choose(recipe="cpu-8-minutes", dataset="shapes"))
+    assert line.startswith("recipe cpu-8-minutes: expect 50.0% (shapes, drawn")
 
 
 def test_a_recipe_of_another_version_is_no_obstacle(rewrite):
@@ -176,12 +184,12 @@ def test_a_recipe_of_another_version_is_no_obstacle(rewrite):
 )
 def test_the_time_at_the_speed_seen_grows_from_what_was_measured(rewrite, change, time):
     rewrite({"minutes": 2.0, "images_per_second": 100.0})
-    line = at_this_speed(choose(recipe="cpu-quick", **change), 6000, 50.0)
+    line = at_this_speed(choose(recipe="cpu-8-minutes", **change), 6000, 50.0)
     assert line == f"at 50 img/s, the speed seen here, the whole run takes about {time}"
 
 
 def test_a_run_never_takes_less_than_its_training(rewrite):
     """A measured run may have had fewer training images, where some were held out."""
     rewrite({"minutes": 0.9, "images_per_second": 100.0}, {"minutes": 0.8, "seed": 1, "processor": "another"})
-    line = at_this_speed(choose(recipe="cpu-quick"), 6000, 50.0)
+    line = at_this_speed(choose(recipe="cpu-8-minutes"), 6000, 50.0)
     assert line.endswith("takes about 2:00")

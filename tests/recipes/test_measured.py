@@ -16,7 +16,7 @@ def test_runs_that_can_be_compared_are_averaged(rewrite):
         {"accuracy": 0.708, "seed": 1, "minutes": 17.0, "images_per_second": 1400.0},
         {"accuracy": 0.714, "seed": 2, "minutes": 18.0, "images_per_second": 1200.0},
     )
-    assert sentences(measurements(named_recipe("cpu-quick"))) == [
+    assert sentences(measurements(named_recipe("cpu-8-minutes"))) == [
         "70.8 ± 0.6% (folder, drawn, 3 seeds) in 17:00 at 1,200 img/s on a processor, 2 cores"
     ]
 
@@ -27,7 +27,7 @@ def test_runs_on_several_processors_have_one_accuracy_and_several_times(rewrite)
         {"accuracy": 0.72, "seed": 1, "processor": "another", "minutes": 1.0, "images_per_second": 200.0},
         {"accuracy": 0.8, "seed": 0, "copy": "photographed"},
     )
-    assert sentences(measurements(named_recipe("cpu-quick"))) == [
+    assert sentences(measurements(named_recipe("cpu-8-minutes"))) == [
         "71.0 ± 1.4% (folder, drawn, 2 seeds) in 2:00 at 100 img/s on a processor, 2 cores "
         "or in 1:00 at 200 img/s on another",
         "80.0% (folder, photographed, one seed) in 2:00 at 100 img/s on a processor, 2 cores",
@@ -37,7 +37,7 @@ def test_runs_on_several_processors_have_one_accuracy_and_several_times(rewrite)
 @pytest.mark.parametrize("other", [{"copy": "photographed"}, {"processor": "another"}, {"dataset": "shapes"}])
 def test_runs_that_cannot_be_compared_are_not(rewrite, other):
     rewrite({"accuracy": 0.7}, {"accuracy": 0.8} | other)
-    one, two = measurements(named_recipe("cpu-quick"))
+    one, two = measurements(named_recipe("cpu-8-minutes"))
     assert (one.accuracy, two.accuracy) == ("70.0", "80.0")
 
 
@@ -48,18 +48,23 @@ def test_the_list_says_what_each_recipe_is_for_and_what_it_reached(go, rewrite):
     for name in RECIPES:
         assert re.search(rf"^  {name} +{re.escape(named_recipe(name).purpose)}$", out, re.MULTILINE)
     line = "75.0% (folder, drawn, one seed) in 2:00 at 100 img/s on a processor, 2 cores"
-    assert re.search(rf"cpu-quick +For tests\n +{re.escape(line)}\n", out)
+    assert re.search(rf"cpu-8-minutes +For tests\n +{re.escape(line)}\n", out)
 
 
 def test_one_recipe_is_shown_with_its_settings_and_runs(go, rewrite):
     rewrite({}, {"seed": 7, "accuracy": 0.8})
-    status, out, err = go(recipe, "cpu-quick")
+    status, out, err = go(recipe, "cpu-8-minutes")
     assert (status, err) == (0, "")
-    for line in ("  image size     8", "  model          nano/4", "They take seconds.", "--recipe cpu-quick"):
+    for line in (
+        "  image size     8",
+        "  model          nano/4",
+        "They take seconds.",
+        "--recipe cpu-8-minutes",
+    ):
         assert line in out
     assert "  75.0%  folder, drawn, seed 0, 2026-11-22\n  80.0%  folder, drawn, seed 7, 2026-11-22\n" in out
     rewrite()
-    assert "nobody has measured it yet" in go(recipe, "cpu-quick")[1]
+    assert "nobody has measured it yet" in go(recipe, "cpu-8-minutes")[1]
 
 
 def test_an_unknown_name_is_answered_with_all_names_and_what_they_are_for(go, rewrite):
@@ -73,9 +78,9 @@ def test_the_table_has_a_row_for_what_was_measured_and_no_other(go, rewrite):
     status, out, err = go(recipe, "--markdown")
     assert (status, err) == (0, "")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
-    mine, other = [row for row in rows if row[0] == "`cpu-quick`"]
+    mine, other = [row for row in rows if row[0] == "`cpu-8-minutes`"]
     assert mine == [
-        "`cpu-quick`",
+        "`cpu-8-minutes`",
         "1, 3",
         "3",
         "a processor, 2 cores",

@@ -127,7 +127,7 @@ def test_sgd_takes_larger_steps_unless_their_size_is_chosen():
         return new_settings({"optimizer": "sgd"} | chosen, origin, select_device("cpu")).lr
 
     origin = Settings(dataset="shapes", model="nano/4", threads=1, lr=0.003)
-    assert rate() == rate(recipe="cpu-quick") == rate(origin) == 0.05
+    assert rate() == rate(recipe="cpu-8-minutes") == rate(origin) == 0.05
     assert rate(lr=0.01) == rate(origin, lr=0.01) == rate(weights="w", model="nano/4") == 0.01
     assert rate(origin, optimizer="adamw") == 0.003
 

@@ -34,7 +34,7 @@ def test_training_on_the_gpu_agrees_with_numpy(run, go, photos, tmp_path, optimi
     more += ("--smoothing", "0.1", "--mixup", "0.8", "--cutmix", "1", "--erase", "0.5")
     more += ("--augment", "autoaugment")
     if optimizer == "muon":
-        more += ("--position", "sincos", "--half-size", "0.4", "--patch-dropout", "0.5")
+        more += ("--patch-dropout", "0.5")
     there = run("there", *more)
     assert go(train, *tiny(photos, tmp_path / "here", *more))[0] == 0
     for a, b in zip(metrics(there), metrics(tmp_path / "here"), strict=True):

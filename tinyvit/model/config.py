@@ -340,8 +340,8 @@ class ViTConfig:
         counting = self.position in ("relative", "bias") or self.position_at in ("blocks", "shared")
         if self.patch_dropout and (counting or self.rotary or self.causal or self.predicts_patches):
             raise UserError(
-                "patch_dropout needs a model whose blocks do not ask where its tokens lie, and which does "
-                "not predict patches."
+                "a model whose blocks ask where its tokens lie, or which predicts patches, cannot drop any: "
+                f"patch_dropout is {self.patch_dropout:g}, expected 0."
             )
         if self.causal and self.pool != "mean":
             raise UserError("in a causal model every token asks: its pool must be 'mean'.")

@@ -118,9 +118,9 @@ def followed(settings: Settings) -> str:
 def at_this_speed(settings: Settings, images: float, rate: float, cost: float = 1.0) -> str:
     """How long a whole run takes that trains on so many images (over all epochs) at `rate` images per second.
 
-    Where less of an image is seen now than at last, cost is the share of the time that it takes: see
-    training.stages. Where such runs were measured, the longest decides, and its time for everything but
-    training grows in proportion. But a run never takes less than its training alone.
+    cost is what an image costs now, as a share of what one costs at last: see training.stages. Where such
+    runs were measured, the longest decides, and its time for everything but training grows in proportion. But
+    a run never takes less than its training alone.
     """
     recipe = _recipe_of(settings)
     measured = _measured(recipe, settings) if recipe else []

@@ -43,15 +43,14 @@ class Settings:
     operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix
     are the alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of
     an image is erased; repeats is how often each image comes in a batch. With balanced, each class comes as
-    often as the others. half_size is the share of the epochs, the first ones, whose images have half the
-    height and width, and patch_dropout the share of each image's patches that are dropped in all others but
-    the last quarter (see training.stages). accumulate is the number of parts that a batch is split into,
-    computed one after another to save memory. ema is the decay of a running average of the weights, which is
-    evaluated and kept as the model; 0 is none. layers, width, mlp_width and heads replace those of the
-    model's name. position and position_at are the kind and the place of the position embedding (see
-    ViTConfig); if the place is None, it becomes the usual one. init is how the parameters of a new model are
-    drawn (see model.initialise), and whiten whether its patch embedding starts from the patches of the
-    training images (see model.whitening).
+    often as the others. patch_dropout is the share of each image's patches that are dropped in most epochs
+    (see training.stages). accumulate is the number of parts that a batch is split into, computed one after
+    another to save memory. ema is the decay of a running average of the weights, which is evaluated and kept
+    as the model; 0 is none. layers, width, mlp_width and heads replace those of the model's name. position
+    and position_at are the kind and the place of the position embedding (see ViTConfig); if the place is
+    None, it becomes the usual one. init is how the parameters of a new model are drawn (see
+    model.initialise), and whiten whether its patch embedding starts from the patches of the training images
+    (see model.whitening).
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -118,7 +117,6 @@ class Settings:
     erase: float = 0.0
     repeats: int = 1
     balanced: bool = False
-    half_size: float = 0.0
     patch_dropout: float = 0.0
     evaluate_every: int = 1
     patience: int | None = None
@@ -258,9 +256,7 @@ _RULES: dict[str, _Rule] = {
     "seed": (lambda value: 0 <= value <= LARGEST_SEED, "a whole number, 0 or more, and below 2^64"),
     **dict.fromkeys(("weight_decay", "clip", "mixup", "cutmix"), _AMOUNT),
     "warmup_epochs": (lambda value: 0 <= value <= LARGEST, "a number, 0 or more, and below 2^31"),
-    **dict.fromkeys(
-        ("ema", "smoothing", "dropout", "drop_path", "corrupt", "half_size", "patch_dropout"), _RATE
-    ),
+    **dict.fromkeys(("ema", "smoothing", "dropout", "drop_path", "corrupt", "patch_dropout"), _RATE),
     **dict.fromkeys(("erase", "colour_jitter"), (lambda value: 0 <= value <= 1, "a number from 0 to 1")),
     **dict.fromkeys(("fraction", "layer_decay", "crop_scale"), _SHARE),
     **dict.fromkeys(("lr", "lora_alpha"), _POSITIVE),

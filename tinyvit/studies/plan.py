@@ -13,7 +13,7 @@ from tinyvit.files.atomic import write_atomically
 from tinyvit.model.cost import multiply_adds
 from tinyvit.runs.settings import Settings
 from tinyvit.studies.study import CLASSES, IMAGE_SIDE, First, Study, Variant
-from tinyvit.training.stages import mean_cost
+from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import fresh_config
 
 
@@ -89,7 +89,8 @@ class Plan:
         classes = len(class_names(only)) if only else len(CLASSES[self.dataset])
         settings = job.settings()
         config = fresh_config(settings, IMAGE_SIDE, classes)
-        return round(job.images * mean_cost(settings, config) * multiply_adds(config))
+        cost = Stages(settings, config).cost_left(0, settings.epochs) / settings.epochs
+        return round(job.images * cost * multiply_adds(config))
 
     def command(self, seeds: int) -> str:
         """The command that carries out this study."""

@@ -14,26 +14,24 @@ _MODEL: Mapping[str, Chosen] = {
 
 
 def _usual(size: str) -> Chosen:
-    start = {"pool": "mean", "position": "sincos", "init": "mimetic", "optimizer": "muon", "lr": 2e-3}
+    start = {"pool": "mean", "init": "mimetic", "optimizer": "muon", "lr": 2e-3}
     length = {"steps": _STEPS[size], "warmup_steps": 1, "validation": 0.1}
     return COMMON | start | length | _MODEL[size]
 
 
 def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
-    model = _MODEL[size]["model"]
-    stages: Chosen = {"half_size": 0.25, "patch_dropout": 0.5}
-    linear: Chosen = {"decay": "linear"}
-    first: Chosen = {"model": f"c32+{model}"}
+    sooner: Chosen = {"patch_dropout": 0.6, "decay": "linear"}
+    convolution: Chosen = {"model": f"c32+{_MODEL[size]['model']}"}
     return (
         Variant("plain", {}),
-        Variant("linear", linear),
-        Variant("half-size", {"half_size": 0.4}),
-        Variant("patch-dropout", {"patch_dropout": 0.5}),
-        Variant("stages", stages | linear),
-        Variant("convolution", first),
-        Variant("all", stages | linear | first),
+        Variant("linear", {"decay": "linear"}),
+        Variant("patch-dropout", {"patch_dropout": 0.6}),
+        Variant("both", sooner),
+        Variant("convolution", convolution),
+        Variant("all", sooner | convolution),
         Variant("two-heads", {"heads": 2}),
         Variant("shallow", {"layers": 3, "width": 96, "mlp_width": 192}),
+        Variant("large-batches", {"batch_size": 2 * _MODEL[size]["batch_size"], "lr": 3e-3}),
         Variant("adamw", {"optimizer": "adamw"}),
     )
 

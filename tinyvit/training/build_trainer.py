@@ -28,7 +28,7 @@ from tinyvit.training.evaluation import task_of
 from tinyvit.training.learning import make_learning
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
-from tinyvit.training.stages import stages_of
+from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import length
 
@@ -169,9 +169,9 @@ def _trainer(
         frozen=frozen,
     )
     task = task_of(settings, model.config)
-    stages = stages_of(settings, model.config)
+    stages = Stages(settings, model.config)
     engines = [
-        make_engine(each.config, params, task.objective, training, settings.threads, settings.precision)
-        for each in stages
+        make_engine(config, params, task.objective, training, settings.threads, settings.precision)
+        for config in stages.configs
     ]
     return Trainer(run, settings, dataset, context.progress, task, stages, engines)

@@ -77,6 +77,8 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         usual = usual | RESNET
     if "target" in chosen:
         usual = usual | PRE_TRAINING
+    if chosen.get("position") in ("relative", "bias") or chosen.get("position_at") in ("blocks", "shared"):
+        usual = usual | {"patch_dropout": 0.0}
     suiting = FINE_TUNING_WITH if fine_tuning else FROM_SCRATCH_WITH
     usual = usual | suiting.get(chosen.get("optimizer", ""), {}) | _without_other_crops(chosen)
     if repeated is not None:

@@ -21,7 +21,7 @@ from tinyvit.training.divergence import Guard, Meter, without_overflow_warnings
 from tinyvit.training.evaluation import Evaluation, PatchEvaluation, Task, figures_of_epoch
 from tinyvit.training.saving import EpochFiles, Saver
 from tinyvit.training.signals import Interrupted, StopRequest, stop_signals
-from tinyvit.training.stages import Course, Stage
+from tinyvit.training.stages import Stages
 from tinyvit.training.state import State, restored
 
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
@@ -40,7 +40,7 @@ class Trainer:
         dataset: Dataset,
         progress: Progress,
         task: Task,
-        stages: list[Stage],
+        stages: Stages,
         engines: list[ReferenceEngine],
     ):
         self.run, self.settings, self.dataset, self.task = run, settings, dataset, task
@@ -52,7 +52,7 @@ class Trainer:
         self.weights = balancing(dataset.train.labels) if settings.balanced else None
         self.steps_per_epoch = len(dataset.train) // settings.batch_size
         self.total_steps = settings.steps or settings.epochs * self.steps_per_epoch
-        self.course = Course(stages, self.steps_per_epoch)
+        self.stages = stages
         self.known_note = self.engine.note  # printed at the start; a new one is printed when it comes
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -79,12 +79,14 @@ class Trainer:
         return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
 
     def images_left(self) -> float:
-        """How many images take as long as all that is left, if the model sees them as it does at last."""
-        return self.course.cost_left(self.state.step, self.total_steps) * self.settings.batch_size
+        """How many images, with all of their patches, take as long as what is left."""
+        done, epochs = (step / self.steps_per_epoch for step in (self.state.step, self.total_steps))
+        images_per_epoch = self.steps_per_epoch * self.settings.batch_size
+        return self.stages.cost_left(done, epochs) * images_per_epoch
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
-        s, state, engine = self.settings, self.state, self.engines[self.course.number(epoch)]
+        s, state, engine = self.settings, self.state, self.engines[self.stages.number(epoch)]
         order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
@@ -102,7 +104,7 @@ class Trainer:
                     state.norm_sum += norms
                     rate = meter.rate
                     assert rate is not None, "the meter has been read"
-                    left = self.images_left() / (rate * self.course.cost(step))
+                    left = self.images_left() / (rate * self.stages.cost(epoch))
                     self._say_news()
                     self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):
@@ -130,7 +132,7 @@ class Trainer:
         state.records.append(record)
         held_out, test, is_best = None, None, False
         with state.timed():
-            engine = self.engines[self.course.number(epoch)]
+            engine = self.engines[self.stages.number(epoch)]
             if looks and self.dataset.validation:
                 held_out = self._evaluate(engine, self.dataset.validation)
             elif looks:

@@ -13,7 +13,7 @@ from tinyvit.model.mimetic import check_mimetic
 from tinyvit.model.whitening import check_whitening, whiten
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.runs.settings import Settings
-from tinyvit.training.stages import stages_of
+from tinyvit.training.stages import Stages
 
 SHAPE = ("layers", "width", "mlp_width", "heads")  # settings that replace numbers of the named model
 
@@ -50,7 +50,7 @@ def check_start(settings: Settings, weights: Model | None) -> None:
     if settings.dataset == "arrays" and settings.image_size is None:
         return  # only the file knows the size of the images
     config = _fresh_config(settings, image_side(settings.dataset, settings.image_size), 1)
-    stages_of(settings, config)
+    Stages(settings, config)
     if settings.init == "mimetic":
         check_mimetic(config)
     if settings.whiten:

@@ -69,9 +69,9 @@ def announce(trainer: Trainer) -> None:
         for line in expected(settings):
             progress.note(line)
     if settings.recipe and state.seconds < SPEED_SECONDS:
-        images, course = trainer.images_left(), trainer.course
+        images, stages = trainer.images_left(), trainer.stages
         progress.once_the_speed_is_known(
-            lambda rate: at_this_speed(settings, images, rate, course.cost(state.step))
+            lambda rate: at_this_speed(settings, images, rate, stages.cost(len(state.records)))
         )
 
 
