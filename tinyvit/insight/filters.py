@@ -7,8 +7,8 @@ with orthonormal columns u_1, u_2, ... of U and s_1 >= s_2 >= ..., gives
     |x E|^2 = sum over i of s_i^2 (x . u_i)^2                                              (2)
 
 so u_1 is the pattern that changes the embedding most, u_2 the next one orthogonal to it, and so on. Each has
-as many numbers as a patch, so it can be shown as an image. Where a convolution reads the pixels, x is one of
-its windows and E its kernel, which is standardised in the root of a ResNet.
+as many numbers as a patch, so it can be shown as an image. In a hybrid or a ResNet, whose root reads the
+pixels, x is one of its windows and E its standardised kernel.
 """
 
 import numpy as np
@@ -19,9 +19,7 @@ from tinyvit.ops import weight_standardisation
 
 
 def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.ndarray:
-    """The first count columns of U as images (count, P, P, C), strongest first.
-
-    P is the side of what is read at once: a patch, or the window of a first convolution.
+    """The first count columns of U as images (count, P, P, C), strongest first; P is 7 with a ResNet.
 
     There are min(P*P*C, D) columns, so fewer than count may be returned. Each has length 1. Its sign, which
     (1) does not determine, makes its largest number positive.
@@ -30,7 +28,7 @@ def embedding_filters(config: ViTConfig, params: Params, count: int = 28) -> np.
     filters = U.T[:count]  # (count, P*P*C)
     largest = np.abs(filters).argmax(axis=1)
     filters = filters * np.sign(filters[np.arange(len(filters)), largest])[:, None]
-    P = round((filters.shape[1] / config.channels) ** 0.5)
+    P = 7 if config.has_resnet else config.patch_size
     return filters.reshape(-1, P, P, config.channels)
 
 
@@ -45,8 +43,7 @@ def _directions(config: ViTConfig, params: Params) -> tuple[np.ndarray, np.ndarr
         kernel = to_numpy(params["resnet.root.conv.weight"]).astype(np.float64)  # (7, 7, C, D)
         E = weight_standardisation(kernel)[0].reshape(-1, kernel.shape[-1])
     else:
-        E = to_numpy(params["stem.conv.weight" if config.stem_channels else "patch.weight"])
-        E = E.reshape(-1, E.shape[-1]).astype(np.float64)  # (P*P*C, D)
+        E = to_numpy(params["patch.weight"]).astype(np.float64)  # (P*P*C, D)
     U, s, _ = np.linalg.svd(E, full_matrices=False)  #                                       eq. 1
     return U, s
 

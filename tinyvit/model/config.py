@@ -23,9 +23,8 @@ _COUNTS = (
     "registers",
     "pool_heads",
     "pool_mlp_width",
-    "stem_channels",
 )
-_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width", "stem_channels")
+_MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width")
 _RATES = ("dropout", "attention_dropout", "drop_path", "patch_dropout")
 RESNET_FORMS = ("official", "timm")
 # What these must be in a ResNet on its own, where nothing else would have a meaning, and why.
@@ -66,7 +65,6 @@ LATER_PARTS: dict[str, Any] = {
     "pool_all": False,
     "head_bias": True,
     "causal": False,
-    "stem_channels": 0,
     "patch_dropout": 0.0,
 }
 _CHOICES = {
@@ -135,11 +133,9 @@ class ViTConfig:
     final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
     pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
                     blocks; pool_all, whether it reads all tokens, or the patches alone
-    stem_channels   a 3 x 3 convolution with stride 2 and so many channels, and a ReLU, before the patches,
-                    which are then cut from its map, patch_size x patch_size (Xiao et al. 2021); 0 is none
+    causal          tokens attend to themselves and to those before them alone: for texts, see words.text
     patch_dropout   the share of each image's patches that are dropped in training, chosen at random, before
                     the first block (Liu et al. 2022)
-    causal          tokens attend to themselves and to those before them alone: for texts, see words.text
 
     They also have other values of two: gelu may be any of ops.GELU_FORMS; and of pool, 'both' joins class
     token and mean, (2D,), 'distilled' has a second token, with a head of its own, and averages the two
@@ -191,7 +187,6 @@ class ViTConfig:
     pool_all: bool = False
     head_bias: bool = True
     causal: bool = False
-    stem_channels: int = 0
     patch_dropout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -282,10 +277,6 @@ class ViTConfig:
         """Raise UserError unless patches divide the images, or a hybrid's feature map."""
         H, W = self.image_size
         P = self.patch_size
-        if self.stem_channels and self.resnet is not None:
-            raise UserError("a ResNet has convolutions of its own: omit stem_channels, or resnet.")
-        if self.stem_channels:
-            P = self.pixels_per_patch
         if self.resnet is not None:
             if self.resnet_width % self.resnet_groups:
                 raise UserError(
@@ -388,14 +379,11 @@ class ViTConfig:
 
     @property
     def feature_map(self) -> tuple[int, int, int]:
-        """Height, width and channels of what is cut into patches: the image, or what convolutions make of it.
+        """Height, width and channels of what is cut into patches: the image, or the result of the ResNet.
 
-        The root of a ResNet halves the image twice, and every stage but the first once more. Halves are
-        rounded up.
+        The root halves the image twice, and so does every stage but the first, once; halves are rounded up.
         """
         H, W = self.image_size
-        if self.stem_channels:
-            return -(-H // 2), -(-W // 2), self.stem_channels
         if self.resnet is None:
             return H, W, self.channels
         scale = resnet_scale(self.resnet)
@@ -403,8 +391,8 @@ class ViTConfig:
 
     @property
     def pixels_per_patch(self) -> int:
-        """The side of a patch in pixels of the image; patch_size is its side in the feature map."""
-        return self.patch_size * (2 if self.stem_channels else resnet_scale(self.resnet))
+        """The side of a patch in pixels of the image; patch_size is its side in a hybrid's feature map."""
+        return self.patch_size * resnet_scale(self.resnet)
 
     @property
     def grid(self) -> tuple[int, int]:

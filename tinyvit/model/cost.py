@@ -21,8 +21,7 @@ def multiply_adds(config: ViTConfig, tokens: int | None = None) -> int:
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
         ResNet     see resnet_multiply_adds, if there is one
-        stem       9 channels c H/2 W/2                  its convolution with c channels, if there is one
-        patches    P P channels T D                      channels of the feature map, if there is one
+        patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C                                   T times, if it predicts patches
 
@@ -43,9 +42,7 @@ def multiply_adds(config: ViTConfig, tokens: int | None = None) -> int:
     if config.pool == "attention":
         head += 2 * N * D * (D + 1) + 2 * D * D + 2 * D * (config.pool_mlp_width or M)
     heads = T if config.predicts_patches else 1
-    h, w, _ = config.feature_map
-    stem = 9 * config.channels * config.stem_channels * h * w
-    return stem + resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
+    return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:

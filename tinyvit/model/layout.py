@@ -70,14 +70,11 @@ def _stem(config: ViTConfig) -> list[Row]:
     """From pixels to tokens."""
     D, P = config.width, config.patch_size
     channels = config.feature_map[2]
-    convolutions = _resnet(config) if config.has_resnet else []
+    resnet = _resnet(config) if config.has_resnet else []
     if not config.has_transformer:
-        return convolutions
-    if C := config.stem_channels:
-        kernel = (3, 3, config.channels, C)
-        convolutions = [_matrix("stem.conv.weight", kernel, first.lecun_normal), _vector("stem.conv.bias", C)]
+        return resnet
     rows = [
-        *convolutions,
+        *resnet,
         _matrix(
             "patch.weight",
             (P * P * channels, D),

@@ -1,8 +1,7 @@
 """Models by name: SIZE/PATCH, as in the paper (ViT-B/16 is base with 16 x 16 patches).
 
-A hybrid is RESNET+SIZE/PATCH: R50+B/16 is base, on patches of the feature map of a ResNet-50. C32+micro/4 has
-a single convolution of 32 channels first, before patches of 2 x 2 pixels of its map, 4 x 4 of the image. A
-ResNet on its own is resnet-SIZE: resnet-50 is the ResNet-50 that the paper compares ViT with.
+A hybrid is RESNET+SIZE/PATCH: R50+B/16 is base, on patches of the feature map of a ResNet-50. A ResNet on its
+own is resnet-SIZE: resnet-50 is the ResNet-50 that the paper compares ViT with.
 """
 
 import re
@@ -54,7 +53,7 @@ RESNETS = {
 }
 # Any patch size is accepted, except for hybrids; these are the usual ones.
 SMALL: tuple[str, ...] = ("nano/4", "micro/4", "milli/4", "mini/4")
-SMALL += ("c32+micro/4", "r5+nano/4", "r5+micro/4", "resnet-nano", "resnet-micro")  # for 32 x 32 pixels
+SMALL += ("r5+nano/4", "r5+micro/4", "resnet-nano", "resnet-micro")  # for 32 x 32 pixels
 OFFICIAL: tuple[str, ...] = ("ti/16", "s/16", "s/32", "b/8", "b/16", "b/32", "l/16", "l/32", "h/14")
 OFFICIAL += ("r+ti/16", "r26+s/32", "r26+b/32", "r50+b/16", "r50+l/32", "resnet-26", "resnet-50")
 
@@ -70,8 +69,7 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
         raise UserError(
             f"unknown model {name!r}, expected SIZE/PATCH such as nano/4 or B/16, where SIZE is one of "
             f"{', '.join(SIZES)}; or a hybrid, RESNET+SIZE/PATCH, such as R26+S/32, where RESNET and "
-            f"PATCH are {', '.join(f'{resnet.upper()} and {patch}' for resnet, patch in HYBRIDS)}; or with a "
-            "convolution first, as C32+micro/4, of 32 channels, where PATCH is even; or a "
+            f"PATCH are {', '.join(f'{resnet.upper()} and {patch}' for resnet, patch in HYBRIDS)}; or a "
             f"ResNet, one of {', '.join(f'resnet-{size}' for size in RESNETS)}."
         )
     if unknown := changes.keys() - ViTConfig.__dataclass_fields__.keys():
@@ -104,7 +102,7 @@ def usual_name(name: str) -> str:
     return f"{before}{size if f'{size}/4' in SMALL else size.capitalize()}/{int(patch)}"
 
 
-_NAME = re.compile(r"(?:(r[0-9]*|c[0-9]{1,9})[+_])?(?:vit[-_])?([a-z]+)[/_-]([0-9]{1,9})")
+_NAME = re.compile(r"(?:(r[0-9]*)[+_])?(?:vit[-_])?([a-z]+)[/_-]([0-9]{1,9})")
 _RESNET_NAME = re.compile(r"resnet[-_]?([a-z0-9]+)")
 
 
@@ -127,10 +125,6 @@ def _fields(name: str) -> dict[str, Any] | None:
     shape = {"patch_size": patch, "width": width, "mlp_width": mlp_width, "heads": heads, "layers": layers}
     if not before:
         return shape
-    if before.startswith("c"):
-        channels = int(before[1:])
-        fits = channels and patch % 2 == 0
-        return shape | {"patch_size": patch // 2, "stem_channels": channels} if fits else None
     if (before, patch) not in HYBRIDS:
         return None
     resnet, side = HYBRIDS[before, patch]

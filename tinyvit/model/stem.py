@@ -2,10 +2,6 @@
 
 The patches of a plain ViT are cut from the image, and those of a hybrid from the feature map of its ResNet.
 In a pure ResNet, the positions of that map are the tokens, as they are.
-
-A single convolution with a ReLU before the patches, which halves the image, is the smallest such network: a
-patch then is of edges and colours, not of pixels (after Xiao et al. 2021, "Early convolutions help
-transformers see better", where there are several).
 """
 
 from typing import NamedTuple
@@ -32,8 +28,6 @@ class StemCache(NamedTuple):
     position: PositionCache | None = None
     norm: tuple | None = None
     dropout: Array | None = None
-    convolution: tuple | None = None
-    relu: Array | None = None
     kept: tuple | None = None
 
 
@@ -51,12 +45,6 @@ def stem(
     """
     check_images(config, images)
     x, resnet_cache = resnet(config, params, images) if config.has_resnet else (images, None)
-    convolution = relu = None
-    if config.stem_channels:
-        kernel, bias = params.group("stem.conv")
-        x, convolution = ops.convolution(x, kernel, stride=2)  # (B, H/2, W/2, stem_channels)
-        x += bias
-        x, relu = ops.relu(x)
     x, cut = ops.patchify(x, config.patch_size)  # (B, T, P*P*channels)
     if not config.has_transformer:
         return x, StemCache(resnet_cache, cut)
@@ -76,9 +64,7 @@ def stem(
         x, norm = ops.layer_norm(x, *params.group("pre_norm"), config.eps)
     x, kept = _drop_patches(config, x, noise)
     x, dropout = ops.dropout(x, config.dropout, noise)
-    return x, StemCache(
-        resnet_cache, cut, patch, corrupted, counts, position, norm, dropout, convolution, relu, kept
-    )
+    return x, StemCache(resnet_cache, cut, patch, corrupted, counts, position, norm, dropout, kept)
 
 
 def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params) -> None:
@@ -101,13 +87,8 @@ def stem_backward(config: ViTConfig, dx: Array, cache: StemCache, grads: Params)
             grads.add("mask_token", dmask)
         dx, *dpatch = ops.linear_backward(dx, cache.patch)
         add_with_bias(grads, "patch", *dpatch)
-    if cache.resnet is not None or cache.convolution is not None:
-        dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
-    if cache.convolution is not None:
-        dx = ops.relu_backward(dx, cache.relu)
-        _, dkernel = ops.convolution_backward(dx, cache.convolution, inputs=False)
-        grads.add("stem.conv", dkernel, dx.sum(axis=(0, 1, 2)))
     if cache.resnet is not None:
+        dx = ops.patchify_backward(dx, cache.cut)  # (B, *feature_map)
         resnet_backward(config, dx, cache.resnet, grads)
 
 

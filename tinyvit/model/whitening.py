@@ -39,10 +39,10 @@ _NOTHING = 1e-10  # as a share of the mean square of a pixel: a smaller eigenval
 
 def check_whitening(config: ViTConfig) -> None:
     """Raise UserError if the patches of a model of this shape are not cut from the image itself."""
-    if config.has_resnet or config.stem_channels:
+    if config.has_resnet:
         raise UserError(
-            "only patches that are cut from the image can be whitened, and in this model a convolution reads "
-            "it first: omit whitening, or choose a plain ViT."
+            "only patches that are cut from the image can be whitened, and in this model a ResNet reads it "
+            "first: omit whitening, or choose a plain ViT."
         )
 
 

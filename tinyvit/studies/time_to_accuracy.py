@@ -21,14 +21,11 @@ def _usual(size: str) -> Chosen:
 
 def _variants(size: str, dataset: str) -> tuple[Variant, ...]:
     sooner: Chosen = {"patch_dropout": 0.6, "decay": "linear"}
-    convolution: Chosen = {"model": f"c32+{_MODEL[size]['model']}"}
     return (
         Variant("plain", {}),
         Variant("linear", {"decay": "linear"}),
         Variant("patch-dropout", {"patch_dropout": 0.6}),
         Variant("both", sooner),
-        Variant("convolution", convolution),
-        Variant("all", sooner | convolution),
         Variant("two-heads", {"heads": 2}),
         Variant("shallow", {"layers": 3, "width": 96, "mlp_width": 192}),
         Variant("large-batches", {"batch_size": 2 * _MODEL[size]["batch_size"], "lr": 3e-3}),

@@ -132,16 +132,15 @@ class Trainer:
         state.records.append(record)
         held_out, test, is_best = None, None, False
         with state.timed():
-            engine = self.engines[self.stages.number(epoch)]
             if looks and self.dataset.validation:
-                held_out = self._evaluate(engine, self.dataset.validation)
+                held_out = self._evaluate(self.dataset.validation)
             elif looks:
-                test = self._evaluate(engine, self.dataset.test)
+                test = self._evaluate(self.dataset.test)
             record |= figures_of_epoch(held_out, test)
             if judged := held_out or test:
                 is_best = state.judge(epoch + 1, judged.accuracy, judged.loss, self.task.by_loss)
             if held_out and state.is_finished(s):  # the test images are used only at the end
-                record |= figures_of_epoch(held_out, self._evaluate(engine, self.dataset.test))
+                record |= figures_of_epoch(held_out, self._evaluate(self.dataset.test))
         record |= {"images_per_second": rate, "seconds": state.seconds}
         took = state.seconds - before
         self.saver.check_finite(state.step)
@@ -159,8 +158,8 @@ class Trainer:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
         return min(self.steps_per_epoch, self.total_steps - epoch * self.steps_per_epoch)
 
-    def _evaluate(self, engine: ReferenceEngine, images: ImageSet) -> Evaluation | PatchEvaluation:
-        with averaged(engine.training.average):
-            result = self.task.evaluate(engine, images)
+    def _evaluate(self, images: ImageSet) -> Evaluation | PatchEvaluation:
+        with averaged(self.engine.training.average):
+            result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result

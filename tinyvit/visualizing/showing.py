@@ -76,8 +76,6 @@ def _draw_heads(model: Model, insight: Insight, path: Path, title: str) -> None:
 
 
 def _reader(model: Model) -> str:
-    if model.config.stem_channels:
-        return "first convolution"
     return "root of the ResNet" if model.config.has_resnet else "patch embedding"
 
 

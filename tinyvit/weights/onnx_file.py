@@ -41,7 +41,7 @@ out, both at whole pixels, with the rounding of that library (tinyvit's is that 
 _NODES = {"class_token", "registers", "position_on", "position", "rotary", "pre_norm", "patch_bias"}
 _NODES |= {"qkv_bias", "qk_norm", "attention_norm", "gelu", "gated", "mlp_norm", "layer_scale", "final_norm"}
 _NODES |= {"pool", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
-_NODES |= {"stem_channels", "patch_dropout"}  # no patch is dropped in inference
+_NODES |= {"patch_dropout"}  # no patch is dropped in inference
 
 
 def save_onnx(
@@ -105,12 +105,6 @@ def stem(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
     P, D = config.patch_size, config.width
     if config.has_resnet:
         x = resnet(config, params, g, x)
-    if config.stem_channels:
-        weight, bias = kernel(g, "stem.conv.weight", params["stem.conv.weight"]), params["stem.conv.bias"]
-        x = g.node(
-            "Conv", x, weight, g.constant("stem.conv.bias", bias), strides=[2, 2], auto_pad="SAME_UPPER"
-        )
-        x = g.node("Relu", x)
     if config.has_transformer:
         weight = kernel(g, "patch.weight", params["patch.weight"].reshape(P, P, -1, D))
         bias = g.constant("patch.bias", with_bias(params, "patch")[1])

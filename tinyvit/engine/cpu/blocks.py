@@ -24,8 +24,7 @@ from tinyvit.model.rotary import turn_of
 from tinyvit.ops.linear import column_sums
 
 # Parts of later ViTs that are outside the blocks, and those that these blocks have too.
-_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias"}
-_KNOWN_PARTS |= {"stem_channels", "patch_dropout"}
+_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias", "patch_dropout"}
 _KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
 _KNOWN_PARTS |= {"layer_scale", "qkv_bias", "gelu", "gated"}
 
