@@ -35,8 +35,9 @@ class Reached:
 
     copy says which files of the data set were read, such as 'official' or 'JPEG copy'. accuracy is the share
     of the test images that were classified correctly after the last epoch (0..1), passes the number of passes
-    through the training set, minutes the whole run with its evaluations. processor also says how many cores
-    were used, and date is the day it ended, such as '2026-11-22'.
+    through the training set, minutes the whole run with its evaluations. images_per_second is the speed of
+    the last passes, in which no patch is dropped. processor also says how many cores were used, and date is
+    the day it ended, such as '2026-11-22'.
     """
 
     dataset: str
