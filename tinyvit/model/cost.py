@@ -13,10 +13,8 @@ def parameter_count(config: ViTConfig) -> int:
     return sum(prod(row.shape) for row in layout(config))
 
 
-def multiply_adds(config: ViTConfig, tokens: int | None = None) -> int:
+def multiply_adds(config: ViTConfig) -> int:
     """Multiply-adds of one forward pass on one image; training costs about three times that.
-
-    tokens is how many of them go through the blocks, if not all.
 
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
@@ -30,7 +28,7 @@ def multiply_adds(config: ViTConfig, tokens: int | None = None) -> int:
     positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset. A gated MLP
     costs 3 D M. Attention pooling adds 2 N D^2 + 2 D^2 + 2 N D + 2 D M, and a second head is counted too.
     """
-    D, M, N, T = config.width, config.mlp_width, tokens or config.tokens, config.patches
+    D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
     block = N * (4 * D * D + (3 if config.gated else 2) * D * M) + 2 * N * N * D
     if config.position == "relative":
