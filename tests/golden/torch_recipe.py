@@ -106,7 +106,7 @@ class TorchTraining:
         s, classes = self.settings, self.model.head.out_features
         pixels, labels = torch.from_numpy(data.images), torch.from_numpy(data.labels)
         for epoch in range(epochs):
-            drops = epoch < epochs - round(ALL_PATCHES * epochs)
+            drops = epoch < epochs - max(1, round(ALL_PATCHES * epochs))
             self.model.patch_dropout = s.patch_dropout if drops else 0.0
             for chosen in batches(len(data), s.batch_size, s.repeats):
                 images = normalised(pixels[chosen], self.dtype)

@@ -74,15 +74,17 @@ def test_models_whose_blocks_know_places_cannot_drop_patches(command, photos, tm
 
 
 def test_an_epoch_costs_what_its_patches_do():
-    """Half of the patches take half of the time."""
+    """Half of the patches take a little more than half of the time."""
     config = preset("nano/4", 32, 10, pool="mean")
     stages = Stages(Settings("shapes", "nano/4", epochs=10, patch_dropout=0.5), config)
     assert [stages.configs[stages.number(epoch)].patch_dropout for epoch in range(10)] == [0.5] * 8 + [0] * 2
     some = stages.cost(7)
-    assert (some, stages.cost(8)) == (0.5, 1)
+    assert 0.5 < some < 0.6 and stages.cost(8) == 1
     assert stages.cost_left(0, 10) == pytest.approx(8 * some + 2)
     assert stages.cost_left(5.5, 10) == pytest.approx(2.5 * some + 2)
     assert stages.cost_left(9.5, 10) == 0.5
     assert stages.cost_left(0, 0.5) == pytest.approx(0.5 * some)  # steps that end within an epoch
+    short = Stages(Settings("shapes", "nano/4", epochs=2, patch_dropout=0.5), config)
+    assert [short.cost(epoch) for epoch in range(2)] == [some, 1]
     plain = Stages(Settings("shapes", "nano/4", epochs=10), config)
     assert (plain.configs, plain.number(0), plain.cost(0), plain.cost_left(3, 10)) == ([config], 0, 1, 7)

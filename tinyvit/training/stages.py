@@ -13,7 +13,8 @@ from dataclasses import replace
 from tinyvit.model import ViTConfig
 from tinyvit.runs.settings import Settings
 
-ALL_PATCHES = 0.2  # of the epochs, the last ones
+ALL_PATCHES = 0.2  # of the epochs, the last ones, but at least one
+FIXED = 0.1  # of a step, about: what no patch has a part in, such as the optimiser
 
 
 class Stages:
@@ -26,9 +27,8 @@ class Stages:
     def __init__(self, settings: Settings, config: ViTConfig):
         rate, epochs = settings.patch_dropout, settings.epochs
         self.configs = [replace(config, patch_dropout=rate), config] if rate else [config]
-        self._dropping = epochs - round(ALL_PATCHES * epochs) if rate else 0
-        # A little less by multiply-adds, and a little more by the clock, as the optimiser costs the same.
-        self._cost = self.configs[0].trained_tokens / config.tokens
+        self._dropping = epochs - max(1, round(ALL_PATCHES * epochs)) if rate else 0
+        self._cost = FIXED + (1 - FIXED) * self.configs[0].trained_tokens / config.tokens
 
     def number(self, epoch: int) -> int:
         """The place in configs of the model that an epoch trains, counted from 0."""
