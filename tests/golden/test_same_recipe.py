@@ -30,7 +30,6 @@ RECIPES = {
         "crop_padding": 2,
         "flip": True,
     },
-    "fixed positions": {"optimizer": "muon", "position": "sincos", "pool": "mean", "decay": "linear"},
     "adamw": {"decay": "linear", "mixup": 0.8, "cutmix": 1.0, "erase": 0.25, "clip": 0.5},
     "whitened": {
         "optimizer": "muon",
@@ -97,7 +96,7 @@ def test_the_command_trains_both_and_compares_them(photos, tmp_path, capsys, mon
         "mixup": 0.5,
     }
     settings |= {"batch_size": 8, "optimizer": "muon", "ema": 0.5, "cutmix": 1.0, "erase": 0.5, "repeats": 2}
-    settings |= {"position": "sincos", "patch_dropout": 0.5}
+    settings |= {"patch_dropout": 0.5}
     file.write_text(json.dumps(settings | {"flip": True, "crop_padding": 1, "drop_path": 0.1}))
     monkeypatch.setattr("sys.argv", ["-", "--config", str(file), "--seeds=2", "--epochs=3", "--threads=1"])
     same_recipe_in_torch.main(same_recipe_in_torch.parser().parse_args())

@@ -28,7 +28,7 @@ FOLLOWED = """
     dataset data_dir image_size only validation fraction seed
     model layers width mlp_width heads pool init whiten dropout drop_path
     epochs steps warmup_epochs warmup_steps batch_size optimizer lr weight_decay decay clip ema smoothing
-    position position_at patch_dropout crop_padding flip mixup cutmix erase repeats
+    patch_dropout crop_padding flip mixup cutmix erase repeats
     augment_ops augment_magnitude
     recipe log accumulate evaluate_every precision device threads
 """
@@ -46,8 +46,6 @@ def check(settings):
         )
     if is_resnet(settings.model) or "+" in settings.model:
         raise UserError(f"{settings.model} has a ResNet, PyTorch's side none: choose another recipe.")
-    if settings.position not in ("1d", "sincos"):
-        raise UserError(f"positions are {settings.position}, but PyTorch's side has only 1d and sincos.")
     if settings.optimizer not in OPTIMIZERS:
         raise UserError(f"the optimizer is {settings.optimizer}, expected {' or '.join(OPTIMIZERS)}.")
     if settings.optimizer == "muon" and not hasattr(torch.optim, "Muon"):

@@ -45,9 +45,7 @@ class ViT(nn.Module):
         self.patches, self.patch_dropout = config.patches, config.patch_dropout
         self.patch = nn.Conv2d(3, D, kernel_size=P, stride=P)
         self.token = nn.Parameter(torch.zeros(D)) if config.has_token else None
-        self.position = None  # then there are sines and cosines, for images of any size
-        if config.position == "1d":
-            self.position = nn.Parameter(torch.zeros(config.tokens, D))
+        self.position = nn.Parameter(torch.zeros(config.tokens, D))
         self.dropout = nn.Dropout(config.dropout)
         rates = torch.linspace(0, config.drop_path, config.layers).tolist()
         self.blocks = nn.ModuleList(Block(config, rate) for rate in rates)
@@ -56,14 +54,10 @@ class ViT(nn.Module):
         self.head = nn.Linear(config.pre_logits or D, config.classes)
 
     def forward(self, images):
-        x = self.patch(images.permute(0, 3, 1, 2))
-        places = sines_and_cosines(x) if self.position is None else self.position
-        x = x.flatten(2).transpose(1, 2)
+        x = self.patch(images.permute(0, 3, 1, 2)).flatten(2).transpose(1, 2)
         if self.token is not None:
             x = torch.cat([self.token.expand(len(x), 1, -1), x], dim=1)
-            if self.position is None:
-                places = functional.pad(places, (0, 0, 1, 0))
-        x = self.dropout(self.some_patches(x + places))
+        x = self.dropout(self.some_patches(x + self.position))
         for block in self.blocks:
             x = block(x)
         x = self.norm(x)
@@ -81,16 +75,6 @@ class ViT(nn.Module):
         order = before + torch.rand(len(x), self.patches).argsort(dim=1)[:, :kept]
         rows = torch.cat([torch.arange(before).expand(len(x), before), order], dim=1)
         return x.gather(1, rows[:, :, None].expand(-1, -1, x.shape[2]))
-
-
-def sines_and_cosines(x):
-    """The positions (h w, D) of a map x (B, D, h, w), as big_vision has them."""
-    _, D, h, w = x.shape
-    frequencies = 10_000 ** (-torch.arange(D // 4, dtype=torch.float64) / (D // 4 - 1))
-    down, across = torch.meshgrid(torch.arange(h), torch.arange(w), indexing="ij")
-    angles = [place.reshape(-1, 1) * frequencies for place in (across, down)]
-    table = torch.cat([function(angle) for angle in angles for function in (torch.sin, torch.cos)], dim=1)
-    return table.to(x.dtype)
 
 
 def places(model):
@@ -114,9 +98,7 @@ def places(model):
     def behind(*parts):
         return torch.cat(parts)
 
-    table = layer("patch", model.patch, convolution)
-    if model.position is not None:
-        table["position"] = [model.position], same
+    table = layer("patch", model.patch, convolution) | {"position": ([model.position], same)}
     if model.token is not None:
         table["class_token"] = [model.token], same
     for i, block in enumerate(model.blocks):

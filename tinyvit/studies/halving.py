@@ -17,8 +17,6 @@ from tinyvit.studies.plan import Job, Plan
 from tinyvit.studies.results import is_finished, result_of
 from tinyvit.studies.study import Variant
 
-WARMUP = 0.1  # of the steps of each run
-
 
 class HalvingPlan(Plan):
     """A study in rounds, of which each is known once the one before it is finished."""
@@ -78,7 +76,9 @@ class HalvingPlan(Plan):
             assert own and base, "the first round is finished"
             pace = (own["images_seen"] or 0) / (own["seconds"] or 1)  # nothing is known if it diverged
             steps = 2**number * (base["seconds"] or 1) * pace / self.job(variant, 0).chosen["batch_size"]
-        length = {"steps": max(2, round(steps)), "warmup_steps": max(1, round(steps * WARMUP))}
+        usual = self._common(0)
+        warmup = steps * usual["warmup_steps"] / usual["steps"]
+        length = {"steps": max(2, round(steps)), "warmup_steps": max(1, round(warmup))}
         name = f"{variant.name}-{2**number}x"
         return replace(variant, name=name, settings=variant.settings | length, lines=(variant.name,))
 

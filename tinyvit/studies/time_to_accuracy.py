@@ -15,7 +15,7 @@ _MODEL: Mapping[str, Chosen] = {
 
 def _usual(size: str) -> Chosen:
     start = {"pool": "mean", "init": "mimetic", "optimizer": "muon", "lr": 2e-3}
-    length = {"steps": _STEPS[size], "warmup_steps": 1, "validation": 0.1}
+    length = {"steps": _STEPS[size], "warmup_steps": _STEPS[size] // 10, "validation": 0.1}
     return COMMON | start | length | _MODEL[size]
 
 
