@@ -48,6 +48,16 @@ def test_a_vit_in_place_of_a_vit_keeps_the_settings():
     assert repeat(VIT, model="micro/4") == ("token", "2d", "stem", 0.1, 2)
 
 
+def test_a_recipe_s_heads_are_for_its_own_model():
+    def heads(**chosen):
+        settings = new_settings({"recipe": "cpu-8-minutes"} | chosen, None, select_device("cpu"))
+        return settings.heads
+
+    assert heads() == heads(model="micro/4") == 2
+    assert heads(model="S/16") is heads(model="resnet-nano") is None
+    assert heads(model="S/16", heads=3) == 3
+
+
 def test_weights_in_place_of_a_new_model_do_not_get_its_shape_or_first_values():
     assert repeat(VIT, weights="runs/shapes-1", model="shapes-1")[4] is None
     assert first_values(weights="runs/shapes-1", model="shapes-1") == ("official", False)
