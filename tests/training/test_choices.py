@@ -50,8 +50,7 @@ def test_a_vit_in_place_of_a_vit_keeps_the_settings():
 
 def test_a_recipe_s_heads_are_for_its_own_model():
     def heads(**chosen):
-        settings = new_settings({"recipe": "cpu-8-minutes"} | chosen, None, select_device("cpu"))
-        return settings.heads
+        return new_settings({"recipe": "cpu-8-minutes"} | chosen, None, select_device("cpu")).heads
 
     assert heads() == heads(model="micro/4") == 2
     assert heads(model="S/16") is heads(model="resnet-nano") is None

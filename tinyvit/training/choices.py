@@ -73,7 +73,7 @@ def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Devi
         usual = {} if "recipe" in chosen else recipe(dataset, device.is_gpu)
     if fine_tuning and "lora" in chosen and "optimizer" not in chosen:
         usual = usual | LORA
-    if chosen.get("model", usual.get("model")) != usual.get("model"):  # its shape is its own
+    if chosen.get("model", usual.get("model")) != usual.get("model"):  # another model has its own shape
         usual = {name: value for name, value in usual.items() if name not in SHAPE}
     if is_resnet(chosen.get("model", "")):
         usual = usual | RESNET
