@@ -5,9 +5,7 @@ import numpy as np  # noqa: F401 - you will want it
 
 def direction_backward(dy, cache):
     """dx (B, E) of direction, from dy (B, E) and its cache: the unit vectors y (B, E), the lengths (B, 1)."""
-    raise NotImplementedError(
-        "write direction_backward: which part of dy can make no difference to the length?"
-    )
+    raise NotImplementedError("write direction_backward: which part of dy could only change the length?")
 
 
 def softmax_pairs(images, texts, log_scale):

@@ -42,7 +42,7 @@ def sent_bytes(ranks: int, size: int) -> float:
 
 
 def without_stragglers(ranks: int, size: int, compute: float, network: Network) -> float:
-    """Seconds of a step by equation 1, for gradients of `size` bytes."""
+    """Seconds of a step, its exchange by equation 2, for gradients of `size` bytes."""
     message = network.latency + size / ranks / network.bandwidth
     return compute + 2 * (ranks - 1) * message
 
