@@ -299,7 +299,10 @@ def parser() -> argparse.ArgumentParser:
     )
     add_checkpoint_flag(p)
     p.add_argument(
-        "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
+        "--weights",
+        metavar="FILE",
+        help="a file of weights, the folder or name of a Hugging Face model, or a known name such as "
+        "Ti_16-384",
     )
     add_weights_flags(p)
     p.add_argument(

@@ -81,7 +81,8 @@ def parser() -> argparse.ArgumentParser:
         type=path_text,
         nargs="?",
         metavar="MODEL",
-        help="preset such as B/16, run folder, file of weights (.npz or .safetensors), or known name",
+        help="preset such as B/16, run folder, file of weights, folder or name of a Hugging Face model, or "
+        "known name such as Ti_16-384",
     )
     p.add_argument(
         "--image-size", type=pixel_count, metavar="N", help="describe the model for images of N x N pixels"

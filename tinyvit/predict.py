@@ -267,7 +267,7 @@ def parser() -> argparse.ArgumentParser:
         type=image_word,
         nargs="?",
         metavar="RUN",
-        help="run folder of tinyvit.train; or give --weights",
+        help="run folder of tinyvit.train or, with --classes, folder of a CLIP or SigLIP; or give --weights",
     )
     p.add_argument(
         "images",
@@ -278,7 +278,10 @@ def parser() -> argparse.ArgumentParser:
         "one that comes in through a pipe",
     )
     p.add_argument(
-        "--weights", metavar="FILE", help="an .npz or .safetensors file, or a known name such as Ti_16-384"
+        "--weights",
+        metavar="FILE",
+        help="a file of weights, the folder or name of a Hugging Face model, or a known name such as "
+        "Ti_16-384",
     )
     p.add_argument(
         "--classes",

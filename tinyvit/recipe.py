@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--markdown",
         action="store_true",
-        help="print the README's table of all measured recipes",
+        help="print MEASUREMENTS.md's table of all measured recipes",
     )
     return p
 

@@ -36,7 +36,10 @@ def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None
             raise UserError(f"{path} has {min(pair.values())!r}, but not its {lacking}, expected {NAMES}.")
         images, labels = _pixels(path, pair["x"], arrays), _labels(path, pair["y"], arrays)
         if len(images) != len(labels):
-            raise UserError(f"{path} has {len(images):,} images and {len(labels):,} labels in {part}.")
+            raise UserError(
+                f"{path} has {len(images):,} images and {len(labels):,} labels in {part}, expected a "
+                "label for each image."
+            )
         given[part] = _sized(path, images, image_size), labels, ()
     classes = [str(name) for name in np.ravel(arrays.get("classes", []))]
     digest = hashlib.sha256()

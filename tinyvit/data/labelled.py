@@ -55,6 +55,9 @@ def read_labelled(
             else:
                 seen.append((photo.view, label, str(file.relative_to(path))))
     if not seen:
-        raise UserError(f"none of the {len(files):,} images in {path} can be read.")
+        raise UserError(
+            f"none of the {len(files):,} images in {path} can be read: replace them, or give another "
+            "--data-dir."
+        )
     views, known, names = zip(*seen, strict=True)
     return ImageSet(np.stack(views), np.array(known, np.int64), names)

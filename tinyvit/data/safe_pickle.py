@@ -47,7 +47,9 @@ class _Dtype:
 
     def __init__(self, code: bytes | str, *copy_flags: Any) -> None:
         if code not in (b"u1", "u1"):
-            raise UserError("contains an array of another type, expected uint8: it is not a CIFAR batch.")
+            raise UserError(
+                f"contains an array of another type, expected uint8: it is not a CIFAR batch. {REDOWNLOAD}"
+            )
 
     def set(self, state: tuple) -> None:
         """Ignore byte order and the like, which do not apply to bytes."""
@@ -63,7 +65,7 @@ class _Array:
         """Take the state that an array was pickled with."""
         _version, shape, dtype, fortran_order, content = state
         if not isinstance(dtype, _Dtype):
-            raise UserError("contains an array without a type: it is not a CIFAR batch.")
+            raise UserError(f"contains an array without a type: it is not a CIFAR batch. {REDOWNLOAD}")
         flat = np.frombuffer(content, dtype=np.uint8)
         self.array = flat.reshape(shape, order="F" if fortran_order else "C")
 

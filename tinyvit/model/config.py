@@ -331,11 +331,11 @@ class ViTConfig:
         counting = self.position in ("relative", "bias") or self.position_at in ("blocks", "shared")
         if self.patch_dropout and (counting or self.rotary or self.causal or self.predicts_patches):
             raise UserError(
-                "a model whose blocks ask where its tokens lie, or which predicts patches, cannot drop any: "
-                f"patch_dropout is {self.patch_dropout:g}, expected 0."
+                f"patch_dropout is {self.patch_dropout:g}, expected 0: a model that predicts patches, is "
+                "causal, or has positions in its blocks cannot drop patches."
             )
         if self.causal and self.pool != "mean":
-            raise UserError("in a causal model every token asks: its pool must be 'mean'.")
+            raise UserError(f"pool is {self.pool!r}, expected 'mean' in a causal model.")
         if self.layer_scale < 0:
             raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
         if self.width % (self.pool_heads or 1):

@@ -82,7 +82,8 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
         type=path_text,
         metavar="WEIGHTS",
         nargs=nargs,
-        help="run folder, file of weights (.npz or .safetensors), or known name such as Ti_16-384",
+        help="run folder, file of weights, folder or name of a Hugging Face model, or known name such as "
+        "Ti_16-384",
     )
 
 

@@ -35,7 +35,7 @@ def from_hub(name: str) -> Path:
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError:
         raise UserError(
-            f"{name} is not a file or folder here. If it is a model of Hugging Face's hub, install the "
+            f"{name} is not a file or folder here. If it is a model on Hugging Face's hub, install the "
             "package that finds it there: pip install huggingface_hub."
         ) from None
     repository, _, revision = name.partition("@")
@@ -43,7 +43,8 @@ def from_hub(name: str) -> Path:
         return Path(snapshot_download(repository, revision=revision or None, allow_patterns=_FILES))
     except LocalEntryNotFoundError as error:
         raise UserError(
-            f"{name} is not in the cache, and Hugging Face's hub cannot be reached: {_first_line(error)}"
+            f"{name} is not in the cache, and Hugging Face's hub cannot be reached: {_first_line(error)} "
+            "Connect to the internet, or give a folder with the model."
         ) from error
     except HfHubHTTPError as error:
         raise UserError(

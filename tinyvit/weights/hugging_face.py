@@ -37,7 +37,7 @@ def save_hugging_face(
         )
     if any(fit.edge):
         raise UserError(
-            "photos for this model are cut at their lower and right edge, but Hugging Face's processors cut "
+            "photos for this model are cut at their lower and right edges, but Hugging Face's processors cut "
             "out the centre. Instead, write an .onnx file."
         )
     files = {

@@ -15,7 +15,7 @@ _INNER = ("state_dict", "model", "model_state_dict", "teacher", "module")
 
 
 def read_torch(path: Path) -> dict[str, np.ndarray]:
-    """The arrays in a file of PyTorch's. Raises UserError without PyTorch, or if it holds other things.
+    """The arrays in a PyTorch file. Raises UserError without PyTorch, or if it holds other things.
 
     Such a file can run code when it is opened in full; torch.load(weights_only=True) reads tensors alone.
     """
@@ -23,11 +23,11 @@ def read_torch(path: Path) -> dict[str, np.ndarray]:
         import torch  # here, as only these files need it
     except ImportError:
         raise UserError(
-            f"{path} is a file of PyTorch's, which can run code when it is opened, and which PyTorch alone "
+            f"{path} is a PyTorch file, which can run code when it is opened, and which PyTorch alone "
             "reads safely: install it, or convert the file with safetensors.torch.save_file."
         ) from None
     if not os.path.isfile(path):
-        raise UserError(f"there are no weights {path}.")
+        raise UserError(f"there are no weights {path}: expected a .pth, .pt or .bin file.")
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # pickle and torch raise many kinds
