@@ -206,7 +206,7 @@ def test_tokens_before_the_patches_do_not_turn():
         ({"registers": 1, "position": "relative"}, "omit registers"),
         ({"pool": "mean", "pool_all": True}, "pool_all is for pool 'attention', not 'mean'"),
         ({"pool": "both", "final_norm": "pooled"}, "final_norm must be 'tokens'"),
-        ({"causal": True}, "its pool must be 'mean'"),
+        ({"causal": True}, "pool is 'token', expected 'mean'"),
     ],
     ids=str,
 )

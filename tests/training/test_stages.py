@@ -67,7 +67,7 @@ def test_models_whose_blocks_know_places_cannot_drop_patches(command, photos, tm
     flags = (*SOME, "--position", "relative")
     assert_one_line(
         command(*tiny(photos, tmp_path / "run", *flags)),
-        "where its tokens lie",
+        "has positions in its blocks cannot drop patches",
         "patch_dropout is 0.5, expected 0",
     )
     assert not (tmp_path / "run").exists()
