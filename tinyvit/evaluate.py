@@ -28,6 +28,7 @@ from tinyvit.runs.settings import Settings
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path
 from tinyvit.shell.figures import counted, percent
 from tinyvit.shell.flags import (
+    WEIGHTS,
     add_checkpoint_flag,
     add_compute_flags,
     add_json_flag,
@@ -298,12 +299,7 @@ def parser() -> argparse.ArgumentParser:
         "run", type=some_path, nargs="?", metavar="RUN", help="run folder of tinyvit.train; or give --weights"
     )
     add_checkpoint_flag(p)
-    p.add_argument(
-        "--weights",
-        metavar="FILE",
-        help="a file of weights, the folder or name of a Hugging Face model, or a known name such as "
-        "Ti_16-384",
-    )
+    p.add_argument("--weights", metavar="FILE", help=WEIGHTS)
     add_weights_flags(p)
     p.add_argument(
         "--split",

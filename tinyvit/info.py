@@ -11,7 +11,7 @@ from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_na
 from tinyvit.recipes.measured import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
-from tinyvit.shell.flags import add_heads_flag
+from tinyvit.shell.flags import WEIGHTS, add_heads_flag
 from tinyvit.shell.progress import Progress
 from tinyvit.weights.known import KNOWN
 
@@ -81,8 +81,7 @@ def parser() -> argparse.ArgumentParser:
         type=path_text,
         nargs="?",
         metavar="MODEL",
-        help="preset such as B/16, run folder, file of weights, folder or name of a Hugging Face model, or "
-        "known name such as Ti_16-384",
+        help=f"a preset such as B/16, a run folder, {WEIGHTS}",
     )
     p.add_argument(
         "--image-size", type=pixel_count, metavar="N", help="describe the model for images of N x N pixels"

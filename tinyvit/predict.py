@@ -28,6 +28,7 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import counted, short_names
 from tinyvit.shell.flags import (
+    WEIGHTS,
     add_checkpoint_flag,
     add_compute_flags,
     add_json_flag,
@@ -277,12 +278,7 @@ def parser() -> argparse.ArgumentParser:
         help="any image that Pillow reads, a folder of images, a pattern such as 'photos/*.jpg', or - for "
         "one that comes in through a pipe",
     )
-    p.add_argument(
-        "--weights",
-        metavar="FILE",
-        help="a file of weights, the folder or name of a Hugging Face model, or a known name such as "
-        "Ti_16-384",
-    )
+    p.add_argument("--weights", metavar="FILE", help=WEIGHTS)
     p.add_argument(
         "--classes",
         metavar="WORDS",

@@ -120,7 +120,7 @@ def _timed(step: Callable[[], Any], count: int, ranks: Ranks = ALONE) -> list[fl
 
 
 def _fitted(ranks: int, size: int, short: float, long: float, spread: float) -> Network:
-    """The network on which sums of one number and of `size` bytes take these times by equation 1."""
+    """The network on which sums of one number and of `size` bytes take these times by equation 2."""
     rounds = 2 * (ranks - 1)
     seconds = max(long - short, 1e-9)
     return replace(Network(short / rounds, rounds * size / ranks / seconds), spread=spread)

@@ -9,6 +9,9 @@ from tinyvit.engine import PRECISIONS
 from tinyvit.ops.resize import METHODS
 from tinyvit.shell.command import path_text, pixel_count, positive_int, some_path, thread_count
 
+# what every command accepts as weights, in its help
+WEIGHTS = "a file of weights, the folder or name of a Hugging Face model, or a known name such as Ti_16-384"
+
 
 def add_compute_flags(parser: argparse._ActionsContainer) -> None:
     """--device and --threads."""
@@ -82,8 +85,7 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
         type=path_text,
         metavar="WEIGHTS",
         nargs=nargs,
-        help="run folder, file of weights, folder or name of a Hugging Face model, or known name such as "
-        "Ti_16-384",
+        help=f"a run folder, {WEIGHTS}",
     )
 
 
