@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from tests.bfloat16 import from_bf16, to_bf16
-from tests.stand_in_cublas_lt import FakeCublasLt
 
 SUCCESS, NOT_INITIALIZED, INVALID_VALUE, NOT_SUPPORTED = 0, 1, 7, 15
 DTYPES = {0: np.float32, 14: np.uint16}  # CUDA_R_32F; CUDA_R_16BF, as its bits
@@ -18,12 +17,10 @@ TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH
 COMPUTE_32F, COMPUTE_32F_PEDANTIC, COMPUTE_32F_FAST_TF32 = 68, 69, 77
 
 
-class FakeCublas(FakeCublasLt):
-    """The library, with cuBLASLt. Products go to the stream of their handle in this queue, and are captured
-    with it."""
+class FakeCublas:
+    """The library. Products go to the stream of their handle in this queue, and are captured with it."""
 
     def __init__(self, queue):
-        super().__init__()
         self.queue, self.handles = queue, {}
 
     def cublasCreate_v2(self, handle):  # noqa: N802

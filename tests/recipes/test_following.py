@@ -85,7 +85,7 @@ def test_only_training_from_scratch_with_labels_has_recipes(go):
 
 def test_an_unknown_recipe_leaves_nothing(go, tmp_path):
     result = go(train, "--recipe", "best", "--out", tmp_path / "run")
-    assert_one_line(result, "there is no recipe 'best'", "cpu-8-minutes (", "gpu-300 (")
+    assert_one_line(result, "there is no recipe 'best'", "cpu-8-minutes (", "gpu-best (")
     assert not (tmp_path / "run").exists()
 
 

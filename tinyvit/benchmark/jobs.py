@@ -54,7 +54,7 @@ def all_jobs() -> list[Job]:
         Job("gradients", 120, ["python -m tinyvit.gradcheck --device gpu"]),
         Job("memory", 240, [f"{tool} --error-exitcode 1 {_AGREEMENT}"], no_tool),
         Job("races", 240, [f"{tool} --error-exitcode 1 --tool racecheck {_AGREEMENT}"], no_tool),
-        Job("accuracy", 480, ["python -m tinyvit.train --device gpu --recipe gpu-300"]),
+        Job("accuracy", 240, ["python -m tinyvit.train --device gpu --recipe gpu-2-minutes"]),
     ]
 
 

@@ -10,7 +10,6 @@ from tinyvit.backend import Device, select_device
 from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.roofline import Card, by_kind, card_in, card_named, kind_of, least_seconds, plan_of
-from tinyvit.engine.cuda.cublas_lt import wants_fused_gelu
 from tinyvit.engine.cuda.plan import Plan
 from tinyvit.engine.cuda.support import supports, unsupported
 from tinyvit.errors import UserError
@@ -51,7 +50,7 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         nothing = Params.zeros(layout(case.config), xp=device.xp)
         if reason := supports(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
-        plan = _plan(case, wants_fused_gelu())  # fails here, not in another process
+        plan = _plan(case)  # fails here, not in another process
     sides = [("gpu", engine)]
     trials: dict[str, float | None] = {}
     sides += [("torch_gpu", f"{_MODE} {way}") for way in torch if way in WAYS]
@@ -73,8 +72,6 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
         result["share_of_roofline"] = least_seconds(plan.steps, card, case.precision) / timings[0].median
     if engine == "cuda" and not set(torch) & set(WAYS):
         seconds = _kernel_seconds(case, rounds)
-        if len(seconds) != plan.launches:  # cuBLASLt has refused an epilogue, and kernels took its place
-            plan = _plan(case, False)
         result["kernels"] = kernels(plan, case.precision, seconds, card)
     return result
 
@@ -115,7 +112,7 @@ def predict(case: Case, card_name: str) -> dict:
     card = card_named(card_name)
     if reason := unsupported(case.config):
         raise UserError(f"there is no prediction for this model, which runs on plain CuPy: {reason}.")
-    plan = _plan(case, wants_fused_gelu())
+    plan = _plan(case)
     rows = kernels(plan, case.precision, None, card)
     least = sum(row["least_seconds"] for row in rows)
     return {
@@ -127,8 +124,8 @@ def predict(case: Case, card_name: str) -> dict:
     }
 
 
-def _plan(case: Case, fuses_gelu: bool) -> Plan:
-    return plan_of(case.config, case.batch, case.precision, case.mode, fuses_gelu)
+def _plan(case: Case) -> Plan:
+    return plan_of(case.config, case.batch, case.precision, case.mode)
 
 
 def _variants(case: Case, kind: str) -> list[str]:

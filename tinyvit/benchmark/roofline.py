@@ -61,12 +61,12 @@ def card_in(device: str) -> Card | None:
     return next((card for card in CARDS if f" {card.name.lower()} " in f" {' '.join(words)} "), None)
 
 
-def plan_of(config: ViTConfig, batch: int, precision: str, mode: str, fuses_gelu: bool = False) -> Plan:
+def plan_of(config: ViTConfig, batch: int, precision: str, mode: str) -> Plan:
     """The plan of a training step with AdamW and clipping on a data set, or that of inference.
 
-    fuses_gelu is as in Options. Raises UserError if the kernels cannot have so many images at a time.
+    Raises UserError if the kernels cannot have so many images at a time.
     """
-    options = Options(precision, fuses_gelu=fuses_gelu)
+    options = Options(precision)
     if mode == "infer":
         return plan_inference(config, batch, options)
     dataset = (_IMAGES, *config.image_size, config.channels)
@@ -97,14 +97,9 @@ def by_kind(plan: Plan) -> dict[str, list[Step]]:
 
 
 def kind_of(step: Step) -> str:
-    """The kernel's name, or which of the three products of a linear layer it is, or one of Muon's.
-
-    Products with an epilogue go by its name.
-    """
+    """The kernel's name, or which of the three products of a linear layer it is, or one of Muon's."""
     if not isinstance(step, Product):
         return step.function.partition("<")[0]
-    if step.epilogue:
-        return f"product: {step.epilogue.kind}"
     if len(step.c.shape) > 2:
         return "product: Newton-Schulz"
     if step.transpose_a:

@@ -15,7 +15,7 @@ from tinyvit.errors import UserError
 from tinyvit.runs.settings import Settings
 
 RECIPES: tuple[str, ...] = ("cpu-8-minutes", "cpu-20-minutes", "cpu-hour", "cpu-best")
-RECIPES += ("gpu-quick", "gpu-100", "gpu-300")  # as they are listed
+RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
 FOLDER = Path(__file__).parent
 # Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
 _FREE = {"recipe", "dataset", "data_dir", "seed", "device", "precision", "threads", "accumulate"}

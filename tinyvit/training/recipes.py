@@ -40,7 +40,7 @@ _ON_CPU: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("folder", "parquet"), _PHOTOS),
 }
 _NAMED_ON_CPU = {"cifar10": "cpu-8-minutes", "cifar100": "cpu-8-minutes"}
-_NAMED_ON_GPU = {"cifar10": "gpu-100", "cifar100": "gpu-100"}
+_NAMED_ON_GPU = {"cifar10": "gpu-2-minutes", "cifar100": "gpu-2-minutes"}
 
 # What a ResNet differs in: it has no class token, no positions, no blocks to skip, no attention, no patches.
 RESNET: dict[str, Any] = {name: WITHOUT_TRANSFORMER[name][0] for name in ("pool", "position", "drop_path")}

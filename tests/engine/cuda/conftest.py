@@ -18,7 +18,6 @@ if RUNS_ON_GPU:
     others = (
         "checked",
         "cublas",
-        "cublas_lt",
         "cuda_engine",
         "cuda_steps",
         "noise",

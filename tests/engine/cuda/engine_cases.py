@@ -22,7 +22,7 @@ NOISY = {"dropout": 0.2, "attention_dropout": 0.2, "drop_path": 0.3}
 CASES = {
     "everything": tiny_config(width=24, mlp_width=40, pre_logits=8, **NOISY),
     "mean": tiny_config(width=24, mlp_width=40, pool="mean", gelu="exact", position="sincos", layers=1),
-    "plain": tiny_config(width=24, mlp_width=40),  # whose products have epilogues
+    "plain": tiny_config(width=24, mlp_width=40),
     "odd": tiny_config(width=15, mlp_width=7, pool="mean", position="none", pre_logits=3, **NOISY),
     "later": tiny_config(width=24, mlp_width=40, position="2d", registers=2, rotary=Rotary(), dropout=0.2),
     "DINOv3": tiny_config(
@@ -57,8 +57,7 @@ def instances():
             for kind in ("adamw", "adam", "sgd"):
                 for dataset in (None, (20, SIDE, SIDE, 3)):
                     options = Options(precision, dataset=dataset, operations=2, update=Update(kind), **what)
-                    for fused in (False, True):
-                        plans.append(plan_step(config, BATCH, replace(options, fuses_gelu=fused)))
+                    plans.append(plan_step(config, BATCH, options))
             plans.append(plan_step(config, BATCH, Options(precision, shared_limit=0, **what)))
             for step in (step for plan in plans for step in plan.steps):
                 if isinstance(step, Launch):

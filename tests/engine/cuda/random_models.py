@@ -41,7 +41,6 @@ def options(**numbers):
         operations=st.sampled_from([0, 2]),
         soft=st.booleans(),
         fresh=st.booleans(),
-        fuses_gelu=st.booleans(),
         update=st.sampled_from(
             [None, Update("adamw", clip=1.0), Update("sgd", (0.9, 0.0)), Update("muon", clip=1.0)]
         ),

@@ -98,7 +98,7 @@ def test_without_the_library_one_line_says_what_to_install(monkeypatch):
 def test_parts_of_a_sum_are_float32_too():
     library = FakeCublas(Queue())
     ours = Cublas("bf16", StandIn().asarray(np.empty(4 << 20, np.uint8)), library)
-    assert library.handles[ours.handle.value]["math"] == 16
+    assert library.handles[ours._handle.value]["math"] == 16
 
 
 def test_of_several_versions_the_one_that_is_loaded_already_is_taken(monkeypatch):

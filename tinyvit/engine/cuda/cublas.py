@@ -22,7 +22,7 @@ from tinyvit.engine.cuda.launch import Buffer, Product
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for Hopper; 4 MiB would do for older cards
 
 # From cublas_api.h and library_types.h.
-TYPES = {"float32": 0, "bfloat16": 14}  # CUDA_R_32F, CUDA_R_16BF
+_TYPES = {"float32": 0, "bfloat16": 14}  # CUDA_R_32F, CUDA_R_16BF
 _COMPUTE = {"fp32": 68, "tf32": 77, "bf16": 68}  # CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32
 _FLOAT_SUMS = 16  # CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION: parts of a sum stay float32, too
 _NOT_TRANSPOSED, _TRANSPOSED = 0, 1
@@ -41,22 +41,21 @@ class Cublas:
     """
 
     def __init__(self, precision: str, workspace: Any, library: Any = None):
-        self.handle = ctypes.c_void_p()
-        self.library = library or load_library()
-        self.compute = _COMPUTE[precision]
-        self.workspace, self.stream = workspace, 0
+        self._handle = ctypes.c_void_p()
+        self._library = library or load_library()
+        self._compute = _COMPUTE[precision]
+        self._workspace = workspace
         self._one, self._zero = ctypes.c_float(1), ctypes.c_float(0)
-        check(self.library.cublasCreate_v2(ctypes.byref(self.handle)), "cublasCreate")
-        ending = weakref.finalize(self, self.library.cublasDestroy_v2, self.handle)
+        _check(self._library.cublasCreate_v2(ctypes.byref(self._handle)), "cublasCreate")
+        ending = weakref.finalize(self, self._library.cublasDestroy_v2, self._handle)
         ending.atexit = False  # by then CUDA may be gone
-        check(self.library.cublasSetMathMode(self.handle, _FLOAT_SUMS), "cublasSetMathMode")
+        _check(self._library.cublasSetMathMode(self._handle, _FLOAT_SUMS), "cublasSetMathMode")
 
     def use(self, stream: int) -> None:
         """Send products to this stream, a pointer; setting the stream takes the workspace away."""
-        self.stream = stream
-        check(self.library.cublasSetStream_v2(self.handle, ctypes.c_void_p(stream)), "cublasSetStream")
-        pointer, size = ctypes.c_void_p(self.workspace.data.ptr), ctypes.c_size_t(self.workspace.nbytes)
-        check(self.library.cublasSetWorkspace_v2(self.handle, pointer, size), "cublasSetWorkspace")
+        _check(self._library.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream)), "cublasSetStream")
+        pointer, size = ctypes.c_void_p(self._workspace.data.ptr), ctypes.c_size_t(self._workspace.nbytes)
+        _check(self._library.cublasSetWorkspace_v2(self._handle, pointer, size), "cublasSetWorkspace")
 
     def multiply(self, product: Product, a: int, b: int, c: int) -> None:
         """Carry out a product whose matrices, or stacks of matrices, begin at these addresses.
@@ -66,8 +65,8 @@ class Cublas:
         rows, inner, columns = product.sizes
         is_stack = len(product.c.shape) > 2
         name = "cublasGemmStridedBatchedEx" if is_stack else "cublasGemmEx"
-        status = getattr(self.library, name)(
-            self.handle,
+        status = getattr(self._library, name)(
+            self._handle,
             *(_TRANSPOSED if t else _NOT_TRANSPOSED for t in (product.transpose_b, product.transpose_a)),
             *map(ctypes.c_int, (columns, rows, inner)),
             ctypes.byref(self._one),
@@ -76,10 +75,10 @@ class Cublas:
             ctypes.byref(self._one if product.accumulate else self._zero),
             *_matrix(c, product.c),
             *((ctypes.c_int(product.count),) if is_stack else ()),
-            self.compute,
+            self._compute,
             _DEFAULT_ALGORITHM,
         )
-        check(status, f"{name} for {product.label or product}")
+        _check(status, f"{name} for {product.label or product}")
 
 
 def load_library() -> Any:
@@ -128,10 +127,9 @@ def _matrix(address: int, buffer: Buffer) -> tuple[Any, ...]:
     """How cuBLAS is told of a matrix: its address, type and length of rows; of a stack, also its stride."""
     *stack, rows, columns = buffer.shape
     stride = (ctypes.c_longlong(rows * columns),) if stack else ()
-    return ctypes.c_void_p(address), TYPES[buffer.dtype], ctypes.c_int(columns), *stride
+    return ctypes.c_void_p(address), _TYPES[buffer.dtype], ctypes.c_int(columns), *stride
 
 
-def check(status: int, what: str) -> None:
-    """Raise CublasError if a function says that it has failed."""
+def _check(status: int, what: str) -> None:
     if status != 0:
         raise CublasError(f"{what} failed with status {status}")

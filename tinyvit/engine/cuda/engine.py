@@ -6,7 +6,6 @@ is compiled, bound to memory and captured once, and then costs the host one smal
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,7 @@ from tinyvit.data import BatchPlan, make_batch
 from tinyvit.engine.cuda.calls.augment import fits
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.compiled import Kernels
-from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas, CublasError
-from tinyvit.engine.cuda.cublas_lt import wants_fused_gelu
+from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
 from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
@@ -65,8 +63,7 @@ class CudaEngine(ReferenceEngine):
         self._graphs = Graphs(graphs_wanted() if graphs is None else graphs, self._tell)
         self._draws = max(config.dropout, config.attention_dropout, config.drop_path) > 0
         xp = array_module(params.flat)
-        card = {"multiprocessors": multiprocessors(xp), "shared_limit": shared_limit(xp)}
-        self._card = card | {"fuses_gelu": wants_fused_gelu()}
+        self._card = {"multiprocessors": multiprocessors(xp), "shared_limit": shared_limit(xp)}
         self._kernels, self._memory = Kernels(xp), Memory(xp)
         self._cublas = Cublas(precision, xp.empty(WORKSPACE_BYTES, dtype="uint8"))
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
@@ -219,14 +216,7 @@ class CudaEngine(ReferenceEngine):
         if key not in self._programs:
             if len(self._programs) == _MOST_PROGRAMS:
                 self._programs.popitem(last=False)
-            program = self._new_program(make(self.config, batch, options), batch)
-            try:
-                program.try_epilogues()
-            except CublasError as error:
-                self._tell(f"GELU is not fused with the products beside it: {error}.")
-                options = replace(options, fuses_gelu=False)
-                program = self._new_program(make(self.config, batch, options), batch)
-            self._programs[key] = program
+            self._programs[key] = self._new_program(make(self.config, batch, options), batch)
         self._programs.move_to_end(key)
         return self._programs[key]
 

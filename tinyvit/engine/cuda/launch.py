@@ -97,37 +97,10 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Epilogue:
-    """What a product does with its sums before it stores them as c (R, O), by cuBLASLt's name for it.
-
-    GELU_BIAS: c = gelu(a b + bias), and GELU_AUX_BIAS the same, with a b + bias kept in aux.
-    DGELU_BGRAD: c = (a b) gelu'(aux), and bias is written, not read: the sums of c's columns.
-
-    The GELU is that by tanh. bias (O,) and aux (R, O) have the dtype of c.
-    """
-
-    kind: str
-    bias: Buffer
-    aux: Buffer | None = None
-
-    @property
-    def writes(self) -> tuple[Buffer, ...]:
-        """What it writes besides c."""
-        written = {"GELU_AUX_BIAS": self.aux, "DGELU_BGRAD": self.bias}.get(self.kind)
-        return (written,) if written else ()
-
-    @property
-    def reads(self) -> tuple[Buffer, ...]:
-        """What it reads besides the product."""
-        return tuple(buffer for buffer in (self.bias, self.aux) if buffer and buffer not in self.writes)
-
-
-@dataclass(frozen=True)
 class Product:
     """c = a b, or c += a b, for matrices stored row by row; either can be taken transposed.
 
-    Stacks of equally many matrices, (n, rows, columns), are multiplied one by one. With an epilogue, c is
-    what that says; then there is neither a stack nor an accumulation.
+    Stacks of equally many matrices, (n, rows, columns), are multiplied one by one.
     """
 
     a: Buffer
@@ -136,28 +109,22 @@ class Product:
     transpose_a: bool = False
     transpose_b: bool = False
     accumulate: bool = False
-    epilogue: Epilogue | None = None
     label: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         (*stack, rows, inner), (*others, other, columns) = self._factors
         if inner != other or stack != others or self.c.shape != (*stack, rows, columns):
             raise ValueError(f"{self.a.shape} times {self.b.shape} does not give {self.c.shape}")
-        if self.epilogue:
-            shapes = [buffer.shape for buffer in (self.epilogue.bias, self.epilogue.aux) if buffer]
-            if stack or self.accumulate or shapes != [(columns,), (rows, columns)][: len(shapes)]:
-                raise ValueError(f"{self.epilogue} does not go with a product {self.c.shape}")
 
     @property
     def reads(self) -> tuple[Buffer, ...]:
         """The buffers that are read."""
-        others = self.epilogue.reads if self.epilogue else ()
-        return (self.a, self.b, *others, *((self.c,) if self.accumulate else ()))
+        return (self.a, self.b, *((self.c,) if self.accumulate else ()))
 
     @property
     def writes(self) -> tuple[Buffer, ...]:
         """The buffers that are written."""
-        return (self.c, *(self.epilogue.writes if self.epilogue else ()))
+        return (self.c,)
 
     @property
     def count(self) -> int:

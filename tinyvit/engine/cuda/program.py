@@ -8,12 +8,11 @@ import numpy as np
 from tinyvit.backend import Array
 from tinyvit.engine.cuda.compiled import Kernels
 from tinyvit.engine.cuda.cublas import Cublas
-from tinyvit.engine.cuda.cublas_lt import FusedProduct
 from tinyvit.engine.cuda.graph import Graphs, Replay
-from tinyvit.engine.cuda.launch import Argument, Buffer, Launch, Product, Step
+from tinyvit.engine.cuda.launch import Argument, Buffer, Launch, Step
 from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Plan
-from tinyvit.engine.cuda.workspace import buffers_of, plan_workspace
+from tinyvit.engine.cuda.workspace import plan_workspace
 
 NULL = np.uint64(0)  # a null pointer; for None, CuPy would tell CUDA that the argument itself is nowhere
 
@@ -32,17 +31,6 @@ class Program:
         self._version: int | None = None  # of the memory that the replay knows
         self._is_warm = False
         kernels.compile(plan.steps)
-
-    def try_epilogues(self) -> None:
-        """Carry out all products with epilogues, on whatever is in memory. Raises CublasError if one fails.
-
-        What they write has no meaning, and is written again before it is read.
-        """
-        fused = [step for step in self.plan.steps if isinstance(step, Product) and step.epilogue]
-        if fused:
-            self._cublas.use(self._memory.xp.cuda.get_current_stream().ptr)
-        for step in fused:
-            self._bound(step)()
 
     def run(self) -> None:
         """Carry out all steps, on the current stream."""
@@ -81,7 +69,5 @@ class Program:
             arguments = tuple(map(self._argument, step.args))
             kernel = self._kernels.kernel(step)
             return partial(kernel, step.grid, step.block, arguments, shared_mem=step.shared_bytes)
-        addresses = {buffer: self.array(buffer).data.ptr for buffer in buffers_of(step)}
-        if step.epilogue:
-            return FusedProduct(self._cublas, step, addresses)
-        return partial(self._cublas.multiply, step, *(addresses[each] for each in (step.a, step.b, step.c)))
+        addresses = (self.array(buffer).data.ptr for buffer in (step.a, step.b, step.c))
+        return partial(self._cublas.multiply, step, *addresses)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.engine.cuda.calls.signature import launch
-from tinyvit.engine.cuda.launch import FEWER_IMAGES, ITEM_BYTES, Buffer, Launch
+from tinyvit.engine.cuda.launch import FEWER_IMAGES, Buffer, Launch
 from tinyvit.errors import UserError
 
 _COLUMNS, _HEIGHT = 32, 16  # threads of a block: side by side and one above the other
@@ -56,17 +56,16 @@ def add_columns(
 ) -> Launch:
     """Carry out the first `count` rows of jobs (count, 5), made by column_jobs; partials and grads are flat.
 
-    partials are float32 or bfloat16. sums, from which the jobs were made, is for the count of bytes: without
-    it, all partials and grads count. Without accumulate, the gradients are the sums, whatever was there.
+    sums, from which the jobs were made, is for the count of bytes: without it, all partials and grads count.
+    Without accumulate, the gradients are the sums, whatever was there before.
     """
-    item = ITEM_BYTES[partials.dtype]
-    summed = sum((item * s.rows + 4 + 4 * accumulate) * s.columns for s in sums)
+    numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
     return launch(
         "sums",
-        f"add_columns<{partials.c_type}>",
+        "add_columns",
         (count,),
         (_COLUMNS, _HEIGHT),
         (jobs, partials, grads, accumulate),
         in_place=(grads,) if accumulate else (),
-        moved=20 * count + summed if sums else None,
+        moved=20 * count + 4 * numbers if sums else None,
     )

@@ -1,5 +1,4 @@
-// The bias before GELU, GELU, and dropout after it, in one pass, forward and backward (tinyvit/ops/gelu.py), where the
-// products beside it do not have it as their epilogue (cublas_lt.py):
+// The bias before GELU, GELU, and dropout after it, in one pass, forward and backward (tinyvit/ops/gelu.py):
 //
 //     g = m * gelu(h + bias)        dh = dg * m * gelu'(h + bias)        dbias = sum of dh over the rows
 //
@@ -14,6 +13,9 @@
 // Bytes moved for each number: h in and g out, 2 sizeof(T); backward dg and h in and dh out, 3 sizeof(T): gelu' is
 // computed again from h, not stored. At these few bytes the arithmetic counts too, so exp and the division are the
 // card's fast approximations, good to 1e-6.
+//
+// cuBLASLt can do this inside the products beside it, and save those bytes. But on an H200 a step of Ti/4 with 512
+// images in bf16 then took 1.35 times as long: the product with GELU's slope takes 2.7 ms instead of 0.8 with this kernel.
 
 #include "noise.cuh"
 #include "numbers.cuh"

@@ -8,28 +8,24 @@
 // and 16 such warps share the rows. Each thread adds its rows, then the first warp adds the 16 sums of each column,
 // always in the same order. The result is added to the gradient or, if that is new, put there.
 //
-// Partial sums are float32, or bfloat16 where a product has rounded them.
-//
-// Bytes moved: sizeof(T) for each partial sum, and 8 for each gradient, which is read and written, or 4 if it is new.
+// Bytes moved: 4 for each partial sum, and 8 for each gradient, which is read and written, or 4 if it is new.
 
-#include "numbers.cuh"
 #include "warp.cuh"
 
 constexpr int HEIGHT = 16;
 
-template <typename T>
 __global__ void __launch_bounds__(WARP * HEIGHT)
-add_columns(const int* jobs, const T* __restrict__ partials, float* grads, int accumulate) {
+add_columns(const int* jobs, const float* __restrict__ partials, float* grads, int accumulate) {
     __shared__ float shared[HEIGHT][WARP];
     const int* job = jobs + 5 * blockIdx.x;
     const int rows = job[1], columns = job[2], stride = job[4];
     const int column = threadIdx.x;
-    const T* from = partials + job[0] + column;
+    const float* from = partials + job[0] + column;
 
     float sum = 0;
     if (column < columns) {
 #pragma unroll 4
-        for (int row = threadIdx.y; row < rows; row += HEIGHT) sum += as_float(from[static_cast<size_t>(row) * stride]);
+        for (int row = threadIdx.y; row < rows; row += HEIGHT) sum += from[static_cast<size_t>(row) * stride];
     }
     shared[threadIdx.y][column] = sum;
     __syncthreads();

@@ -9,7 +9,7 @@ from tinyvit.engine.cuda.calls.attention import attention, attention_backward
 from tinyvit.engine.cuda.calls.gelu import bias_gelu, bias_gelu_backward
 from tinyvit.engine.cuda.calls.gelu import partial_rows as gelu_partial_rows
 from tinyvit.engine.cuda.calls.noise import Mask
-from tinyvit.engine.cuda.launch import Buffer, Epilogue
+from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
 from tinyvit.engine.cuda.plan.rotary import turn, turn_back
@@ -25,10 +25,9 @@ class Block(NamedTuple):
     o: Buffer
     log_sums: Buffer
     norm2: Norm
-    h: Buffer | None
+    h: Buffer
     mask: Mask | None  # of the dropout after the GELU
     g: Buffer
-    fused: bool  # GELU is part of the products beside it, and h has the bias in it
 
 
 def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
@@ -52,22 +51,14 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
 
     norm2 = add_and_norm(draft, after, f"{p}.norm2")  # (B*R, D)
     mask = draft.mask(config.dropout, 0.0, R)
-    names = [f"{p}.mlp.{name}" for name in ("fc1.weight", "fc1.bias", "fc2.weight")]
-    fused = mask is None and config.gelu == "tanh" and draft.may_fuse_gelu(*names)
-    if fused:
-        h = draft.array(f"{p}.h", B * R, config.mlp_width) if draft.options.trains else None
-        kind = "GELU_AUX_BIAS" if h else "GELU_BIAS"
-        epilogue = Epilogue(kind, draft.weights[f"{p}.mlp.fc1.bias"], h)
-        g = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.g", epilogue)  # (B*R, M)
-    else:
-        h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
-        g = draft.array(f"{p}.g", *h.shape)
-        bias = draft.parameters[f"{p}.mlp.fc1.bias"]
-        launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
-        draft.add(launch, f"{p}.gelu")
+    h = draft.linear(norm2.y, f"{p}.mlp.fc1.weight", f"{p}.h")  # (B*R, M)
+    g = draft.array(f"{p}.g", *h.shape)
+    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+    launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
+    draft.add(launch, f"{p}.gelu")
     m = draft.linear(g, f"{p}.mlp.fc2.weight", f"{p}.m")  # (B*R, D)
     result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, rate, R))
-    return result, Block(norm1, qkv, added, dropout, o, log_sums, norm2, h, mask, g, fused)
+    return result, Block(norm1, qkv, added, dropout, o, log_sums, norm2, h, mask, g)
 
 
 def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -> tuple[Buffer, Buffer]:
@@ -79,17 +70,12 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     p, H = f"blocks.{i}", config.heads
     R, M = config.rows_after(i) or N, config.mlp_width
 
-    if cache.fused:
-        partials = draft.partials(M, dtype=draft.dtype)
-        epilogue = Epilogue("DGELU_BGRAD", partials, cache.h)
-        dh = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dh", epilogue)  # (B*R, M)
-    else:
-        dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
-        dh = draft.array(f"{p}.dh", *dg.shape)
-        partials = draft.partials(gelu_partial_rows(B * R, M, draft.dtype, draft.options.multiprocessors), M)
-        bias = draft.parameters[f"{p}.mlp.fc1.bias"]
-        launch = bias_gelu_backward(dg, cache.h, bias, cache.mask, dh, partials, config.gelu)
-        draft.add(launch, f"{p}.gelu backward")
+    dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
+    dh = draft.array(f"{p}.dh", *dg.shape)
+    partials = draft.partials(gelu_partial_rows(B * R, M, draft.dtype, draft.options.multiprocessors), M)
+    bias = draft.parameters[f"{p}.mlp.fc1.bias"]
+    launch = bias_gelu_backward(dg, cache.h, bias, cache.mask, dh, partials, config.gelu)
+    draft.add(launch, f"{p}.gelu backward")
     draft.sums_to(f"{p}.mlp.fc1.bias", partials)
     dn = draft.linear_backward(dh, cache.norm2.y, f"{p}.mlp.fc1.weight", f"{p}.norm2.dy")  # (B*R, D)
     dx, da = add_and_norm_backward(draft, dn, cache.norm2, skip=dy)

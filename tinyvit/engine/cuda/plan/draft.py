@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyvit.engine.cuda.calls.noise import Mask
 from tinyvit.engine.cuda.calls.sums import ColumnSum
-from tinyvit.engine.cuda.launch import Buffer, Epilogue, Product, Step
+from tinyvit.engine.cuda.launch import Buffer, Product, Step
 from tinyvit.engine.cuda.plan.options import Options
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.params import places
@@ -63,7 +63,7 @@ class Draft:
 
     parameters and grads give every parameter and its gradient by name, in float32; weights gives the matrices
     in the dtype of the activations, for products. sums lists the gradients of vectors, as sums of
-    partial sums: see calls.sums; rounded lists those that products leave in the dtype of the activations.
+    partial sums: see calls.sums.
     """
 
     def __init__(self, config: ViTConfig, batch: int, options: Options):
@@ -74,9 +74,8 @@ class Draft:
         self._outside: set[str] = set()
         self._steps: list[Step] = []
         self._draws = 0
-        self._room = {"partials": 0, "rounded": 0}
+        self._room = 0  # for partial sums
         self.sums: list[ColumnSum] = []
-        self.rounded: list[ColumnSum] = []
         rows = layout(config)
         self.count = sum(prod(row.shape) for row in rows)
         self.decayed = sum(prod(row.shape) for row in rows if row.decays)
@@ -124,26 +123,16 @@ class Draft:
         """Add a step; the label says which part of the model it serves."""
         self._steps.append(replace(step, label=label))
 
-    def may_fuse_gelu(self, *names: str) -> bool:
-        """Whether products with these parameters may have GELU in them.
-
-        cuBLASLt wants rows of a multiple of 8 numbers, and vectors that begin at such a place.
-        """
-        numbers = [number for name in names for number in (self._starts[name], *self._shapes[name])]
-        return self.options.fuses_gelu and not any(number % 8 for number in numbers)
-
-    def linear(self, x: Buffer, name: str, result: str, epilogue: Epilogue | None = None) -> Buffer:
+    def linear(self, x: Buffer, name: str, result: str) -> Buffer:
         """Rows x (R, I) times the matrix of this name (I, O), to a new array (R, O).
 
-        Without an epilogue, the bias is not added: the kernel that reads the result does so.
+        The bias is not added: the kernel that reads the result does so.
         """
         y = self.array(result, x.shape[0], self._shapes[name][1])
-        self.add(Product(x, self.weights[name], y, epilogue=epilogue), f"{result} = x W")
+        self.add(Product(x, self.weights[name], y), f"{result} = x W")
         return y
 
-    def linear_backward(
-        self, dy: Buffer, x: Buffer, name: str, result: str | None, epilogue: Epilogue | None = None
-    ) -> Buffer | None:
+    def linear_backward(self, dy: Buffer, x: Buffer, name: str, result: str | None) -> Buffer | None:
         """The gradient of the matrix, from dy (R, O) and x (R, I); that of x, in a new array, if named."""
         adds = not self.options.fresh
         self.add(
@@ -153,8 +142,7 @@ class Draft:
         if result is None:
             return None
         dx = self.array(result, *x.shape)
-        product = Product(dy, self.weights[name], dx, transpose_b=True, epilogue=epilogue)
-        self.add(product, f"{result} = dy W^T")
+        self.add(Product(dy, self.weights[name], dx, transpose_b=True), f"{result} = dy W^T")
         return dx
 
     def draw(self, rate: float) -> tuple[float, int]:
@@ -176,12 +164,11 @@ class Draft:
         dropout, path = self.draw(dropout_rate), self.draw(path_rate)
         return Mask(*dropout, *path, tokens, self.keys) if dropout[0] or path[0] else None
 
-    def partials(self, *shape: int, dtype: str = "float32") -> Buffer:
-        """Room for partial sums, float32 or rounded, which are added up at the end: see sums_to."""
-        name = "partials" if dtype == "float32" else "rounded"
-        start = self._room[name]
-        self._room[name] += -(-prod(shape) // _ALIGNMENT) * _ALIGNMENT
-        return Buffer(name, shape, dtype, start)
+    def partials(self, *shape: int) -> Buffer:
+        """Room for partial sums, which are added up at the end: see sums_to."""
+        start = self._room
+        self._room += -(-prod(shape) // _ALIGNMENT) * _ALIGNMENT
+        return Buffer("partials", shape, "float32", start)
 
     def sums_to(self, name: str, partials: Buffer, start: int = 0, stride: int | None = None) -> None:
         """The gradient of a parameter is the sum of rows of these partial sums.
@@ -192,12 +179,11 @@ class Draft:
         columns = prod(self._shapes[name])
         stride = stride or columns
         rows = (partials.size - start - columns) // stride + 1
-        sums = self.sums if partials.name == "partials" else self.rounded
-        sums.append(ColumnSum(partials.start + start, rows, columns, self._starts[name], stride))
+        self.sums.append(ColumnSum(partials.start + start, rows, columns, self._starts[name], stride))
 
-    def all_partials(self, name: str = "partials") -> Buffer:
-        """The flat array of all partial sums, or of the rounded ones, once each kernel has its part of it."""
-        return self.array(name, self._room[name], dtype="float32" if name == "partials" else self.dtype)
+    def all_partials(self) -> Buffer:
+        """The flat array of all partial sums, once each kernel has its part of it."""
+        return self.array("partials", self._room, dtype="float32")
 
     def finish(self, result: Buffer | None = None) -> Plan:
         """The plan."""

@@ -37,9 +37,6 @@ class Options:
     share is the part of a larger batch that these images are. If the plan is the first for a batch, it is
     fresh: it writes the gradients and the loss, and does not add to them. update follows the last.
 
-    If it fuses GELU, the products beside it add the bias and take GELU by tanh, or its slope, before they
-    store their results. Otherwise kernels of their own do.
-
     For a model that predicts patches, target is what it predicts of corrupted ones, and corrupt the share of
     these: see objectives. In inference, as many as `given` are corrupted, and given with the batch.
 
@@ -63,6 +60,5 @@ class Options:
     share: float = 1.0
     fresh: bool = True
     update: Update | None = None
-    fuses_gelu: bool = False
     multiprocessors: int = MULTIPROCESSORS
     shared_limit: int = SHARED_LIMIT

@@ -89,10 +89,8 @@ def _loss(draft: Draft, logits: Buffer) -> tuple[Buffer, Buffer]:
 
 
 def _add_partial_sums(draft: Draft) -> None:
-    """All sums over rows: the partial sums of kernels in one launch, those of products in another."""
-    grads, adds = draft.arrays["grads"], not draft.options.fresh
-    for name, sums in (("partials", draft.sums), ("rounded", draft.rounded)):
-        if sums:
-            jobs = draft.constant(f"jobs.{name}", column_jobs(sums))
-            launch = add_columns(jobs, draft.all_partials(name), grads, jobs.shape[0], sums, adds)
-            draft.add(launch, "gradients of vectors")
+    """All sums over rows, in one launch."""
+    jobs, grads = draft.constant("jobs", column_jobs(draft.sums)), draft.arrays["grads"]
+    adds = not draft.options.fresh
+    launch = add_columns(jobs, draft.all_partials(), grads, jobs.shape[0], draft.sums, adds)
+    draft.add(launch, "gradients of vectors")
