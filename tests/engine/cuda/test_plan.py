@@ -46,10 +46,9 @@ def test_every_gradient_is_written_exactly_once(config, options, batch):
         if isinstance(step, Product) and step.c.name == "grads":
             assert step.accumulate != options.fresh
             count[step.c.start : step.c.start + step.c.size] += 1
-    for jobs in (table for name, table in plan.constants.items() if name.startswith("jobs")):
-        for _, rows, columns, target, _ in jobs:
-            assert rows > 0
-            count[target : target + columns] += 1
+    for _, rows, columns, target, _ in plan.constants["jobs"]:
+        assert rows > 0
+        count[target : target + columns] += 1
     assert (count == 1).all()
 
 
