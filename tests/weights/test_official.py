@@ -137,7 +137,8 @@ def test_arrays_of_a_thousand_layers_are_separated_and_of_more_are_not():
 def test_a_missing_array_is_named_beside_those_that_may_be_it():
     arrays = official_arrays(tiny_config())
     bias = arrays.pop("head/bias")
-    assert "the array head/bias is missing; all others are used." in complaint(from_official, arrays, "file")
+    message = complaint(from_official, arrays, "file")
+    assert "the array head/bias is missing; all others are used. Download it again" in message
     arrays["head/offset"] = bias
     message = complaint(from_official, arrays, "file")
     assert "the array head/bias is missing; not used so far are head/offset." in message

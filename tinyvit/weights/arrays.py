@@ -29,7 +29,7 @@ class NamedArrays:
         """The shape of an array not yet taken. Raises UserError if it is missing or has other axes."""
         shape = self.shape_of(name)
         if len(shape) != axes:
-            raise UserError(f"{self.source}: {name} has shape {shape}, expected {axes} axes.")
+            raise self._wrong(f"{name} has shape {shape}, expected {axes} axes")
         return shape
 
     def shape_of(self, name: str) -> tuple[int, ...]:
@@ -40,9 +40,9 @@ class NamedArrays:
         """The array, which is crossed off. Raises UserError if it is missing, or of another shape or type."""
         array = self._get(name)
         if array.shape != shape:
-            raise UserError(f"{self.source}: {name} has shape {array.shape}, expected {shape}.")
+            raise self._wrong(f"{name} has shape {array.shape}, expected {shape}")
         if array.dtype.kind != "f":
-            raise UserError(f"{self.source}: {name} has dtype {array.dtype}, expected floating point.")
+            raise self._wrong(f"{name} has dtype {array.dtype}, expected floating point")
         del self._left[name]
         return array
 
@@ -87,8 +87,11 @@ class NamedArrays:
             names = [_printable(other) for other in sorted(self._left)]
             unused = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
             others = f"not used so far are {unused}" if names else "all others are used"
-            raise UserError(f"{self.source}: the array {name} is missing; {others}.")
+            raise self._wrong(f"the array {name} is missing; {others}")
         return self._left[name]
+
+    def _wrong(self, what: str) -> UserError:
+        return UserError(f"{self.source}: {what}. Download it again, or choose another checkpoint.")
 
 
 def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.ndarray]:
