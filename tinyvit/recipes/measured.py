@@ -59,7 +59,7 @@ def _sentence(groups: list[Measured]) -> str:
     together = Measured(tuple(run for each in groups for run in each.runs))
     run, count = together.runs[0], len(together.runs)
     seeds = f"{count} seeds" if count > 1 else "one seed"
-    times = " or ".join(f"in {each.speed} on {each.runs[0].processor}" for each in groups)
+    times = ", or ".join(f"in {each.speed} on {each.runs[0].processor}" for each in groups)
     return f"{together.accuracy}% ({run.dataset}, {run.copy}, {seeds}) {times}"
 
 
