@@ -28,7 +28,7 @@ def test_runs_on_several_processors_have_one_accuracy_and_several_times(rewrite)
         {"accuracy": 0.8, "seed": 0, "copy": "photographed"},
     )
     assert sentences(measurements(named_recipe("cpu-8-minutes"))) == [
-        "71.0 ± 1.4% (folder, drawn, 2 seeds) in 2:00 at 100 img/s on a processor, 2 cores "
+        "71.0 ± 1.4% (folder, drawn, 2 seeds) in 2:00 at 100 img/s on a processor, 2 cores, "
         "or in 1:00 at 200 img/s on another",
         "80.0% (folder, photographed, one seed) in 2:00 at 100 img/s on a processor, 2 cores",
     ]
