@@ -347,7 +347,9 @@ class RunFolder:
             config = read_json(self.config_path)
             value = config[key] if otherwise is None else config.get(key, otherwise)
         except OSError as error:
-            raise UserError(f"{self.config_path} cannot be read ({error.strerror}): restore it.") from error
+            raise UserError(
+                f"{self.config_path} cannot be read ({error.strerror}): make it readable, or restore it."
+            ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._damaged(error) from error
         if not isinstance(value, kind):

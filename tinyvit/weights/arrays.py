@@ -91,7 +91,8 @@ class NamedArrays:
         return self._left[name]
 
     def _wrong(self, what: str) -> UserError:
-        return UserError(f"{self.source}: {what}. Download it again, or choose another checkpoint.")
+        remedy = "Download it again, with its config.json if it has one, or choose another checkpoint"
+        return UserError(f"{self.source}: {what}. {remedy}.")
 
 
 def renamed(pairs: list[tuple[str, np.ndarray]], source: str) -> dict[str, np.ndarray]:
