@@ -1,15 +1,15 @@
 """How long a training step takes on R ranks that sum their gradients around a ring: a simulation.
 
-Each rank computes its own gradients, of S bytes in all, and cuts them into R chunks. In each of 2 (R - 1)
-rounds it sends one chunk to the next rank and receives one from the rank before (Patarasuk and Yuan 2009):
-R - 1 rounds in which the sums grow, and R - 1 in which they are handed on. If all are equally fast,
+Each rank computes its own gradients, of S bytes in all, and cuts them into R parts. In each of 2 (R - 1)
+turns it sends one part to the next rank and receives one from the rank before (Patarasuk and Yuan 2009):
+R - 1 turns in which the sums grow, and R - 1 in which they are handed on. If all are equally fast,
 
-    step = compute + 2 (R - 1) (latency + S / (R bandwidth))                               (1)
+    step = compute + 2 (R - 1) (latency + S / (R bandwidth))                  (2) in the lesson
 
 Each rank sends 2 S (R - 1) / R bytes, less than 2 S however many ranks there are; what grows is the number of
-latencies. And nobody is always equally fast: a rank begins a round only when the rank before has finished its
+latencies. And nobody is always equally fast: a rank begins a turn only when the rank before has finished its
 last, so the slowest rank of each step delays all (stragglers). The simulation draws the time of each
-computation and each message, and follows every rank through every round.
+computation and each message, and follows every rank through every turn.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Network:
     spread: float = 0.0
 
 
-ETHERNET = Network(50e-6, 1e9, 0.05)  # 10 Gbit/s, and machines that do little else
+ETHERNET = Network(50e-6, 1e9, 0.05)  # 8 of 10 Gbit/s, and machines that do little else
 
 
 def sent_bytes(ranks: int, size: int) -> float:

@@ -194,7 +194,7 @@ def assert_fastest(impl, images, image_seconds, size, network, most):
 
 
 @pytest.mark.hint(
-    "one rank sends nothing; with R ranks, the slowest has the next whole number above images / R; then "
+    "one rank sends nothing; with R ranks, the slowest has images / R of them, rounded up; then "
     "2 (R - 1) messages, each of size / R bytes"
 )
 @pytest.mark.parametrize(
