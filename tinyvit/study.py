@@ -41,15 +41,15 @@ def main(args: argparse.Namespace) -> int:
         raise UserError(f"there is no study {args.name!r}: expected one of {', '.join(STUDIES)}.")
     out = args.out or Path("runs") / f"study-{args.name}"
     plan = make_plan(args.name, args.size, args.dataset, out)
-    plan.claim()
+    where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}
+    where |= {"threads": args.threads} if args.threads else {}
+    where |= {"data_dir": args.data_dir} if args.data_dir else {}
+    plan.claim(where)
     count = plan.count(args.seeds)
     if finished(plan, args.seeds) == count:
         print(f"{out} is finished: all {count} runs are done.")
         show(plan, args.seeds)
         return 0
-    where = {"device": "gpu" if chosen_device(args).is_gpu else "cpu"}
-    where |= {"threads": args.threads} if args.threads else {}
-    where |= {"data_dir": args.data_dir} if args.data_dir else {}
     print(f"{plan.study.question} {count} runs on {args.dataset}, in {out}", flush=True)
     try:
         status = carry_out(plan, args.seeds, where, deadline)
@@ -111,9 +111,8 @@ def list_studies(args: argparse.Namespace) -> None:
     width = max(map(len, STUDIES))
     for name, study in STUDIES.items():
         plan = make_plan(name, args.size, args.dataset, Path())
-        jobs = list(plan.jobs(args.seeds))
-        images = study.rounds * sum(job.images for job in jobs)  # later rounds take as long as the first
-        work = study.rounds * sum(plan.work(job) for job in jobs)
+        images = plan.total(lambda job: job.images, args.seeds)
+        work = plan.total(plan.work, args.seeds)
         print(
             f"  {name:<{width}}  {study.question}  {plan.count(args.seeds)} runs, "
             f"{images / 1e6:.1f} million image passes, {3 * work / 1e12:.1f} T multiply-adds"
@@ -146,7 +145,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive_int,
         default=2,
         metavar="N",
-        help="number of runs of each variant (default: 2)",
+        help="number of runs of each variant, or, in rounds, of those in the last (default: 2)",
     )
     p.add_argument(
         "--size",

@@ -103,10 +103,11 @@ class TorchTraining:
         """Train for so many epochs on a set of images, in batches that are all of the same size."""
         s, classes = self.settings, self.model.head.out_features
         pixels, labels = torch.from_numpy(data.images), torch.from_numpy(data.labels)
+        steps = len(data) // s.batch_size
         for epoch in range(epochs):
-            drops = epoch < epochs - max(1, round(ALL_PATCHES * epochs))
-            self.model.patch_dropout = s.patch_dropout if drops else 0.0
-            for chosen in batches(len(data), s.batch_size, s.repeats):
+            for k, chosen in enumerate(batches(len(data), s.batch_size, s.repeats)):
+                drops = epoch * steps + k < (1 - ALL_PATCHES) * epochs * steps
+                self.model.patch_dropout = s.patch_dropout if drops else 0.0
                 images = normalised(pixels[chosen], self.dtype)
                 self.step(*augmented(images, labels[chosen], s, classes))
 

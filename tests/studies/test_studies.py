@@ -172,9 +172,9 @@ def test_a_folder_that_cannot_be_made_is_one_line(run, tmp_path):
 
 def test_a_folder_holds_one_study(run, go, tmp_path, monkeypatch):
     run("a", "--minutes", "1e-9")
-    assert_one_line(run("a", "--size", "medium"), "the size small, not medium", "--out")
-    assert_one_line(run("a", "--dataset", "cifar10"), "the dataset shapes, not cifar10")
-    assert_one_line(go(study, "pooling", "--out", tmp_path / "a"), "a holds the study tiny, not pooling")
+    assert_one_line(run("a", "--size", "medium"), "was begun with size small, not medium", "--out")
+    assert_one_line(run("a", "--dataset", "cifar10"), "was begun with dataset shapes, not cifar10")
+    assert_one_line(go(study, "pooling", "--out", tmp_path / "a"), "a was begun with study tiny, not pooling")
     changed = Study(TINY.question, TINY.paper, lambda *_: TINY.variants("small", "shapes")[:1], TINY.usual)
     monkeypatch.setitem(STUDIES, "tiny", changed)
     assert_one_line(run("a"), "other settings")
@@ -227,7 +227,7 @@ def test_the_studies_are_listed_with_their_questions_and_costs(go):
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("size", SIZES)
 def test_every_study_is_made_of_runs_that_can_be_made(name, size, tmp_path):
-    plan = Plan(name, STUDIES[name], size, "cifar10", tmp_path)
+    plan = study.make_plan(name, size, "cifar10", tmp_path)
     jobs = list(plan.jobs(1))
     assert len({job.name for job in jobs}) == len(jobs)
     for job in jobs:

@@ -12,11 +12,15 @@ from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.runs.settings import Settings
 from tinyvit.training.stages import Stages
 
-SOME = ("--patch-dropout", "0.5", "--epochs", "5")  # of 4 patches; the last epoch sees all
+HALF = ("--patch-dropout", "0.5")  # of 4 patches
+SOME = (*HALF, "--epochs", "5")  # the last epoch sees all
 
 
-def test_patches_are_dropped_in_all_epochs_but_the_last_fifth(command, photos, tmp_path, monkeypatch):
-    """In training alone; all epochs train one set of weights, and the model that is kept drops none."""
+@pytest.mark.parametrize(("length", "some"), [(("--epochs", "5"), 16), (("--steps", "17"), 14)])
+def test_patches_are_dropped_in_all_steps_but_the_last_fifth(
+    command, photos, tmp_path, monkeypatch, length, some
+):
+    """In training alone; all steps train one set of weights, and the model that is kept drops none."""
     seen, weights, forward, take_step = [], set(), vit.stem, ReferenceEngine.step
 
     def noted(config, params, images, noise=None, *more, **named):
@@ -30,10 +34,10 @@ def test_patches_are_dropped_in_all_epochs_but_the_last_fifth(command, photos, t
 
     monkeypatch.setattr(vit, "stem", noted)
     monkeypatch.setattr(ReferenceEngine, "step", step)
-    assert command(*tiny(photos, tmp_path / "run", *SOME))[0] == 0
+    assert command(*tiny(photos, tmp_path / "run", *HALF, *length))[0] == 0
     assert {patches for trains, patches in seen if not trains} == {4}
     trained = [patches for trains, patches in seen if trains]
-    assert trained == [2] * (4 * len(trained) // 5) + [4] * (len(trained) // 5)
+    assert trained == [2] * some + [4] * (len(trained) - some)
     assert len(weights) == 1
     assert load_checkpoint(tmp_path / "run" / "last.npz").config.patch_dropout == 0
 
@@ -73,18 +77,24 @@ def test_models_whose_blocks_know_places_cannot_drop_patches(command, photos, tm
     assert not (tmp_path / "run").exists()
 
 
-def test_an_epoch_costs_what_its_patches_do():
+def test_a_patch_must_be_left(command, photos, tmp_path):
+    flags = ("--patch-dropout", "0.9", "--epochs", "5")
+    assert_one_line(
+        command(*tiny(photos, tmp_path / "run", *flags)), "0.9 drops all 4 patches: expected at most 0.75"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_step_costs_what_its_patches_do():
     """Half of the patches take a little more than half of the time."""
     config = preset("nano/4", 32, 10, pool="mean")
     stages = Stages(Settings("shapes", "nano/4", epochs=10, patch_dropout=0.5), config)
-    assert [stages.configs[stages.number(epoch)].patch_dropout for epoch in range(10)] == [0.5] * 8 + [0] * 2
-    some = stages.cost(7)
-    assert 0.5 < some < 0.6 and stages.cost(8) == 1
-    assert stages.cost_left(0, 10) == pytest.approx(8 * some + 2)
-    assert stages.cost_left(5.5, 10) == pytest.approx(2.5 * some + 2)
-    assert stages.cost_left(9.5, 10) == 0.5
-    assert stages.cost_left(0, 0.5) == pytest.approx(0.5 * some)  # steps that end within an epoch
-    short = Stages(Settings("shapes", "nano/4", epochs=2, patch_dropout=0.5), config)
-    assert [short.cost(epoch) for epoch in range(2)] == [some, 1]
+    rates = [stages.configs[stages.number(step / 15)].patch_dropout for step in range(15)]
+    assert rates == [0.5] * 12 + [0] * 3
+    some = stages.cost(11 / 15)
+    assert 0.5 < some < 0.6 and stages.cost(0.8) == 1
+    assert stages.cost_left(0) == pytest.approx(0.8 * some + 0.2)
+    assert stages.cost_left(0.55) == pytest.approx(0.25 * some + 0.2)
+    assert stages.cost_left(0.95) == pytest.approx(0.05)
     plain = Stages(Settings("shapes", "nano/4", epochs=10), config)
-    assert (plain.configs, plain.number(0), plain.cost(0), plain.cost_left(3, 10)) == ([config], 0, 1, 7)
+    assert (plain.configs, plain.number(0), plain.cost(0), plain.cost_left(0.3)) == ([config], 0, 1, 0.7)

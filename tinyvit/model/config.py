@@ -334,6 +334,11 @@ class ViTConfig:
                 f"patch_dropout is {self.patch_dropout:g}, expected 0: a model that predicts patches, is "
                 "causal, or has positions in its blocks cannot drop patches."
             )
+        if self.trained_tokens == self.prefix:
+            raise UserError(
+                f"patch_dropout {self.patch_dropout:g} drops all {self.patches} patches: expected at most "
+                f"{(self.patches - 1) / self.patches:.3g}."
+            )
         if self.causal and self.pool != "mean":
             raise UserError(f"pool is {self.pool!r}, expected 'mean' in a causal model.")
         if self.layer_scale < 0:

@@ -43,7 +43,7 @@ class Settings:
     operations, 1 to 16, and their strength, 0 to 30, of randaugment (see data.augmentation). mixup and cutmix
     are the alpha of each method (see data.mixing), 0 without it; erase is the probability that a rectangle of
     an image is erased; repeats is how often each image comes in a batch. With balanced, each class comes as
-    often as the others. patch_dropout is the share of each image's patches that are dropped in most epochs
+    often as the others. patch_dropout is the share of each image's patches that are dropped in most steps
     (see training.stages). accumulate is the number of parts that a batch is split into, computed one after
     another to save memory. ema is the decay of a running average of the weights, which is evaluated and kept
     as the model; 0 is none. layers, width, mlp_width and heads replace those of the model's name. position

@@ -363,7 +363,7 @@ def add_augmentation_flags(data: argparse._ArgumentGroup) -> None:
         type=rate,
         metavar="R",
         help="drop this share of each image's patches, chosen at random, in all but the last fifth of the "
-        "epochs; 0.6 more than halves the time of a step "
+        "steps; 0.6 more than halves the time of a step on a CPU "
         f"(default: {Settings.patch_dropout:g})",
     )
     data.add_argument(

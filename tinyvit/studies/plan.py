@@ -1,7 +1,7 @@
 """The runs of a study in the order in which they are made, and what is asked of each."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -64,6 +64,14 @@ class Plan:
         """How many runs there are in all."""
         return len(list(self.jobs(seeds)))
 
+    def known_jobs(self, seeds: int) -> list[Job]:
+        """The runs that are known before any is finished."""
+        return list(self.jobs(seeds))
+
+    def total(self, figure: Callable[[Job], int], seeds: int) -> int:
+        """The sum of a figure over all runs."""
+        return sum(map(figure, self.known_jobs(seeds)))
+
     def job(self, variant: Variant, seed: int) -> Job:
         """The run of a variant with a seed."""
         chosen = self._common(seed) | dict(variant.settings)
@@ -89,8 +97,7 @@ class Plan:
         classes = len(class_names(only)) if only else len(CLASSES[self.dataset])
         settings = job.settings()
         config = fresh_config(settings, IMAGE_SIDE, classes)
-        cost = Stages(settings, config).cost_left(0, settings.epochs) / settings.epochs
-        return round(job.images * cost * multiply_adds(config))
+        return round(job.images * Stages(settings, config).cost_left(0) * multiply_adds(config))
 
     def command(self, seeds: int) -> str:
         """The command that carries out this study."""
@@ -98,9 +105,12 @@ class Plan:
             f"python -m tinyvit.study {self.name} --dataset {self.dataset} --size {self.size} --seeds {seeds}"
         )
 
-    def claim(self) -> None:
-        """Write down in the folder what is studied there; UserError if it is something else already."""
-        mine = self._description()
+    def claim(self, where: Mapping[str, Any]) -> None:
+        """Write down in the folder what is studied there; UserError if it is something else already.
+
+        where holds the device and the threads. In a study that goes by the clock, they are a part of it.
+        """
+        mine = self._description(where)
         path = self.out / "study.json"
         try:
             theirs = json.loads(path.read_text("utf-8"))
@@ -111,11 +121,11 @@ class Plan:
             return
         except ValueError as error:
             raise UserError(f"{path} is damaged ({error}): restore it, or choose another --out.") from error
-        for key in ("study", "dataset", "size"):
+        for key in [key for key in mine if key != "runs"]:
             if not isinstance(theirs, dict) or theirs.get(key) != mine[key]:
                 was = theirs.get(key) if isinstance(theirs, dict) else theirs
                 raise UserError(
-                    f"{self.out} holds the {key} {was}, not {mine[key]}: give the same one, or "
+                    f"{self.out} was begun with {key} {was}, not {mine[key]}: give the same one, or "
                     "choose another folder with --out."
                 )
         if theirs != mine:
@@ -132,9 +142,11 @@ class Plan:
                 f"cannot create the folder {self.out}: {error.strerror}. Choose another one with --out."
             ) from error
 
-    def _description(self) -> dict[str, Any]:
-        jobs = [vars(job) for job in self.jobs(1)]
-        what = {"study": self.name, "dataset": self.dataset, "size": self.size, "runs": jobs}
+    def _description(self, where: Mapping[str, Any]) -> dict[str, Any]:
+        what: dict[str, Any] = {"study": self.name, "dataset": self.dataset, "size": self.size}
+        if self.study.rounds > 1:
+            what |= {"device": where["device"], "threads": where.get("threads", "by default")}
+        what |= {"runs": [vars(job) for job in self.known_jobs(1)]}
         return json.loads(json.dumps(what))  # as it is read back
 
 

@@ -52,9 +52,11 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
     study = plan.study
     has_paper = any(row.variant.paper for row in rows)
     has_first = any(row.variant.first for row in rows)
+    in_rounds = study.rounds > 1
     heading = [
         "variant",
         *(["starts from"] if has_first else []),
+        *(["held out"] if in_rounds else []),
         "test accuracy",
         "± over seeds",
         "seeds",
@@ -68,6 +70,7 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
         cells = [
             row.variant.name,
             *([row.variant.first.name if row.variant.first else "scratch"] if has_first else []),
+            *([_percent(row.mean("held_out"))] if in_rounds else []),
             _percent(row.mean("accuracy")) + (f" ({row.diverged} diverged)" if row.diverged else ""),
             "-" if row.spread is None else f"{100 * row.spread:.1f}",
             str(len(row.results)),
@@ -81,6 +84,7 @@ def as_markdown(plan: Plan, seeds: int, rows: Sequence[Row]) -> str:
         "",
         f"Accuracy on the test images of {plan.dataset} after the last step; nothing was chosen by it.",
         "± is the standard deviation over seeds.",
+        *(["By the images held out, the better half of each round goes on."] if in_rounds else []),
         *worths_as_markdown(worths_of(plan, rows)),
         "",
         f"`{plan.command(seeds)}`, tinyvit {__version__}",

@@ -78,21 +78,25 @@ class Trainer:
         s = self.settings
         return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
 
+    @property
+    def done(self) -> float:
+        """The share of all steps that has been taken."""
+        return self.state.step / self.total_steps
+
     def images_left(self) -> float:
         """How many images, with all of their patches, take as long as what is left."""
-        done, epochs = (step / self.steps_per_epoch for step in (self.state.step, self.total_steps))
-        images_per_epoch = self.steps_per_epoch * self.settings.batch_size
-        return self.stages.cost_left(done, epochs) * images_per_epoch
+        return self.stages.cost_left(self.done) * self.total_steps * self.settings.batch_size
 
     def _train_epoch(self, epoch: int, meter: Meter, stop: StopRequest) -> None:
         """Take the remaining steps of an epoch."""
-        s, state, engine = self.settings, self.state, self.engines[self.stages.number(epoch)]
+        s, state = self.settings, self.state
         order = epoch_order(s.seed, epoch, len(self.dataset.train), s.repeats, self.weights)
         first, count = state.step - epoch * self.steps_per_epoch, self._steps_of(epoch)
         if first == 0:
             state.loss_sum = state.norm_sum = 0.0
         for k in range(first, count):
-            step = state.step + 1
+            step, cost = state.step + 1, self.stages.cost(self.done)
+            engine = self.engines[self.stages.number(self.done)]
             with state.timed():
                 indices = indices_of_batch(order, k, s.batch_size, s.repeats)
                 plan = plan_batch(s.seed, step, indices, **self.augmentation)
@@ -104,7 +108,7 @@ class Trainer:
                     state.norm_sum += norms
                     rate = meter.rate
                     assert rate is not None, "the meter has been read"
-                    left = self.images_left() / (rate * self.stages.cost(epoch))
+                    left = self.images_left() / (rate * cost)
                     self._say_news()
                     self.progress.step(epoch + 1, s.epochs, k + 1, count, last, rate, left)
             if stopping or (meter.is_read and self.saver.is_due(SAVE_SECONDS)):

@@ -71,7 +71,7 @@ def announce(trainer: Trainer) -> None:
     if settings.recipe and state.seconds < SPEED_SECONDS:
         images, stages = trainer.images_left(), trainer.stages
         progress.once_the_speed_is_known(
-            lambda rate: at_this_speed(settings, images, rate, stages.cost(len(state.records)))
+            lambda rate: at_this_speed(settings, images, rate, stages.cost(trainer.done))
         )
 
 
