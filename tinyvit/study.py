@@ -145,7 +145,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive_int,
         default=2,
         metavar="N",
-        help="number of runs of each variant, or, in rounds, of those in the last (default: 2)",
+        help="number of runs of each variant; in time-to-accuracy, of each that is left at last (default: 2)",
     )
     p.add_argument(
         "--size",

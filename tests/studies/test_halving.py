@@ -76,7 +76,7 @@ def test_the_better_half_has_twice_the_time_and_seeds_come_last(run, judged, tmp
     assert sorted(path.name for path in (folder / "runs").iterdir()) == sorted(RUNS)
     assert steps(folder, "base-1x-0") == 8
     small = steps(folder, "dropping-1x-0")
-    assert 8 < small < 16  # most epochs see half of the patches
+    assert 8 < small < 16  # most steps see half of the patches
     median = (8 + small) / 2  # seconds of base, dropping, slow and slower: 8, more, 24 and 8
     assert steps(folder, "dropping-2x-0") == 2 * median  # by the clock
     assert steps(folder, "slow-2x-0") == round(2 * median / 3) == 7

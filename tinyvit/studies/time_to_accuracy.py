@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tinyvit.studies.study import COMMON, Chosen, Study, Variant
 
-# Of the first variant in the first round; each of the three rounds takes about as long as eight such runs.
+# Of the first variant in the first round. Later rounds take as long: fewer variants, more steps.
 _STEPS: Mapping[str, int] = {"small": 1_000, "medium": 4_000, "large": 20_000}
 _MODEL: Mapping[str, Chosen] = {
     "small": {"model": "micro/4", "batch_size": 64},
