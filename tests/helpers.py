@@ -1,9 +1,18 @@
 """What hypothesis draws for these tests, and how two results are compared."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 
+from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
+from tinyvit.model.config import PLACES, POOLS, POSITIONS, WITHOUT_TRANSFORMER, places_of, resnet_channels
+from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.objectives import loss_and_grads, masked_patches
+from tinyvit.ops import GELU_FORMS
 
 
 def seeds():
@@ -97,7 +106,97 @@ def small_models(**choices):
     return st.builds(build, **usual | choices)
 
 
+def learnable(config, smoothing=0.0):
+    """The configuration, with the head that its objective needs, and the objective."""
+    if not config.predicts_patches:
+        return config, partial(loss_and_grads, smoothing=smoothing)
+    config = replace(config, classes=config.pixels_per_patch**2 * config.channels)
+    return config, partial(masked_patches.loss_and_grads, target="pixels", corrupt=0.5)
+
+
 def random_batch(config, count, rng, dtype="float64"):
     """Images (count, H, W, 3) around 0, and labels (count,)."""
     images = rng.standard_normal((count, *config.image_size, config.channels)).astype(dtype)
     return images, rng.integers(0, config.classes, count)
+
+
+# Values of every field of ViTConfig: a test asks that none is missing.
+_USUAL = {
+    "image_size": st.sampled_from([8, (8, 4), (4, 12)]),
+    "patch_size": st.sampled_from([2, 4]),
+    "mlp_width": st.integers(1, 20),
+    "heads": st.integers(1, 3),
+    "layers": st.integers(1, 3),
+    "classes": st.integers(2, 6),
+    "pool": st.sampled_from(POOLS),
+    "final_norm": st.sampled_from(["tokens", "tokens", "pooled", "none"]),
+    "position": st.sampled_from(["1d"] * 5 + [*POSITIONS]),
+    "position_at": st.sampled_from([None, None, *PLACES]),
+}
+_FURTHER = {
+    "pre_logits": st.just(7),
+    "gelu": st.sampled_from(GELU_FORMS),
+    "eps": st.sampled_from([1e-3, 1e-12]),
+    "dropout": st.just(0.3),
+    "attention_dropout": st.just(0.3),
+    "drop_path": st.just(0.3),
+    "channels": st.sampled_from([1, 2, 4]),
+    "resnet": st.sampled_from([(), (1,), (1, 1)]),
+    "resnet_form": st.just("timm"),
+    "predicts": st.sampled_from(["patches", "embedding"]),
+    "class_token": st.booleans(),
+    "registers": st.integers(1, 2),
+    "position_on": st.sampled_from(["patches", "all"]),
+    "rotary": st.sampled_from([DINOV3, Rotary(), Rotary(columns_first=True), Rotary(learned=True)]),
+    "pre_norm": st.just(True),
+    "patch_bias": st.just(False),
+    "qkv_bias": st.sampled_from(["qv", "none"]),
+    "qk_norm": st.just(True),
+    "attention_norm": st.just(True),
+    "gated": st.just(True),
+    "mlp_norm": st.just(True),
+    "layer_scale": st.just(0.5),
+    "pool_heads": st.just(2),
+    "pool_mlp_width": st.just(5),
+    "pool_all": st.just(True),
+    "head_bias": st.just(False),
+    "causal": st.just(True),
+    "patch_dropout": st.just(0.5),
+}
+_NEEDED = {
+    "pool_all": {"pool": "attention"},
+    "causal": {"pool": "mean"},
+    "predicts": {"final_norm": "tokens"},
+}
+FIELDS_DRAWN = {*_USUAL, *_FURTHER, "width", "resnet_width", "resnet_groups"}
+
+
+@st.composite
+def any_models(draw, head_widths=(4, 5, 8)):
+    """Small models of all kinds: any values of all fields of ViTConfig that it accepts together."""
+    chosen = draw(st.lists(st.sampled_from(sorted(_FURTHER)), max_size=6, unique=True))
+    fields = {name: draw(values) for name, values in _USUAL.items()}
+    fields |= {name: draw(_FURTHER[name]) for name in chosen}
+    for name in chosen:
+        fields |= _NEEDED.get(name, {})
+    if fields["position_at"] not in places_of(fields["position"]):
+        fields["position_at"] = None
+    if "resnet" in chosen:
+        fields |= {"resnet_width": 4, "resnet_groups": 2, "image_size": (16, 8), "patch_size": 1}
+        if fields["resnet"] and draw(st.booleans()):
+            return _resnet_alone(fields)
+    divisor = 4 if "rotary" in chosen or fields["position"] in ("2d", "sincos") else 1
+    head_width = draw(st.sampled_from([width for width in head_widths if width % divisor == 0]))
+    try:
+        return ViTConfig(width=fields["heads"] * head_width, **fields)
+    except UserError:
+        reject()
+
+
+def _resnet_alone(fields):
+    """A ResNet without a Transformer, with those of the fields that it can have."""
+    needed = {name: value for name, (value, _) in WITHOUT_TRANSFORMER.items()}
+    kept = ("classes", "pre_logits", "channels", "resnet", "resnet_form", "image_size")
+    width = resnet_channels(fields["resnet"], 4)
+    others = {name: fields[name] for name in kept if name in fields}
+    return ViTConfig(**needed, **others, width=width, resnet_width=4, resnet_groups=2)

@@ -1,11 +1,12 @@
 import json
 import re
+from dataclasses import fields
 from math import prod
 
 import numpy as np
 import pytest
 
-from tests.helpers import tiny_config
+from tests.helpers import FIELDS_DRAWN, tiny_config
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
 from tinyvit.model import (
@@ -276,6 +277,10 @@ def test_sizes_may_be_numbers_of_numpy():
     config = preset("nano/4", np.int64(8), np.int64(10), layers=np.int64(2))
     assert (config.image_size, config.layers) == ((8, 8), 2)
     assert ViTConfig(**json.loads(json.dumps(config.as_dict()))) == config
+
+
+def test_tests_that_draw_models_draw_every_field():
+    assert {field.name for field in fields(ViTConfig)} == FIELDS_DRAWN
 
 
 def test_a_configuration_survives_a_json_file():

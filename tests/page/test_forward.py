@@ -8,10 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
+from tests.helpers import any_models, distance, seeds
 from tests.page.pages import expected, page_of, pixels_for, random_model
+from tinyvit import Model
+from tinyvit.checking import random_params
 from tinyvit.data import normalise
+from tinyvit.errors import UserError
 from tinyvit.model import forward
+from tinyvit.page.contents import check_page_can_run
 
 HARNESS = Path(__file__).with_name("forward.mjs")
 MODELS = {
@@ -75,6 +81,20 @@ def test_it_agrees_with_python(in_node, kind):
         size, shape = found["answers"][0]["seen"].pop(step["name"])
         assert size == math.prod(shape) == math.prod(shape_of(step["shape"], config))
     assert found["answers"][0]["seen"] == {}
+
+
+@settings(max_examples=40)
+@given(config=any_models(), seed=seeds())
+def test_whatever_it_accepts_it_computes_as_python_does(in_node, config, seed):
+    try:
+        check_page_can_run(config)
+    except UserError:
+        return
+    rng = np.random.default_rng(seed)
+    model = Model(config, random_params(config, rng, "float32"), tuple(map(str, range(config.classes))))
+    image = rng.integers(0, 256, (*config.image_size, 3), dtype=np.uint8)
+    found = in_node(model, [(image, {})])["answers"][0]["logits"]
+    assert distance(np.array(found), expected(model, image[None])[0][0]) < 1e-3
 
 
 def shape_of(letters, config):

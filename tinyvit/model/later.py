@@ -8,8 +8,9 @@ A new part of a block needs, in this order: an operation in ops, with its check 
 field of ViTConfig, with its value in the paper in LATER_PARTS; its rows in model.layout; its step here, or in
 ops.attention by way of Extras; a model that has it in checking.models; and its multiply-adds in model.cost.
 An .onnx file is refused until weights.onnx_file has its nodes, and the engines for CPU and GPU leave it to
-tinyvit.model until they know it. Then tests/ops, tests/model, tests/checking and tests/lessons tell what is
-missing.
+tinyvit.model until they know it. In a class-token model the last block computes only that token: for a part
+that mixes tokens after the attention, ViTConfig.rows_after must return None. Then tests/ops, tests/model,
+tests/checking and tests/lessons tell what is missing.
 """
 
 from typing import Any

@@ -28,11 +28,16 @@ def check_page_can_run(config: ViTConfig) -> None:
     if config.has_resnet:
         kind = "hybrid" if config.has_transformer else "ResNet"
         raise UserError(f"a page cannot run a {kind}, only a plain ViT: choose another format.")
-    if config.predicts_patches:
-        raise UserError("a page shows classes, but this model predicts patches: fine-tune it first.")
-    if others := config.later_parts:
+    if config.predicts != "image":
+        what = "patches" if config.predicts_patches else "embeddings"
+        raise UserError(f"a page shows classes, but this model predicts {what}: fine-tune it first.")
+    if config.channels != 3:
         raise UserError(
-            f"a page runs the paper's ViT, not one with {', '.join(others)}: choose another format."
+            f"a page shows images of 3 channels, not of {config.channels}: choose another format."
+        )
+    if others := config.later_parts.keys() - {"patch_dropout"}:  # which acts in training only
+        raise UserError(
+            f"a page runs the paper's ViT, not one with {', '.join(sorted(others))}: choose another format."
         )
     count, cost = parameter_count(config), multiply_adds(config)
     if count > MOST_PARAMETERS:

@@ -22,7 +22,7 @@ from tinyvit import model
 from tinyvit.cores import available_cores, available_memory
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
 from tinyvit.engine.cpu.blocks import Blocks
-from tinyvit.engine.cpu.folding import Folded, fold, fold_to_infer, unfold_gradients
+from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
 from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine
@@ -217,7 +217,7 @@ class CpuEngine(ReferenceEngine):
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block
         if has_more or images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
-            folded = self._spread(lambda i: fold_to_infer(config, params, i), range(config.layers))
+            folded = self._spread(lambda i: fold(config, params, i), range(config.layers))
         return {"blocks": InferenceBlocks(config, params, folded)}
 
     def _checked(self, images: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ matrix before or after it. W' and c' are what the engine computes with:
     1 / sqrt(K)         of the scores: in the columns of W' and c' for queries                         (3)
     key offsets         add a constant to each row of scores, which softmax ignores                    (4)
     value offsets       the rows of A sum to 1, so (A (v + b)) Wo + bo  =  A v Wo + (b Wo + bo)        (5)
-    LayerScale          (o Wo + bo) * g  =  o (Wo * g) + bo * g, likewise in the MLP                   (9)
+    LayerScale          (o Wo + bo) * g  =  o (Wo * g) + bo * g, likewise in the MLP                   (6)
 
 In (2) nothing changes in the forward pass. In the backward pass, dn = dy W'^T then has mean 0 in every row,
 as the gradient of LayerNorm needs it.
@@ -16,16 +16,16 @@ as the gradient of LayerNorm needs it.
 Backward. The engine finds the gradients dW' and dc'. By the chain rule, from (1), with s = 1 / sqrt(K) for
 queries and 1 for the rest,
 
-    dW = s (diag(w) dW' + b dc'^T)      dw = row sums of s W * dW'       db = s W dc'      dc = s dc'  (6)
+    dW = s (diag(w) dW' + b dc'^T)      dw = row sums of s W * dW'       db = s W dc'      dc = s dc'  (7)
 
 where (2) needs nothing further, since the columns of dW' = n^T dy sum to 0 of their own. From (5), with b the
 offsets of the values,
 
-    dbo = dbo'      dWo = dWo' + b dbo'^T      db = Wo dbo'                                            (7)
+    dbo = dbo'      dWo = dWo' + b dbo'^T      db = Wo dbo'                                            (8)
 
-From (9), before (7), with bo that of (5),
+From (6), before (8), with bo that of (5),
 
-    dg = column sums of Wo * dWo' + bo * dbo'        dWo = dWo' * g        dbo = dbo' * g              (10)
+    dg = column sums of Wo * dWo' + bo * dbo'        dWo = dWo' * g        dbo = dbo' * g                (9)
 
 All are done once a step, whatever the number of images. Until then, the folded gradients stand in the places
 of the parameters' own. Only dc' of queries and keys stands in those of the norm's gain and offset, since a
@@ -33,14 +33,6 @@ model may have no such biases.
 
 Rotary positions turn the offset of each key by another angle, so (4) does not hold for them. In other models
 dc' of the keys is 0.
-
-For inference of many images more is folded. Whatever is the same for all features of a token is removed by
-the next LayerNorm, so it need not be added to the token in the first place. Wo and bo, and those of the MLP,
-lose their mean over outputs:
-
-    Wo' = Wo (1 - 11^T/D)      bo' = (1 - 11^T/D) bo                                               (8)
-
-Tokens that begin with mean 0 keep it, and LayerNorm only has to scale them.
 """
 
 import math
@@ -51,7 +43,6 @@ import numpy as np
 from tinyvit.engine.cpu.products import add_product, pieces
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import attention_weights, own_biases
-from tinyvit.ops.layer_norm import row_means
 
 
 class Folded(NamedTuple):
@@ -84,7 +75,7 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
     fc1, fc1_bias = _fold_norm(gain2, offset2, fc1, fc1_bias)
     if config.layer_scale:
         scale1, scale2 = params[f"blocks.{i}.scale1"], params[f"blocks.{i}.scale2"]
-        out, out_bias = out * scale1, out_bias * scale1  #                                   eq. 9
+        out, out_bias = out * scale1, out_bias * scale1  #                                   eq. 6
         fc2, fc2_bias = fc2 * scale2, fc2_bias * scale2
     return Folded(
         qkv=qkv,
@@ -96,17 +87,6 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
         fc2=fc2,
         fc2_bias=fc2_bias,
     )
-
-
-def fold_to_infer(config: ViTConfig, params: Params, i: int) -> Folded:
-    """The folded parameters of block number i, for tokens of mean 0, which they keep."""
-    w = fold(config, params, i)
-    return w._replace(
-        out=_without_means(w.out),
-        out_bias=w.out_bias - w.out_bias.mean(),
-        fc2=_without_means(w.fc2),
-        fc2_bias=w.fc2_bias - w.fc2_bias.mean(),
-    )  #                                                                                         eq. 8
 
 
 def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -> None:
@@ -123,7 +103,7 @@ def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -
         _, _, dfc2, dfc2_bias = grads.group(f"{p}.mlp")
         _unfold_scale(params[f"{p}.scale2"], fc2, fc2_bias, dfc2, dfc2_bias, grads[f"{p}.scale2"])
     dqkv[:, :D] *= scale
-    dqkv_bias = np.concatenate([dgain * scale, doffset, out @ dout_bias])  #                 eq. 6, 7
+    dqkv_bias = np.concatenate([dgain * scale, doffset, out @ dout_bias])  #                 eq. 7, 8
     _add_outer(dout, offset @ qkv[:, 2 * D :] + qkv_bias[2 * D :], dout_bias)
     _unfold_norm(gain, offset, qkv, dqkv, dqkv_bias, dgain, doffset)
     for place, values in zip(dbiases, own_biases(config, dqkv_bias), strict=True):
@@ -143,7 +123,7 @@ def _unfold_scale(
     dbias: np.ndarray,
     dgain: np.ndarray,
 ) -> None:
-    """Equation 10, in place; dgain is a result."""
+    """Equation 9, in place; dgain is a result."""
     np.multiply(bias, dbias, out=dgain)
     for rows in pieces(*weight.shape):
         dgain += (weight[rows] * dweight[rows]).sum(axis=0)
@@ -162,13 +142,6 @@ def _fold_norm(
     return folded, offset @ weight + bias
 
 
-def _without_means(weight: np.ndarray) -> np.ndarray:
-    centred = np.empty_like(weight)
-    for rows in pieces(*weight.shape):
-        np.subtract(weight[rows], row_means(weight[rows]), out=centred[rows])
-    return centred
-
-
 def _unfold_norm(
     gain: np.ndarray,
     offset: np.ndarray,
@@ -178,7 +151,7 @@ def _unfold_norm(
     dgain: np.ndarray,
     doffset: np.ndarray,
 ) -> None:
-    """Equation 6, in place; dgain and doffset are results."""
+    """Equation 7, in place; dgain and doffset are results."""
     for rows in pieces(*weight.shape):
         w, dw = weight[rows], dweight[rows]
         np.vecdot(w, dw, out=dgain[rows])

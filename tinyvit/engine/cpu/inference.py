@@ -12,17 +12,16 @@ from tinyvit.engine.cpu.attention import attend, turn_in_place
 from tinyvit.engine.cpu.folding import Folded
 from tinyvit.engine.cpu.gelu import twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention
-from tinyvit.engine.cpu.normalise import layer_norm, normalise_centred
+from tinyvit.engine.cpu.normalise import layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.rotary import turn_of
-from tinyvit.ops.layer_norm import row_means
 
 
 class InferenceBlocks:
     """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own.
 
-    folded are the parameters of each block from fold_to_infer, or None to take those of params.
+    folded are the parameters of each block from engine.cpu.folding, or None to take those of params.
     """
 
     def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):
@@ -30,8 +29,6 @@ class InferenceBlocks:
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
-        if self.folded:
-            x -= row_means(x)
         for i in range(self.config.layers):
             x = self._block(i, x)
         return x
@@ -73,6 +70,6 @@ class InferenceBlocks:
     def _layer_norm(self, name: str, rows: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
         """LayerNorm of rows (R, D) + bias (D,), without what is folded. The bias is added in place."""
         if self.folded:
-            return normalise_centred(rows, self.config.eps, bias)
+            return normalise(rows, self.config.eps, bias)[0]
         gain, offset = self.params.group(name)
         return layer_norm(rows, gain, offset, self.config.eps, bias)

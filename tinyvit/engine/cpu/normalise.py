@@ -11,10 +11,15 @@ from tinyvit.engine.cpu.products import pieces
 from tinyvit.ops.layer_norm import row_means
 
 
-def normalise(x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """n (R, D), the rows of x (R, D) with mean 0 and variance 1, and r (R, 1), what they were scaled by."""
+def normalise(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """n (R, D), the rows of x (R, D) + bias (D,) with mean 0 and variance 1, and their scale r (R, 1).
+
+    The bias is added in place.
+    """
     n, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
     for rows in pieces(*x.shape):
+        if bias is not None:
+            x[rows] += bias
         _normalise_piece(x[rows], eps, n[rows], r[rows])
     return n, r
 
@@ -34,31 +39,15 @@ def layer_norm(
     return y
 
 
-def normalise_centred(x: np.ndarray, eps: float, bias: np.ndarray | None = None) -> np.ndarray:
-    """The rows of x (R, D) + bias (D,), whose mean is 0, with variance 1. The bias is added in place."""
-    n, r = np.empty_like(x), np.empty((len(x), 1), dtype=x.dtype)
-    for rows in pieces(*x.shape):
-        x_, r_ = x[rows], r[rows]
-        if bias is not None:
-            x_ += bias
-        _reciprocal_deviations(x_, eps, r_)
-        np.multiply(x_, r_, out=n[rows])
-    return n
-
-
 def _normalise_piece(x: np.ndarray, eps: float, n: np.ndarray, r: np.ndarray) -> None:
+    """Write the normalised rows of x (R, D) to n (R, D), and 1 / sqrt(variance + eps) to r (R, 1)."""
     np.subtract(x, row_means(x), out=n)
-    _reciprocal_deviations(n, eps, r)
-    n *= r
-
-
-def _reciprocal_deviations(centred: np.ndarray, eps: float, r: np.ndarray) -> None:
-    """Write 1 / sqrt(variance + eps) of rows (R, D) with mean 0 to r (R, 1)."""
-    np.vecdot(centred, centred, out=r[:, 0])
-    r *= 1 / centred.shape[1]
+    np.vecdot(n, n, out=r[:, 0])
+    r *= 1 / n.shape[1]
     r += eps
     np.sqrt(r, out=r)
     np.reciprocal(r, out=r)
+    n *= r
 
 
 def add_normalise_backward(dx: np.ndarray, g: np.ndarray, n: np.ndarray, r: np.ndarray) -> None:
