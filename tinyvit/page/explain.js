@@ -1,14 +1,14 @@
 // Every step from pixels to logits: what it does, and where to read about it.
 //
 // A name is that of the array in the forward pass. source is a file of tinyvit/ and an equation of its
-// docstring, lesson a folder of lessons/. The letters of shape are those of tinyvit: T patches, N tokens,
-// D width, H heads, M width of the MLP, C classes.
+// docstring, lesson the folder of lessons/ that derives it, if one does. The letters of shape are those of
+// tinyvit: T patches, N tokens, D width, H heads, M width of the MLP, C classes.
 
 const EXPLAINED = {
   pixels: {
     title: "Pixels",
     shape: "(H, W, 3)",
-    lesson: 1,
+    lesson: 0,
     source: "data/augment.py",
     formula: "x = (byte - 127.5) / 127.5",
     text: "Bytes from 0 to 255 become numbers from -1 to 1.",
@@ -16,7 +16,7 @@ const EXPLAINED = {
   patches: {
     title: "Patches",
     shape: "(T, P P 3)",
-    lesson: 7,
+    lesson: 5,
     source: "ops/patches.py, eq. 1",
     formula: "y[patch, (p P + q) 3 + k] = x[pixel (p, q) of the patch, channel k]",
     text: "The picture is cut into squares, and each is laid out as a row of numbers.",
@@ -24,7 +24,7 @@ const EXPLAINED = {
   embedded: {
     title: "Patch embedding",
     shape: "(T, D)",
-    lesson: 4,
+    lesson: 3,
     source: "ops/linear.py, eq. 1",
     formula: "y = x W + b",
     text: "One matrix turns every patch into a token: a vector of the model's width.",
@@ -32,7 +32,7 @@ const EXPLAINED = {
   token: {
     title: "Class token",
     shape: "(N, D)",
-    lesson: 8,
+    lesson: 5,
     source: "ops/embedding.py, eq. 1",
     formula: "z = [t; x_1; ...; x_T]",
     text: "A learned vector comes before them. What it gathers will be the answer.",
@@ -40,7 +40,7 @@ const EXPLAINED = {
   positions: {
     title: "Positions",
     shape: "(N, D)",
-    lesson: 8,
+    lesson: 5,
     source: "ops/embedding.py, eq. 1",
     formula: "z = x + E",
     text: "A learned vector is added at every position. Without it, attention sees a set in no order.",
@@ -48,7 +48,7 @@ const EXPLAINED = {
   positions_2d: {
     title: "Positions",
     shape: "(N, D)",
-    lesson: 26,
+    lesson: 21,
     source: "ops/position_tables.py, eq. 1",
     formula: "e_(r, c) = [a_r, b_c]",
     text: "Half a vector for its row and half for its column is added to every patch.",
@@ -56,7 +56,7 @@ const EXPLAINED = {
   positions_sincos: {
     title: "Positions",
     shape: "(N, D)",
-    lesson: 26,
+    lesson: 21,
     source: "ops/position_tables.py, eq. 2",
     formula: "e_(r, c) = [sin(w c), cos(w c), sin(w r), cos(w r)]",
     text: "Sines and cosines of its row and column are added to every patch.",
@@ -64,7 +64,7 @@ const EXPLAINED = {
   norm1: {
     title: "LayerNorm",
     shape: "(N, D)",
-    lesson: 6,
+    lesson: 7,
     source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "Each token is shifted to mean 0 and scaled to variance 1, then given a gain and an offset.",
@@ -72,7 +72,7 @@ const EXPLAINED = {
   qkv: {
     title: "Queries, keys, values",
     shape: "(N, 3D)",
-    lesson: 9,
+    lesson: 6,
     source: "ops/attention.py, eq. 1",
     formula: "q = x Wq + bq      k = x Wk + bk      v = x Wv + bv",
     text: "For each head, every token asks a question, advertises what it knows, and carries an answer.",
@@ -80,7 +80,7 @@ const EXPLAINED = {
   scores: {
     title: "Scores",
     shape: "(H, N, N)",
-    lesson: 9,
+    lesson: 6,
     source: "ops/attention.py, eq. 2",
     formula: "S = q k^T / sqrt(K)",
     text: "How well the query of a row matches the key of a column. One square for each head.",
@@ -88,7 +88,7 @@ const EXPLAINED = {
   weights: {
     title: "Attention",
     shape: "(H, N, N)",
-    lesson: 9,
+    lesson: 6,
     source: "ops/attention.py, eq. 3",
     formula: "A = softmax of each row of S",
     text: "Each row becomes shares that sum to 1: how much a token draws from each other one.",
@@ -96,7 +96,7 @@ const EXPLAINED = {
   heads: {
     title: "What was drawn",
     shape: "(N, D)",
-    lesson: 9,
+    lesson: 6,
     source: "ops/attention.py, eq. 4",
     formula: "o = A v",
     text: "Every token mixes the values of all tokens by these shares. The heads stand side by side.",
@@ -104,7 +104,7 @@ const EXPLAINED = {
   attention: {
     title: "Heads joined",
     shape: "(N, D)",
-    lesson: 10,
+    lesson: 6,
     source: "ops/attention.py, eq. 5",
     formula: "y = [o of head 1, ..., o of head H] Wo + bo",
     text: "One more matrix mixes what the heads have found.",
@@ -112,7 +112,7 @@ const EXPLAINED = {
   skip1: {
     title: "Skip connection",
     shape: "(N, D)",
-    lesson: 11,
+    lesson: 8,
     source: "model/block.py, eq. 1",
     formula: "x' = x + attention(LayerNorm(x))",
     text: "The token as it came in is kept, and what attention found is added.",
@@ -120,7 +120,7 @@ const EXPLAINED = {
   norm2: {
     title: "LayerNorm",
     shape: "(N, D)",
-    lesson: 6,
+    lesson: 7,
     source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "The same normalisation again, before the MLP.",
@@ -128,7 +128,7 @@ const EXPLAINED = {
   wide: {
     title: "MLP: widen",
     shape: "(N, M)",
-    lesson: 5,
+    lesson: 4,
     source: "ops/mlp.py, eq. 1",
     formula: "h = x W1 + b1",
     text: "Each token by itself is widened.",
@@ -136,7 +136,7 @@ const EXPLAINED = {
   gelu: {
     title: "GELU",
     shape: "(N, M)",
-    lesson: 5,
+    lesson: 4,
     source: "ops/gelu.py, eq. 2",
     formula: "y = x (1 + tanh(u)) / 2      u = sqrt(2/pi) (x + 0.044715 x^3)",
     text: "Negative numbers are nearly silenced, and positive ones pass.",
@@ -144,7 +144,7 @@ const EXPLAINED = {
   gelu_exact: {
     title: "GELU",
     shape: "(N, M)",
-    lesson: 5,
+    lesson: 4,
     source: "ops/gelu.py, eq. 1",
     formula: "y = x Phi(x)",
     text: "Negative numbers are nearly silenced, and positive ones pass.",
@@ -152,7 +152,7 @@ const EXPLAINED = {
   mlp: {
     title: "MLP: narrow",
     shape: "(N, D)",
-    lesson: 5,
+    lesson: 4,
     source: "ops/mlp.py, eq. 3",
     formula: "y = g W2 + b2",
     text: "Back to the model's width.",
@@ -160,7 +160,7 @@ const EXPLAINED = {
   skip2: {
     title: "Skip connection",
     shape: "(N, D)",
-    lesson: 11,
+    lesson: 8,
     source: "model/block.py, eq. 2",
     formula: "y = x' + MLP(LayerNorm(x'))",
     text: "Added to the token once more. This is what leaves the block.",
@@ -168,7 +168,7 @@ const EXPLAINED = {
   norm: {
     title: "Last LayerNorm",
     shape: "(N, D)",
-    lesson: 6,
+    lesson: 7,
     source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "All tokens are normalised a last time.",
@@ -176,7 +176,7 @@ const EXPLAINED = {
   pooled: {
     title: "Pooling",
     shape: "(D,)",
-    lesson: 12,
+    lesson: 8,
     source: "ops/pooling.py, eq. 1",
     formula: "y = x_0",
     text: "Of all tokens, only the class token is read. The others have done their work.",
@@ -184,7 +184,7 @@ const EXPLAINED = {
   pooled_mean: {
     title: "Pooling",
     shape: "(D,)",
-    lesson: 12,
+    lesson: 8,
     source: "ops/pooling.py, eq. 2",
     formula: "y = (x_1 + ... + x_T) / T",
     text: "The tokens of all patches are averaged.",
@@ -192,7 +192,6 @@ const EXPLAINED = {
   pre_logits: {
     title: "Pre-logits",
     shape: "(F,)",
-    lesson: 21,
     source: "ops/tanh.py, eq. 1",
     formula: "y = tanh(x)",
     text: "One more linear layer, squashed to between -1 and 1.",
@@ -200,7 +199,7 @@ const EXPLAINED = {
   logits: {
     title: "Logits",
     shape: "(C,)",
-    lesson: 12,
+    lesson: 3,
     source: "ops/linear.py, eq. 1",
     formula: "y = x W + b",
     text: "A last matrix gives every class a score.",
@@ -208,7 +207,7 @@ const EXPLAINED = {
   probabilities: {
     title: "Probabilities",
     shape: "(C,)",
-    lesson: 2,
+    lesson: 1,
     source: "ops/softmax.py, eq. 1",
     formula: "y_i = exp(x_i) / sum_j exp(x_j)",
     text: "Softmax turns the scores into probabilities: the bars.",

@@ -28,8 +28,9 @@ function drawSteps(state) {
   byId("step-title").textContent = `${step.part} · ${step.title}`;
   byId("step-text").textContent = step.text;
   byId("step-formula").textContent = step.formula;
+  const lesson = "lesson" in step ? ` · lesson ${step.lesson}` : "";
   const number = `step ${state.step + 1} of ${STEPS.length}`;
-  byId("step-source").textContent = `tinyvit/${step.source} · lesson ${step.lesson} · ${number}`;
+  byId("step-source").textContent = `tinyvit/${step.source}${lesson} · ${number}`;
   for (const button of byId("parts").children) {
     button.setAttribute("aria-pressed", String(button.getAttribute("aria-label") === step.part));
   }

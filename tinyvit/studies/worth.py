@@ -1,7 +1,7 @@
 """The differences that a study is about, and how precise they are.
 
 Every variant i has the accuracies x_ik of its runs. The seed matters about as much for one variant as for
-another, so all of them together give one estimate of its spread (lesson 16, eq. 2):
+another, so all of them together give one estimate of its spread (lesson 15, eq. 7 and 8):
 
     s^2 = sum_i sum_k (x_ik - mean_i)^2 / sum_i (n_i - 1)                                  (1)
 
