@@ -14,6 +14,7 @@ from tinyvit.errors import UserError
 from tinyvit.files import atomic as files
 from tinyvit.files import locks
 from tinyvit.files.atomic import write_atomically
+from tinyvit.runs.folder import RunFolder
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
@@ -59,12 +60,61 @@ def test_the_remedy_is_that_of_the_error(tmp_path, monkeypatch, number, remedy):
     def refuse(*args):
         raise OSError(getattr(errno, number), "no")
 
-    monkeypatch.setattr(files.os, "replace", refuse)
+    monkeypatch.setattr(files.os, "fsync", refuse)
     with pytest.raises(UserError) as refused:
         write_atomically(tmp_path / "a.txt", lambda file: file.write(b"new"))
     assert str(refused.value) == (
         f"cannot write {tmp_path / 'a.txt'}: no. Nothing was overwritten; {remedy}."
     )
+
+
+class Scanner:
+    """A program that has files open for a moment, so that Windows refuses to replace them."""
+
+    def __init__(self, monkeypatch, times):
+        self.times, self.replace = times, os.replace
+        monkeypatch.setattr(files.os, "replace", self)
+
+    def __call__(self, source, target):
+        self.times -= 1
+        if self.times >= 0:
+            raise PermissionError(errno.EACCES, "Access is denied")
+        self.replace(source, target)
+
+
+def _write_folder(path):
+    with files.replaced_folder(path) as beside:
+        (beside / "b.txt").write_bytes(b"new")
+
+
+def _recover(path):
+    run = RunFolder(path)
+    path.mkdir()
+    run.previous_path.write_bytes(b"checkpoint")
+    run.recover_last()
+
+
+WRITERS = {
+    "file": lambda path: write_atomically(path, lambda file: file.write(b"new")),
+    "file that is kept": lambda path: write_atomically(path, lambda f: f.write(b"new"), path.with_name("b")),
+    "folder": _write_folder,
+    "checkpoint": _recover,
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_program_that_holds_a_file_for_a_moment_is_waited_for(tmp_path, monkeypatch, writer):
+    Scanner(monkeypatch, times=2)
+    WRITERS[writer](tmp_path / "a")
+    assert (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_program_that_keeps_a_file_open_is_to_be_closed(tmp_path, monkeypatch, writer):
+    monkeypatch.setattr(files, "_PATIENCE", 0.1)
+    Scanner(monkeypatch, times=10**6)
+    with pytest.raises(UserError, match=r"cannot replace .*Access is denied.*close the program that has it"):
+        WRITERS[writer](tmp_path / "a")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows says that it is not allowed")
@@ -163,6 +213,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from tinyvit.files.atomic import write_atomically
+from tinyvit.runs.folder import RunFolder
 
 def half(file):
     file.write(b"half")

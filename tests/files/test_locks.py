@@ -6,6 +6,7 @@ import pytest
 
 from tinyvit.files import locks
 from tinyvit.files.locks import Taken, leads_to, lock, lock_folder
+from tinyvit.runs.claim import Claim
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
@@ -84,3 +85,41 @@ def test_a_system_without_locks(tmp_path, monkeypatch):
     assert lock_folder(tmp_path) is None
     with open(tmp_path / "a", "wb") as file:
         assert not lock(file.fileno())
+
+
+class Windows:
+    """The part of msvcrt that is used: a lock on a byte of a file has one holder until it is closed."""
+
+    LK_NBLCK = 2
+
+    def locking(self, descriptor, mode, count):
+        assert (mode, count) == (self.LK_NBLCK, 1)
+        if not lock_once(descriptor):
+            raise PermissionError(13, "Permission denied")
+
+
+def lock_once(descriptor):
+    try:
+        return lock(descriptor)
+    except Taken:
+        return False
+
+
+@needs_locks
+def test_on_windows_a_folder_is_reserved_by_a_file_in_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "msvcrt", Windows())
+    first, second = Claim(tmp_path / "run"), Claim(tmp_path / "run")
+    first.make()
+    first.lock()
+    with pytest.raises(Taken):
+        second.lock()
+    first.unlock()
+    assert not list((tmp_path / "run").iterdir())
+    second.lock()
+    second.unlock()
+    third = Claim(tmp_path / "other")
+    third.make()
+    third.lock()
+    third.delete_what_was_made()
+    assert not (tmp_path / "other").exists()
+    assert locks.reserve_folder(tmp_path / "nowhere") is None

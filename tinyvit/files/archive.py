@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import clear_abandoned, flush_folder, temporary_folder
+from tinyvit.files.atomic import clear_abandoned, flush_folder, move, temporary_folder
 from tinyvit.files.download import REDOWNLOAD
 from tinyvit.files.reading import open_regular
 
@@ -43,7 +43,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                 )
             for name in wanted:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(beside / name, folder / name)
+                move(beside / name, folder / name)
                 flush_folder((folder / name).parent)
     except UserError:
         raise

@@ -23,6 +23,7 @@ from tinyvit.files.reading import open_regular
 
 NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _NOT_ALLOWED = errno.EROFS, errno.EACCES, errno.EPERM
+_PATIENCE = 5  # seconds
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: Path | None = None) -> None:
@@ -45,7 +46,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: 
                     file.close()
                 if previous:
                     _keep(path, previous)
-                os.replace(beside, path)
+                move(beside, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 beside.unlink()
@@ -59,6 +60,27 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: 
             f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; {_remedy(error)}."
         ) from error
     flush_folder(path.parent)
+
+
+def move(source: Path, target: Path) -> None:
+    """Move a file or folder into place, replacing the file at target, if there is one.
+
+    On Windows this fails while another program has either of them open, as a virus scanner has for a moment:
+    it is then tried again for some seconds. Raises UserError if that does not help, and OSError if the move
+    fails for another reason.
+    """
+    give_up = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            os.replace(source, target)
+            return
+        except PermissionError as error:
+            if time.monotonic() > give_up:
+                raise UserError(
+                    f"cannot replace {target}: {error.strerror or error}. Nothing was overwritten; close the "
+                    "program that has it open, or choose another name."
+                ) from error
+            time.sleep(0.05)
 
 
 def _remedy(error: OSError) -> str:
@@ -86,10 +108,10 @@ def _keep(path: Path, previous: Path) -> None:
     try:
         os.link(path, spare)
     except OSError:
-        os.replace(path, previous)
+        move(path, previous)
         return
     try:
-        os.replace(spare, previous)
+        move(spare, previous)
     finally:
         spare.unlink(missing_ok=True)  # os.replace leaves both names if they already are the same file's
 
@@ -161,8 +183,8 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         clear_abandoned(folder, "replaced")
         before = temporary_path(folder, "replaced")
         if folder.exists():
-            folder.rename(before)  # a kill between these two lines leaves both, under hidden names
-        beside.rename(folder)
+            move(folder, before)  # a kill between these two lines leaves both, under hidden names
+        move(beside, folder)
         shutil.rmtree(before, ignore_errors=True)
     flush_folder(folder.parent)
 

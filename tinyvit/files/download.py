@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import clear_abandoned, flush_folder, temporary_path
+from tinyvit.files.atomic import clear_abandoned, flush_folder, move, temporary_path
 from tinyvit.files.fetching import (
     CHUNK,
     TIMEOUT,
@@ -74,7 +74,7 @@ def download(
                 return
             if failures := _from_any(urls, part, size, checksum, report):
                 raise _failed(target, part, failures, otherwise)
-            os.replace(part, target)
+            move(part, target)
             flush_folder(target.parent)
     except (UserError, BrokenPipeError):  # the latter: report has nobody to tell any more
         raise

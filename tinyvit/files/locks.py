@@ -1,9 +1,11 @@
 """Locks that end with their process: a crash leaves none behind, and no lock files are needed.
 
 They are flock locks, held through an open file or folder. Windows and some network file systems do not
-support them; the functions here then say so, and callers do without.
+support them; the functions here then say so, and callers do without. On Windows a folder can be reserved by
+a lock of another kind, on a file in it.
 """
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -11,6 +13,12 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+try:
+    import msvcrt
+except ImportError:  # all other systems
+    msvcrt = None  # type: ignore[assignment]
+
+_LOCK_FILE = ".lock"
 
 
 class Taken(Exception):  # noqa: N818 - an event, not an error
@@ -64,6 +72,30 @@ def lock_folder(path: Path) -> int | None:
             raise
         os.close(descriptor)  # no locks, or the folder was deleted and created again meanwhile: try again
     return None
+
+
+def reserve_folder(path: Path) -> int | None:
+    """As lock_folder; on Windows, which opens no folders, a lock on the file .lock in it. See unreserve."""
+    if msvcrt is None:
+        return lock_folder(path)
+    try:
+        descriptor = os.open(path / _LOCK_FILE, os.O_RDWR | os.O_CREAT)
+    except OSError:  # the folder is not writable, and whatever writes into it will report that
+        return None
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        os.close(descriptor)
+        raise Taken from None
+    return descriptor
+
+
+def unreserve(path: Path, descriptor: int) -> None:
+    """End what reserve_folder began."""
+    os.close(descriptor)
+    if msvcrt is not None:
+        with contextlib.suppress(OSError):  # another process has just opened it
+            (path / _LOCK_FILE).unlink()
 
 
 _ATTEMPTS = 10  # enough to recognise file systems on which a folder never looks the same twice

@@ -1,18 +1,18 @@
 """One process's claim to train into a folder, and what it created there before its first checkpoint."""
 
 import contextlib
-import os
 from pathlib import Path
 
 from tinyvit.errors import UserError
-from tinyvit.files.locks import lock_folder
+from tinyvit.files import locks
+from tinyvit.files.locks import reserve_folder, unreserve
 
 
 class Claim:
     """A folder that is created, locked and released again.
 
-    The lock ends with the process, however the process ends. Where locks are not supported (on Windows, on
-    some network file systems), only the creation of a new folder decides which process was first.
+    The lock ends with the process, however the process ends. Where locks are not supported, on some network
+    file systems, only the creation of a new folder decides which process was first.
     """
 
     def __init__(self, path: Path):
@@ -39,7 +39,7 @@ class Claim:
         """Lock the folder until unlock or the end of the process; Taken if another process has locked it."""
         if self._lock is None:
             try:
-                self._lock = lock_folder(self.path)
+                self._lock = reserve_folder(self.path)
             except OSError as error:
                 raise UserError(
                     f"cannot open the run folder {self.path}: {error.strerror}. Choose another one."
@@ -48,9 +48,7 @@ class Claim:
     def unlock(self) -> None:
         """Release the lock, if there is one, and keep what was created."""
         self._made.clear()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._end_lock()
 
     def add(self, file: Path) -> None:
         """Record a file as created by this process."""
@@ -58,10 +56,17 @@ class Claim:
 
     def delete_what_was_made(self) -> None:
         """Delete the recorded files, and the folders that were created if nothing else is in them."""
+        if locks.msvcrt is not None:  # Windows deletes no file that is open
+            self._end_lock()
         while self._made:
             path = self._made.pop()
             with contextlib.suppress(OSError):  # already gone, or not empty
                 path.rmdir() if path.is_dir() else path.unlink()
+
+    def _end_lock(self) -> None:
+        if self._lock is not None:
+            unreserve(self.path, self._lock)
+            self._lock = None
 
     def _make_with_parents(self) -> bool:
         for parent in reversed(self.path.parents):

@@ -34,7 +34,7 @@ import numpy as np
 from tinyvit import __version__
 from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
-from tinyvit.files.atomic import write_atomically
+from tinyvit.files.atomic import move, write_atomically
 from tinyvit.files.locks import Taken
 from tinyvit.files.reading import parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
@@ -270,7 +270,7 @@ class RunFolder:
     def recover_last(self) -> None:
         """Use the previous checkpoint if there is no last one: it was deleted, or was just being replaced."""
         if self.previous_path.exists() and not self.last_path.exists():
-            os.replace(self.previous_path, self.last_path)
+            move(self.previous_path, self.last_path)
 
     def _load(self, path: Path) -> Checkpoint:
         """A checkpoint; if the last one is damaged, the error offers the one before it."""
