@@ -34,6 +34,7 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
     extras = pyproject["project"]["optional-dependencies"]
     assert {extra: names(lines) for extra, lines in extras.items()} == {
         "gpu": {"cupy-cuda12x"},
+        "gpu13": {"cupy-cuda13x"},
         "test": {"pytest", "hypothesis"},
         "mpi": {"mpi4py"},
         "photos": {"pillow-heif"},
@@ -47,11 +48,27 @@ def test_numpy_and_pillow_are_all_it_needs(pyproject):
     }
 
 
-def test_requirements_txt_asks_for_the_same_versions(pyproject):
+def test_requirements_txt_asks_for_the_same_versions_on_the_same_machines(pyproject):
     lines = (REPOSITORY / "requirements.txt").read_text("utf-8").splitlines()
-    asked = {line.partition(";")[0].strip() for line in lines if line and not line.startswith("#")}
+    asked = {line.strip().replace('"', "'") for line in lines if line and not line.startswith("#")}
     extras = pyproject["project"]["optional-dependencies"]
     assert asked == {*pyproject["project"]["dependencies"], *extras["test"], *extras["gpu"]}
+    markers = [extras[name][0].partition(";")[2] for name in ("gpu", "gpu13")]
+    assert markers[0] == markers[1]
+
+
+def test_what_the_tools_are_told_of_exists(pyproject):
+    tools, excepted = pyproject["tool"], {"tests.typing.*"}
+    for override in tools["mypy"]["overrides"]:
+        if not override.get("ignore_missing_imports"):
+            excepted |= {
+                *([override["module"]] if isinstance(override["module"], str) else override["module"])
+            }
+    named = {name.removesuffix(".*").replace(".", "/") for name in excepted}
+    named |= {*tools["mypy"]["files"], *tools["coverage"]["run"]["source"], *tools["mutmut"]["also_copy"]}
+    named |= {name.removesuffix("/*") for name in tools["mutmut"]["only_mutate"]}
+    missing = [n for n in named if not ((REPOSITORY / n).exists() or (REPOSITORY / f"{n}.py").exists())]
+    assert not missing
 
 
 def test_the_version_is_written_in_one_place(pyproject):
