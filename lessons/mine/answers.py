@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import difflib
 import importlib.util
 from collections.abc import Callable
 from functools import cache
@@ -33,7 +35,9 @@ def asked_in(name: str) -> Path:
     """The folder of the lesson that asks for the function of this name."""
     lessons = _asked()
     if name not in lessons:
-        raise KeyError(f"no lesson asks for a function named {name!r}; they ask for {', '.join(lessons)}")
+        near = difflib.get_close_matches(name, lessons, n=1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise KeyError(f"no lesson asks for a function named {name!r}{hint}")
     return lessons[name]
 
 
@@ -56,15 +60,17 @@ def load(path: Path) -> ModuleType:
 
 @cache
 def _asked() -> dict[str, Path]:
-    """Every function that an exercise asks for, and its lesson; a later lesson never asks for the same."""
+    """Every function that an exercise asks for, and its lesson; a later lesson never asks for the same.
+
+    An exercise that is being written may not be Python for a moment, or import what it should define: the
+    names in the solutions, which have further ones, stand in for those that are missing.
+    """
     asked: dict[str, Path] = {}
-    for exercise in sorted(LESSONS.glob("[0-9]*/exercise.py")):
-        try:
-            named = _named(exercise)
-        except SyntaxError:  # someone is in the middle of writing it
-            named = _named(exercise.with_name("solution.py"))
-        for name in named:
-            asked.setdefault(name, exercise.parent)
+    exercises = sorted(LESSONS.glob("[0-9]*/exercise.py"))
+    for file in [*exercises, *(exercise.with_name("solution.py") for exercise in exercises)]:
+        with contextlib.suppress(SyntaxError):
+            for name in _named(file):
+                asked.setdefault(name, file.parent)
     return asked
 
 

@@ -155,7 +155,8 @@ def test_an_exercise_that_never_comes_back_is_one_sentence(tmp_path, monkeypatch
 
 
 def test_yours_finds_what_is_written_and_else_the_solution(tmp_path, monkeypatch):
-    lessons = copy_of_the_lessons(tmp_path, _03=LINEAR, _01="def softmax_backward(")
+    imported = "from tinyvit.ops import gelu, gelu_backward\n"  # which exercise 4 should define
+    lessons = copy_of_the_lessons(tmp_path, _03=LINEAR, _01="def softmax_backward(", _04=imported)
     monkeypatch.setattr(found_answers, "LESSONS", lessons)
     found_answers._asked.cache_clear()
     try:
@@ -163,8 +164,10 @@ def test_yours_finds_what_is_written_and_else_the_solution(tmp_path, monkeypatch
         assert linear.__code__.co_filename == str(lessons / "03_linear/exercise.py")
         assert linear.__globals__ is backward.__globals__
         assert yours("gelu") is ops.gelu
-        with pytest.raises(KeyError, match="no lesson asks for a function named 'nothing'"):
+        with pytest.raises(KeyError, match=r"no lesson asks for a function named 'nothing'\W*$"):
             yours("nothing")
+        with pytest.raises(KeyError, match="named 'gelu_bakward': did you mean 'gelu_backward'?"):
+            yours("gelu_bakward")
     finally:
         found_answers._asked.cache_clear()
 
