@@ -65,8 +65,11 @@ def test_a_new_command_is_found_without_being_listed(call, tmp_path, monkeypatch
 
 
 def test_a_command_runs_as_it_does_by_itself(call, go):
-    for words in (("nano/4",), ("--help",), ("nonsense/4",), ("--classes",)):
+    for words in (("nano/4",), ("nonsense/4",), ("--classes",)):
         assert call("info", *words) == go(info, *words)
+    alone = go(info, "--help")[1]
+    assert alone.count("python -m tinyvit.info") > 1
+    assert call("info", "--help")[1] == alone.replace("python -m tinyvit.info", "tinyvit info")
 
 
 def test_a_run_can_be_trained_through_it(call, photos, tmp_path):

@@ -11,6 +11,7 @@ from tinyvit.model import RESNETS, SIZES, ViTConfig, is_preset, preset, usual_na
 from tinyvit.recipes.measured import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, pixel_count, positive_int, run_command
+from tinyvit.shell.figures import call
 from tinyvit.shell.flags import WEIGHTS, add_heads_flag
 from tinyvit.shell.progress import Progress
 from tinyvit.weights.known import KNOWN
@@ -41,7 +42,7 @@ def main(args: argparse.Namespace) -> None:
         if (run := Path(args.model) / "best.npz").exists():
             settings = RunFolder.open(run.parent).settings()
             if recipe := followed(settings):
-                print(f"\ntrained by the recipe {recipe}: see python -m tinyvit.recipe {settings.recipe}")
+                print(f"\ntrained by the recipe {recipe}: see {call('recipe')} {settings.recipe}")
 
 
 def _find(

@@ -26,7 +26,7 @@ from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
-from tinyvit.shell.figures import counted, short_names
+from tinyvit.shell.figures import call, counted, short_names
 from tinyvit.shell.flags import (
     WEIGHTS,
     add_checkpoint_flag,
@@ -123,7 +123,7 @@ def image_word(text: str) -> Path:
     if re.match(r"\w+://", text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is an address: pipe what is there into this command, curl -L {shlex.quote(text)} | "
-            "python -m tinyvit.predict RUN -"
+            f"{call('predict')} RUN -"
         )
     return some_path(text)
 

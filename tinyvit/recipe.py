@@ -7,6 +7,7 @@ import textwrap
 from tinyvit.recipes.measured import measurements, sentences, table
 from tinyvit.recipes.named import RECIPES, named_recipe
 from tinyvit.shell.command import make_parser, run_command
+from tinyvit.shell.figures import call
 
 _EPILOG = """\
 A recipe is a small file of settings that were chosen together, with the runs in which they were measured.
@@ -38,7 +39,7 @@ def list_recipes() -> None:
         print(f"  {name:<{width}}  {recipe.purpose}")
         for line in sentences(measurements(recipe)) or [_UNMEASURED]:
             print(f"  {'':<{width}}  {line}")
-    print("\nTo train with one: python -m tinyvit.train --recipe NAME")
+    print(f"\nTo train with one: {call('train')} --recipe NAME")
 
 
 def show(name: str) -> None:
@@ -54,7 +55,7 @@ def show(name: str) -> None:
         print(f"  {100 * run.accuracy:.1f}%  {run.dataset}, {run.copy}, seed {run.seed}, {run.date}")
     for line in sentences(measurements(recipe)) or [_UNMEASURED]:
         print(line)
-    print(f"python -m tinyvit.train --recipe {recipe.name}")
+    print(f"{call('train')} --recipe {recipe.name}")
 
 
 def parser() -> argparse.ArgumentParser:

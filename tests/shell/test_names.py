@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyvit.shell.figures import as_argument, short_names
+from tinyvit.shell.figures import as_argument, call, short_names
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,19 @@ def test_the_current_folder_has_its_name(tmp_path, monkeypatch):
 )
 def test_a_path_on_a_command_line_is_one_word_and_no_flag(path, word):
     assert as_argument(path) == as_argument(Path(path)) == word
+
+
+@pytest.mark.parametrize(
+    ("program", "on_the_path", "expected"),
+    [
+        ("/home/tinyvit/train.py", None, "python -m tinyvit.train"),
+        ("/home/tinyvit/__main__.py", "/bin/tinyvit", "python -m tinyvit.train"),
+        ("/bin/tinyvit", "/bin/tinyvit", "tinyvit train"),
+        ("/my env/bin/tinyvit", None, "'/my env/bin/tinyvit' train"),
+        (".venv/bin/tinyvit", "/bin/tinyvit", ".venv/bin/tinyvit train"),
+    ],
+)
+def test_a_hint_calls_a_command_as_this_one_was_called(monkeypatch, program, on_the_path, expected):
+    monkeypatch.setattr("sys.argv", [program])
+    monkeypatch.setattr("shutil.which", lambda name: on_the_path)
+    assert call("train") == expected

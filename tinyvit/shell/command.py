@@ -14,6 +14,7 @@ from tinyvit.errors import UserError
 from tinyvit.files.mark import NOT_FREE, is_free
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.shell.ending import ending, fail
+from tinyvit.shell.figures import call
 
 _CALL = re.compile(r"`python -m tinyvit[^`]*`: ")  # how the docstring of a command begins
 
@@ -61,7 +62,7 @@ def make_parser(name: str, description: str | None, epilog: str = "") -> argpars
     return _Parser(
         prog=f"tinyvit.{name}",
         description=summary(description),
-        epilog=epilog,
+        epilog=re.sub(r"python -m tinyvit\.(\w+)", lambda found: call(found[1]), epilog),
         formatter_class=_Formatter,
         allow_abbrev=False,
     )

@@ -1,7 +1,9 @@
-"""Formatting for people: durations, rates, losses and percentages, and names of files and folders."""
+"""Formatting for people: durations, rates, losses and percentages, names of files, and command lines."""
 
 import math
 import os
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -43,6 +45,16 @@ def percent(share: float | None) -> str:
     """A share (0..1) as a percentage in five columns: 71.2%, 100%, or - for None."""
     text = "-" if share is None else f"{100 * share:.1f}%".replace("100.0", "100")
     return f"{text:>5}"
+
+
+def call(command: str) -> str:
+    """How to run a command: as this program was, by the installed script, or through Python."""
+    script = sys.argv[0]
+    if Path(script).name not in ("tinyvit", "tinyvit.exe"):
+        return f"python -m tinyvit.{command}"
+    on_the_path = shutil.which("tinyvit")
+    is_known = on_the_path is not None and os.path.abspath(on_the_path) == os.path.abspath(script)
+    return f"{'tinyvit' if is_known else as_argument(script)} {command}"
 
 
 def as_argument(path: Path | str) -> str:

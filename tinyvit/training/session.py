@@ -14,7 +14,7 @@ from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, latest_run
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.figures import as_argument
+from tinyvit.shell.figures import as_argument, call
 from tinyvit.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
 from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
@@ -115,15 +115,14 @@ def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, progre
     longer = ("steps" if settings.steps else "epochs") if state.is_complete(settings) else "patience"
     progress.outcome(
         f"{run.path} is finished: {why_done(state, settings)}, and {changed}.",
-        f"To train it for longer: python -m tinyvit.{command(settings)} --resume "
-        f"{as_argument(run.path)} --{longer} N",
+        f"To train it for longer: {call(command(settings))} --resume {as_argument(run.path)} --{longer} N",
     )
 
 
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:
     """Train and print the outcome; returns the exit status."""
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    resume = f"  python -m tinyvit.{command(settings)} --resume {as_argument(run.path)}"
+    resume = f"  {call(command(settings))} --resume {as_argument(run.path)}"
 
     def stopped() -> str:
         return f"stopped after step {state.step:,}, which is saved. To resume:"

@@ -11,7 +11,7 @@ from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
 from tinyvit.recipes.measured import at_this_speed, expected
 from tinyvit.runs.settings import Settings
-from tinyvit.shell.figures import as_argument, counted, duration
+from tinyvit.shell.figures import as_argument, call, counted, duration
 from tinyvit.shell.progress import SPEED_SECONDS
 from tinyvit.training.loop import Trainer
 from tinyvit.training.starting_point import SHAPE
@@ -94,14 +94,14 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
         f"done in {duration(state.seconds)}: test accuracy {tested} after the last epoch; the best epoch by "
         f"{chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
     )
-    yield f"  python -m tinyvit.evaluate {path}        accuracy, class by class"
+    yield f"  {call('evaluate')} {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
     attention = attention if trainer.engine.config.has_transformer else ""
     samples = as_argument(run.samples_path) if run.samples_path.is_dir() else "IMAGE..."
-    yield f"  python -m tinyvit.predict {path} {samples}{attention}"
+    yield f"  {call('predict')} {path} {samples}{attention}"
     yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     if settings.dataset == "shapes" and settings.weights is None:
-        yield "  python -m tinyvit.train --dataset cifar10        the real thing"
+        yield f"  {call('train')} --dataset cifar10        the real thing"
 
 
 def _after_pretraining(trainer: Trainer) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _after_pretraining(trainer: Trainer) -> Iterator[str]:
         f"the best epoch by {chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
     )
     where = f" --data-dir {as_argument(settings.data_dir)}" if settings.data_dir else ""
-    yield f"  python -m tinyvit.finetune {path} --dataset {settings.dataset}{where}        learn the classes"
+    yield f"  {call('finetune')} {path} --dataset {settings.dataset}{where}        learn the classes"
     yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     try:
         shown = np.asarray(trainer.dataset.test.images[:SHOWN])
