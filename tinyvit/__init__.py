@@ -8,7 +8,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tinyvit.shell.start import end_on_ctrl_c, is_starting_a_command
+from tinyvit.shell.start import end_on_ctrl_c, end_without_packages, is_starting_a_command
 
 if TYPE_CHECKING:
     from tinyvit.api import Model, load, preset
@@ -19,6 +19,7 @@ __all__ = ["Model", "ViTClassifier", "__version__", "load", "preset"]
 
 if is_starting_a_command():
     end_on_ctrl_c()
+    end_without_packages()
 
 # Imported on first use, so that listing the commands does not load NumPy.
 _HOMES = {"Model": "api", "ViTClassifier": "estimator", "load": "api", "preset": "api"}

@@ -250,3 +250,12 @@ def test_a_program_that_imports_the_library_keeps_its_own_ctrl_c(tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(REPOSITORY)))}
     for words in (["-m", "mine"], ["-c", "import mine", "-m"], ["-c", "import mine", "tinyvit.train"]):
         assert subprocess.run([sys.executable, *words], env=environment, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("module", ["tinyvit", "tinyvit.train", "tinyvit.predict"])
+def test_a_python_without_numpy_is_one_line(module):
+    words = [sys.executable, "-S", "-E", "-m", module]  # -S: without the packages that are installed
+    result = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "does not have numpy and pillow" in result.stderr
+    assert f"{sys.executable} -m pip install numpy pillow." in result.stderr

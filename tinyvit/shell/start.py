@@ -1,11 +1,12 @@
-"""Ctrl-C while a command is still being imported: the program ends, without a traceback.
+"""Before a command is imported: Ctrl-C, or a missing package, ends the program without a traceback.
 
-What a command needs takes a noticeable time to import, and no code of the command runs before that, so it
-cannot catch anything. Until `shell.ending` takes over, the signal therefore has its default action.
+The imports of a command take a noticeable time, and no code of the command runs before that, so it cannot
+catch anything. Until `shell.ending` takes over, Ctrl-C therefore has its default action.
 """
 
 import signal
 import sys
+from importlib.util import find_spec
 
 
 def is_starting_a_command() -> bool:
@@ -15,6 +16,18 @@ def is_starting_a_command() -> bool:
         return False
     module = sys.orig_argv[-len(words)].removeprefix("-m")  # after -m, or together with it
     return module.partition(".")[0] == "tinyvit"
+
+
+def end_without_packages() -> None:
+    """End the program with one line if this Python lacks a package that all commands need."""
+    missing = [package for package, name in (("numpy", "numpy"), ("pillow", "PIL")) if not find_spec(name)]
+    if missing:
+        print(
+            f"tinyvit: error: {sys.executable} does not have {' and '.join(missing)}: activate the "
+            f"environment that tinyvit is installed in, or run {sys.executable} -m pip install {' '.join(missing)}.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 def end_on_ctrl_c() -> None:
