@@ -258,4 +258,4 @@ def test_a_python_without_numpy_is_one_line(module):
     result = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert "does not have numpy and pillow" in result.stderr
-    assert f"{sys.executable} -m pip install numpy pillow." in result.stderr
+    assert f"{sys.executable} -m pip install numpy pillow\n" in result.stderr

@@ -24,7 +24,8 @@ def end_without_packages() -> None:
     if missing:
         print(
             f"tinyvit: error: {sys.executable} does not have {' and '.join(missing)}: activate the "
-            f"environment that tinyvit is installed in, or run {sys.executable} -m pip install {' '.join(missing)}.",
+            "environment that tinyvit is installed in, or install them: "
+            f"{sys.executable} -m pip install {' '.join(missing)}",
             file=sys.stderr,
         )
         sys.exit(2)
