@@ -30,7 +30,15 @@ def clone(tmp_path):
     return tmp_path
 
 
-def test_every_block_and_command_runs_in_order_and_gives_what_it_says(clone):
+def unignored(names):
+    """Those of the names of new files that git would offer to add to the repository."""
+    words = ["git", "check-ignore", "--no-index", "--stdin", "-z"]
+    answer = subprocess.run(words, cwd=README.parent, input="\0".join(names), capture_output=True, text=True)
+    return sorted({*names} - {*answer.stdout.split("\0")})
+
+
+def test_every_block_and_command_runs_in_order_and_leaves_nothing_that_git_would_add(clone):
+    before = {path for path in clone.rglob("*") if path.is_file()}
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     words = [sys.executable, "-m", "tests.readme"]
     process = subprocess.run(words, cwd=clone, env=environment, capture_output=True, text=True, timeout=300)
@@ -41,6 +49,8 @@ def test_every_block_and_command_runs_in_order_and_gives_what_it_says(clone):
         each["run"] for each in done if "status" in each
     }
     assert (clone / "runs" / "shapes-1" / "samples" / "star.png").is_file()
+    made = {path for path in clone.rglob("*") if path.is_file()} - before
+    assert unignored([path.relative_to(clone).as_posix() for path in made]) == []
 
 
 def test_as_many_gradients_are_checked_as_it_says():
