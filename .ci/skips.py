@@ -1,7 +1,7 @@
 """A plugin of pytest by which a second environment runs the tests that a first one skipped.
 
---skips-to FILE     write a line of JSON for each test, or file of tests, that was skipped: its name, and why
---skips-of FILE     run only the tests that such a file names; at the end, name those that were skipped again
+--skips-to=FILE     write a line of JSON for each test, or file of tests, that was skipped: its name, and why
+--skips-of=FILE     run only the tests that such a file names; at the end, name those that were skipped again
 """
 
 import json
