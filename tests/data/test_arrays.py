@@ -142,6 +142,12 @@ def test_accents_of_labels_may_be_written_in_two_ways(load):
     assert np.bincount(dataset.train.labels).tolist() == [8, 8]
 
 
+def test_arrays_that_are_not_used_are_named(load):
+    notes = []
+    load({"x": X, "y": Y, "z": Y, "ids": Y}, note=notes.append)
+    assert notes[0] == "left out the arrays 'ids', 'z': they are neither images nor labels"
+
+
 def test_a_file_of_something_else_is_named(tmp_path):
     (tmp_path / "a.npz").write_text("hello")
     with pytest.raises(UserError, match=r"a\.npz is not a usable \.npz file.*numpy\.savez"):

@@ -388,6 +388,10 @@ def test_folders_that_are_not_of_classes_are_refused_before_anything_is_decoded(
             "all images of 'cat', 'dog' are in folders below: cat/2019, cat/2020, dog/2019, dog/2020; if",
         ),
         (
+            lambda p: [make_classes(p / f"seg_{c}" / f"seg_{c}", count=5) for c in ("test", "train")],
+            "all images of 'seg_test', 'seg_train' are in folders below: seg_test/seg_test/cat, seg_test/",
+        ),
+        (
             lambda p: (make_classes(p), flat(p, 4)),
             "has 4 images beside its folders, in no class: sort them or",
         ),

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.dataset import Dataset, Note
-from tinyvit.data.parts import Given, dataset_of, is_missing, part_called, splits
+from tinyvit.data.parts import Given, dataset_of, is_missing, listed, part_called, splits
 from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
@@ -42,6 +42,9 @@ def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None
                 "label for each image."
             )
         given[part] = _sized(path, images, image_size), labels, ()
+    used = {"classes", *(name for pair in found.values() for name in pair.values())}
+    if note and (others := sorted(arrays.keys() - used)):
+        note(f"left out the arrays {listed(map(repr, others))}: they are neither images nor labels")
     classes = [*map(str, _text(path, "classes", np.ravel(arrays.get("classes", []))))]
     digest = hashlib.sha256()
     for name in sorted(arrays):

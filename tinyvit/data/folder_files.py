@@ -209,8 +209,7 @@ def _check_level(folder: Path, classes: Classes) -> list[str]:
     within: dict[str, list[str]] = {}  # the folders in those classes that have no images beside these folders
     for name in names:
         if all(len(file.parts) > depth + 2 for file in classes[name]):
-            within[name] = sorted({file.parts[depth + 1] for file in classes[name]})
-    parts = [name for name in names if part_called(first_word(name))]
+            within[name] = sorted({"/".join(file.parts[depth + 1 : -1]) for file in classes[name]})
     if len(names) < 2:
         has = f"only images of the class {names[0]!r}" if names else "no folders with images"
         has_several = len(within.get((*names, "")[0], ())) > 1
@@ -219,15 +218,16 @@ def _check_level(folder: Path, classes: Classes) -> list[str]:
             f"{folder} contains {has}, expected at least two class folders: {LAYOUT}; or, with --labels, a "
             f"table of the images.{remedy}"
         )
-    if len(parts) == len(names):
+    if all(part_called(first_word(name)) for name in names):
         raise UserError(
             f"{folder} contains the folders {listed(map(repr, names))}, which are named as parts of the data "
             f"and not as classes, expected {LAYOUT}; or, with --labels, a table of the images."
         )
     for name, deeper in within.items():
-        if all(map(part_called, deeper)):
+        parts = sorted({each.partition("/")[0] for each in deeper})
+        if all(map(part_called, parts)):
             raise UserError(
-                f"{folder / name} is split into {listed(map(repr, deeper))}, expected the parts above the "
+                f"{folder / name} is split into {listed(map(repr, parts))}, expected the parts above the "
                 f"classes: {LAYOUT}. Name the folder with the parts, or move them up."
             )
     if not (several := [name for name, deeper in within.items() if len(deeper) > 1]):
