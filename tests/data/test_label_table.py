@@ -233,6 +233,8 @@ def test_what_may_stand_for_no_label_is_a_class_and_said(load, name):
 def test_delimiters_and_columns_are_told_apart_by_the_files_that_they_name(load, text, classes):
     dataset = load(text)
     assert dataset.classes == classes and len(dataset.train) == 8
+    columns = text.partition("\n")[0].split(",")
+    assert any(f"of the {len(columns)} columns of" in note for note in load.notes) == (len(columns) > 2)
     for part in (dataset.train, dataset.test):
         assert all(
             classes[c].startswith(dict(ROWS)[name]) for name, c in zip(part.names, part.labels, strict=True)

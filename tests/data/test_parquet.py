@@ -114,6 +114,11 @@ def test_names_of_classes_in_some_of_the_files_only_are_refused(tmp_path):
     write(tmp_path / "test-0.parquet", PIXELS[:4], LABELS[:4], names=())
     with pytest.raises(UserError, match=r"test-0\.parquet has numbers for labels and no names of classes"):
         load_dataset("parquet", tmp_path, 8)
+    write(tmp_path / "train-0.parquet", names=())
+    write(tmp_path / "test-0.parquet", PIXELS[:4], ["0", "1"] * 2, names=())
+    with pytest.raises(UserError, match=r"train-0\.parquet has numbers for labels and no names of classes"):
+        load_dataset("parquet", tmp_path, 8)
+    write(tmp_path / "train-0.parquet")
     write(tmp_path / "test-0.parquet", PIXELS[:4], ["dog", "cat"] * 2, names=())
     assert load_dataset("parquet", tmp_path, 8).test.labels.tolist() == [1, 0, 1, 0]
     write(tmp_path / "test-0.parquet", PIXELS[:4], [0, 1] * 2, names=("cat", "emu"))

@@ -233,9 +233,10 @@ def _check_level(folder: Path, classes: Classes) -> list[str]:
     if not (several := [name for name, deeper in within.items() if len(deeper) > 1]):
         return []
     folders = [f"{name}/{each}" for name in several for each in within[name]]
+    largest = max(several, key=lambda name: len(classes[name]))
     return [
         f"all images of {listed(map(repr, several))} are in folders below: {listed(folders)}; if those are "
-        f"the classes, give --data-dir {folder / several[0]}"
+        f"the classes, give --data-dir {folder / largest}"
     ]
 
 

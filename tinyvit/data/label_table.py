@@ -48,7 +48,8 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
     find = _finder(path, table, below.images)
     rows: dict[Path, tuple[str, str]] = {}  # label and part
     left_out: dict[Path, str] = {}
-    for name, label, part in _rows(table, find):
+    notes: list[str] = []
+    for name, label, part in _rows(table, find, notes):
         files = find(name)
         if len(files) != 1:
             why = "several files have this name" if files else "it is in the table, but not in the folder"
@@ -79,7 +80,7 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
     if is_drawn:
         parts = split_classes(table, parts["train"], seed)
     found = Found(path, tuple(classes), parts, has_table=True, is_drawn=is_drawn)
-    found.notes = [
+    found.notes = notes + [
         f"a class is called {name!r}: if its images have no label, empty their cells in {table}"
         for name in classes
         if name.lower() in ("none", "na")
@@ -119,8 +120,11 @@ def _not_there(path: Path, table: Path, name: str, images: Iterable[Path]) -> Us
     )
 
 
-def _rows(table: Path, find: Find) -> list[tuple[str, str, str]]:
-    """The file, the label and the part of each row; '' is the part of all if the table is not split."""
+def _rows(table: Path, find: Find, notes: list[str]) -> list[tuple[str, str, str]]:
+    """The file, the label and the part of each row; '' is the part of all if the table is not split.
+
+    notes gets a line about which of more columns these are.
+    """
     try:
         text = read_text(table, _MOST).removeprefix("\ufeff")
 
@@ -147,6 +151,9 @@ def _rows(table: Path, find: Find) -> list[tuple[str, str, str]]:
         )
     split = _split_column(table, rows)
     file, label, has_header = _columns(table, rows, split, find)
+    if has_header and len(rows[0]) > 2:
+        used = ", ".join(repr(rows[0][i]) for i in (file, label, split) if i is not None)
+        notes.append(f"of the {len(rows[0])} columns of {table}, these are used: {used}")
     return [
         (row[file], class_name(row[label]), _part(table, rows[0], row, split)) for row in rows[has_header:]
     ]

@@ -170,8 +170,8 @@ def _class_names(shards: dict[str, list["_Shard"]], note: Note) -> tuple[str, ..
     train = shards["train"]
     names = tuple(dict.fromkeys(chain(*(shard.classes for shard in train))))
     everything = list(chain(*shards.values()))
-    unnamed = [shard.name for shard in everything if shard.has_numbers and not shard.classes]
-    if unnamed and any(shard.classes for shard in everything):
+    unnamed = [shard.name for shard in everything if shard.kind is int and not shard.classes]
+    if unnamed and any(shard.classes or shard.kind is str for shard in everything):
         raise UserError(
             f"{unnamed[0]} has numbers for labels and no names of classes, which other files have: save all "
             "files alike."
@@ -207,11 +207,9 @@ class _Shard:
                 )
         self.classes = _names_of_classes(opened.schema_arrow, label)
         cells = self._column(label)
-        kinds = {type(cell) for cell in cells if cell is not None}
-        if not (kinds <= {int} or kinds <= {str}):
-            kind = next(iter(kinds - {int, str}), str).__name__
-            raise UserError(f"{name} has {label!r} of {kind}, expected whole numbers or text.")
-        self.has_numbers = kinds == {int}
+        self.kind = next((type(cell) for cell in cells if cell is not None), None)
+        if self.kind not in (int, str, None):
+            raise UserError(f"{name} has {label!r} of {self.kind.__name__}, expected whole numbers or text.")
         self.labels = [self._label(cell) for cell in cells]
 
     def _column(self, name: str) -> list[Any]:
@@ -220,7 +218,7 @@ class _Shard:
     def _label(self, cell: Any) -> Any:
         if cell is None or cell == -1 or (isinstance(cell, str) and is_missing(cell)):
             return None
-        if not self.has_numbers or not self.classes:
+        if not (self.kind is int and self.classes):
             return cell
         if not 0 <= cell < len(self.classes):
             raise UserError(f"{self.name} has the label {cell}, expected 0 to {len(self.classes) - 1}.")

@@ -20,7 +20,7 @@ NAMES = {
     "validation": ("val", "valid", "validation", "dev"),
     "test": ("test", "testing"),
 }
-_SPLIT = ("split", "subset", "partition")
+_SPLIT = ("split", "subset", "partition", "usage", "phase")
 _YES, _NO = ("true", "yes", "t", "y", "1"), ("false", "no", "f", "n", "0")
 PURPOSES = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 Given = tuple[np.ndarray, np.ndarray, tuple[str, ...]]  # images, their labels as they came, perhaps names
