@@ -84,7 +84,7 @@ class Found:
         self.parts = {part: classes for part, classes in parts.items() if any(classes.values())}
 
     def lines(self) -> list[str]:
-        """What was found, and what is left out, a line for each reason."""
+        """Lines about the images of each part, and a line for each reason to leave out files."""
         counts = {part: sum(map(len, named.values())) for part, named in self.parts.items()}
         lines = summary(self.path, counts, self.classes) + self.notes
         for part, named in self.parts.items():

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from tinyvit.data.folder_files import Classes, Found, composed, name_below
 from tinyvit.data.image_files import files_below
@@ -37,6 +38,15 @@ _EXPECTED = f"one called {', '.join(_FILE)} or id, and one called {', '.join(_LA
 Find = Callable[[str], list[Path]]  # returns the images that a name in a table may mean
 
 
+class Columns(NamedTuple):
+    """The columns of the files, of the labels and, if the table is split, of the parts."""
+
+    file: int
+    label: int
+    part: int | None
+    has_header: bool
+
+
 def find_listed(path: Path, table: Path, seed: int) -> Found:
     """The images below path that a table lists, by its labels, in the parts that it splits them into.
 
@@ -46,49 +56,59 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
     """
     below = files_below(path)
     find = _finder(path, table, below.images)
-    rows: dict[Path, tuple[str, str]] = {}  # label and part
-    left_out: dict[Path, str] = {}
-    notes: list[str] = []
-    for name, label, part in _rows(table, find, notes):
-        files = find(name)
-        if len(files) != 1:
-            why = "several files have this name" if files else "it is in the table, but not in the folder"
-            left_out[path / name] = why
-        elif is_missing(label):
-            left_out[files[0]] = "it has no label in the table"
-        elif (before := rows.setdefault(files[0], (label, part))) != (label, part):
-            one, other = (
-                f"{what!r} {PURPOSES.get(where, '')}".strip() for what, where in (before, (label, part))
-            )
-            raise UserError(
-                f"{table} lists {name} as {one} and as {other}, expected one label: correct the table."
-            )
-    classes = sorted({label for label, part in rows.values() if part in ("", "train")})
-    if not rows and left_out:
+    rows = _rows(table, find)
+    columns = _columns(table, rows, find)
+    listed, left_out = _matched(path, table, rows, columns, find)
+    if left_out and not listed:
         raise _not_there(path, table, name_below(path, next(iter(left_out))), below.images)
+    classes = sorted({label for label, part in listed.values() if part == "train"})
     if len(classes) < 2:
         has = f"only the class {classes[0]!r}" if classes else "no images to train on"
         raise UserError(f"{table} lists {has}, expected several images of at least two classes.")
     parts: dict[str, Classes] = {part: {name: [] for name in classes} for part in NAMES}
-    for file, (label, part) in sorted(rows.items()):
+    for file, (label, part) in sorted(listed.items()):
         if label in classes:
-            parts[part or "train"][label].append(file)
+            parts[part][label].append(file)
         else:
             left_out[file] = "its class has no images to train on"
     parts = with_test({part: files for part, files in parts.items() if any(files.values())})
     is_drawn = parts.keys() == {"train"}
     if is_drawn:
         parts = split_classes(table, parts["train"], seed)
-    found = Found(path, tuple(classes), parts, has_table=True, is_drawn=is_drawn)
-    found.notes = notes + [
+    others = [file for file in below.images if file not in listed and file not in left_out]
+    left_out |= below.unusable | dict.fromkeys(others, "it is not in the table")
+    notes = [
         f"a class is called {name!r}: if its images have no label, empty their cells in {table}"
         for name in classes
         if name.lower() in ("none", "na")
     ]
-    used = rows.keys() | left_out.keys()
-    found.left_out = left_out | below.unusable
-    found.left_out |= {file: "it is not in the table" for file in below.images if file not in used}
-    return found
+    if columns.has_header and len(rows[0]) > 2:
+        used = ", ".join(repr(rows[0][i]) for i in columns[:3] if i is not None)
+        notes.append(f"of the {len(rows[0])} columns of {table}, these are used: {used}")
+    return Found(path, tuple(classes), parts, notes, left_out, has_table=True, is_drawn=is_drawn)
+
+
+def _matched(
+    path: Path, table: Path, rows: list[list[str]], columns: Columns, find: Find
+) -> tuple[dict[Path, tuple[str, str]], dict[Path, str]]:
+    """The label and the part of each image that a table lists, and a reason for what is left out of it."""
+    listed: dict[Path, tuple[str, str]] = {}
+    left_out: dict[Path, str] = {}
+    for row in rows[columns.has_header :]:
+        name, label = row[columns.file], class_name(row[columns.label])
+        part = _part(table, rows[0], row, columns.part)
+        files = find(name)
+        if len(files) != 1:
+            why = "several files have this name" if files else "it is in the table, but not in the folder"
+            left_out[path / name] = why
+        elif is_missing(label):
+            left_out[files[0]] = "it has no label in the table"
+        elif (before := listed.setdefault(files[0], (label, part))) != (label, part):
+            both = f"as {before[0]!r} and as {label!r}, expected one label"
+            if label == before[0]:
+                both = f"{PURPOSES[before[1]]} and {PURPOSES[part]}, expected one of these"
+            raise UserError(f"{table} lists {name} {both}: correct the table.")
+    return listed, left_out
 
 
 def _finder(path: Path, table: Path, images: Iterable[Path]) -> Find:
@@ -120,11 +140,8 @@ def _not_there(path: Path, table: Path, name: str, images: Iterable[Path]) -> Us
     )
 
 
-def _rows(table: Path, find: Find, notes: list[str]) -> list[tuple[str, str, str]]:
-    """The file, the label and the part of each row; '' is the part of all if the table is not split.
-
-    notes gets a line about which of more columns these are.
-    """
+def _rows(table: Path, find: Find) -> list[list[str]]:
+    """The rows of a table that are not empty, cut at the delimiter that leaves most names of files whole."""
     try:
         text = read_text(table, _MOST).removeprefix("\ufeff")
 
@@ -149,30 +166,24 @@ def _rows(table: Path, find: Find, notes: list[str]) -> list[tuple[str, str, str
             f"{table} has {len(rows[odd])} columns in row {odd + 1}, expected {len(rows[0])} as in the "
             "first: correct the table."
         )
-    split = _split_column(table, rows)
-    file, label, has_header = _columns(table, rows, split, find)
-    if has_header and len(rows[0]) > 2:
-        used = ", ".join(repr(rows[0][i]) for i in (file, label, split) if i is not None)
-        notes.append(f"of the {len(rows[0])} columns of {table}, these are used: {used}")
-    return [
-        (row[file], class_name(row[label]), _part(table, rows[0], row, split)) for row in rows[has_header:]
-    ]
+    return rows
 
 
-def _columns(table: Path, rows: list[list[str]], split: int | None, find: Find) -> tuple[int, int, bool]:
-    """Which columns have the files and the labels, and whether the first row is a header."""
-    first, rest = rows[0], [i for i in range(len(rows[0])) if i != split]
+def _columns(table: Path, rows: list[list[str]], find: Find) -> Columns:
+    """The columns to use, by what they are called and by the images that are named in them."""
+    part = _split_column(table, rows)
+    first, rest = rows[0], [i for i in range(len(rows[0])) if i != part]
     found = {i: sum(bool(find(row[i])) for row in rows[1 : 1 + _SAMPLE]) for i in rest}  # images of a column
     files = [(-found[i], min(2 * _rank(first[i], _FILE), 2 * _rank(first[i], ("id",)) + 1), i) for i in rest]
     labels = [(_rank(first[i], _LABEL), i) for i in rest]
     file, label = _only(each for each in files if each[1] < 4), _only(each for each in labels if each[0] < 2)
     if len(rest) == 2 and (file == label or any(find(first[i]) for i in rest)):
-        return rest[0], rest[1], False
+        return Columns(rest[0], rest[1], part, False)
     if len(rest) == 2:
         file = rest[rest[0] == label] if file is None else file
         label = rest[rest[0] == file]
     if file is not None and label is not None and file != label:
-        return file, label, True
+        return Columns(file, label, part, True)
     raise UserError(
         f"{table} has the columns {', '.join(map(repr, first[:20]))}, expected two, or {_EXPECTED}: rename "
         "them."
@@ -211,9 +222,9 @@ def _split_column(table: Path, rows: list[list[str]]) -> int | None:
 
 
 def _part(table: Path, header: list[str], row: list[str], split: int | None) -> str:
-    """The part of a row; '' if the table is not split."""
+    """The part of a row; of a table that is not split, all are to train on."""
     if split is None:
-        return ""
+        return "train"
     if part := part_said(header[split], row[split]):
         return part
     raise UserError(

@@ -41,7 +41,9 @@ def part_said(column: str, cell: str) -> str | None:
     flagged, cell = _flagged(column), cell.strip().lower()
     if not flagged:
         return part_called(cell)
-    return flagged if cell in _YES else ("test" if flagged == "train" else "train") if cell in _NO else None
+    if cell in _YES:
+        return flagged
+    return ("test" if flagged == "train" else "train") if cell in _NO else None
 
 
 def _flagged(column: str) -> str | None:
@@ -82,7 +84,7 @@ def split_classes(path: Path, classes: dict[str, list[T]], seed: int) -> dict[st
 
 
 def summary(path: Path, counts: dict[str, int], classes: Sequence[str]) -> list[str]:
-    """Lines that say what was found; counts are the images of each part."""
+    """Lines about the images of each part, which counts has, and about classes with nearly the same name."""
     told = [f"{count:,} {PURPOSES[part]}" for part, count in counts.items()]
     images = f"{sum(counts.values()):,} images of {len(classes):,} classes"
     first: dict[str, str] = {}
@@ -125,9 +127,9 @@ def numbered(
     keys = range(len(named)) if are_places else named or sorted(set(labels["train"]))
     names = named or tuple(map(str, keys))
     if len(names) < 2 or len(set(names)) < len(names) or any(map(is_missing, names)):
-        listed = ", ".join(map(repr, names[:5]))
         raise UserError(
-            f"{path} has the classes {listed}, expected at least two, each with a name of its own."
+            f"{path} has the classes {listed(map(repr, names))}, expected at least two, each with a name of "
+            "its own."
         )
     place = {key: c for c, key in enumerate(keys)}
     for part, these in labels.items():
@@ -171,8 +173,8 @@ def dataset_of(
     note = note or (lambda line: None)
     for line in summary(path, {part: len(images) for part, images in parts.items()}, names):
         note(line)
-    if lacking := set(range(len(names))) - set(parts["train"].labels.tolist()):
-        note(f"there are no images of {', '.join(repr(names[c]) for c in sorted(lacking))} to train on")
+    if lacking := sorted(set(range(len(names))) - set(parts["train"].labels.tolist())):
+        note(f"there are no images of {listed(repr(names[c]) for c in lacking)} to train on")
     validation = parts.get("validation")
     drawn = ("test",) if is_drawn else ()
     return Dataset(path.resolve().name, names, parts["train"], parts["test"], validation, files, drawn=drawn)
