@@ -154,6 +154,12 @@ def test_parts_may_be_folders_and_what_is_no_part_is_named(tmp_path):
     for place, first in (("default/train", 0), ("default/test", 10), ("default/validation", 15)):
         write(tmp_path / place / "0000.parquet", PIXELS[first : first + 5], LABELS[:5])
     write(tmp_path / "default" / "extra-0.parquet")
+    write(tmp_path / ".cache" / "train-0.parquet")
+    (tmp_path / "default" / "test").rename(tmp_path / ".elsewhere")
+    try:
+        (tmp_path / "default" / "test").symlink_to(tmp_path / ".elsewhere", target_is_directory=True)
+    except OSError:
+        pytest.skip("this system does not let us make links")
     notes = []
     dataset = load_dataset("parquet", tmp_path, 8, note=notes.append)
     assert dataset.test.names[4] == "test/0000.parquet row 4" and len(dataset.validation) == 5

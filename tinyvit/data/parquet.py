@@ -20,6 +20,7 @@ import numpy as np
 from tinyvit.data.dataset import Counter, Dataset, Note
 from tinyvit.data.folder import judge
 from tinyvit.data.folder_files import digest_of
+from tinyvit.data.image_files import files_below
 from tinyvit.data.parts import (
     NAMES,
     PURPOSES,
@@ -117,7 +118,7 @@ def _files_of_parts(path: Path, note: Note, strict: bool) -> tuple[Path, dict[st
     """
     found: dict[Path, dict[str, list[Path]]] = defaultdict(lambda: {part: [] for part in NAMES})
     others = []
-    for file in sorted(path.rglob("*.parquet")):
+    for file in (file for file in files_below(path).others if file.suffix == ".parquet"):
         if part := part_called(first_word(file.name)):
             found[file.parent][part].append(file)
         elif part := part_called(file.parent.name):
