@@ -112,6 +112,19 @@ def test_what_a_run_did_not_record_is_drawn_again_and_said(go, photos, trained, 
     assert (found == split["test"]) == (kind != "damaged")
 
 
+@pytest.mark.parametrize("flags", [("--fraction", "0.5"), ("--only", "red,green")])
+def test_photos_that_a_run_did_not_use_are_not_new(go, photos, tmp_path, flags):
+    folder, run = shutil.copytree(photos, tmp_path / "p"), tmp_path / "run"
+    for i in range(5):
+        (folder / "green").mkdir(exist_ok=True)
+        Image.new("RGB", (8, 8), (0, 9 * i, 0)).save(folder / "green" / f"{i}.png")
+    assert go(train, *tiny(folder, run, "--epochs", "1", *flags))[0] == 0
+    before = [names(go, run, "--split", split)[0] for split in ("train", "test")]
+    Image.new("RGB", (8, 8), (9, 9, 9)).save(folder / "red" / "new.png")
+    assert [names(go, run, "--split", split)[0] for split in ("train", "test")] == before
+    assert "has changed: 1 image new and left out (red/new.png)\n" in names(go, run)[1]
+
+
 def test_a_photo_that_is_new_in_the_users_own_test_folder_counts(go, photos, tmp_path):
     folder, run = tmp_path / "p", tmp_path / "run"
     shutil.copytree(photos, folder / "train")
