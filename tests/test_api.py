@@ -12,6 +12,7 @@ from PIL import Image
 import tinyvit
 from tinyvit.backend import Device
 from tinyvit.data import normalise, to_input
+from tinyvit.data.labelled import read_labelled
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.model import attention_maps, features, forward, initialise
@@ -117,6 +118,33 @@ def test_labels_may_be_names():
     np.testing.assert_array_equal(by_number.params.flat, by_name.params.flat)
     with pytest.raises(UserError, match=r"no class 'grey'.*dark, light"):
         by_name.fit(images, ["grey"] * 20)
+
+
+def test_names_whose_accents_are_written_in_two_ways_are_one_class():
+    composed, split = "caf\u00e9", "cafe\u0301"
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    model = tinyvit.preset("nano/4", 8, (split, "tea"), threads=1)
+    assert model.names == (composed, "tea")
+    model.fit(images, [((composed, split)[i % 3 > 0], "tea")[c] for i, c in enumerate(labels)], epochs=1)
+    with pytest.raises(UserError, match="two classes are called"):
+        tinyvit.preset("nano/4", 8, (composed, split))
+
+
+def test_two_classes_of_one_name_are_told_apart_by_their_numbers_everywhere(model, images, tmp_path):
+    """As ImageNet's two cranes: a name never means the first of them here and the last there."""
+    model = replace(model, classes=("crane", "crane"))
+    assert model.names == ("crane (0)", "crane (1)") and set(model.predict(images)) <= set(model.names)
+    with pytest.raises(UserError, match=r"no class 'crane': the classes are crane \(0\), crane \(1\)"):
+        copy.deepcopy(model).fit(images[:2], ["crane", "crane"], epochs=1)
+    copy.deepcopy(model).fit(images[:2], ["crane (0)", "crane (1)"], epochs=1)
+    (tmp_path / "photos" / "crane").mkdir(parents=True)
+    Image.fromarray(images[0]).save(tmp_path / "photos" / "crane" / "a.png")
+    with pytest.raises(
+        UserError, match=r"a folder 'crane', but .* expected some of 'crane \(0\)', 'crane \(1\)'"
+    ):
+        read_labelled(tmp_path / "photos", "all", model.names, (8, 8), None, pytest.fail)
+    model.save(tmp_path / "m.npz")
+    assert tinyvit.load(tmp_path / "m.npz").names == model.names
 
 
 def test_whole_numbers_are_labels_whatever_their_dtype(model, images):

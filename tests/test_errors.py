@@ -5,13 +5,25 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyvit.errors import UserError, one_line, printable
+from tinyvit.errors import UserError, class_name, nearest, one_line, printable
 
 
 def test_what_a_terminal_would_obey_is_written_out():
     text = "\x1b[2Ja\tb\x9b\u202ec\x00"
     assert printable(text) == r"\x1b[2Ja\tb\x9b\u202ec\x00"
     assert printable("plain, é, 猫 and می‌روم") == "plain, é, 猫 and می‌روم"
+
+
+def test_names_of_classes_are_printable_and_have_composed_accents():
+    assert class_name("cafe\u0301") == class_name("caf\u00e9") == "caf\u00e9"
+    assert class_name("two\nlines") == r"two\nlines"
+
+
+def test_of_many_names_the_most_similar_are_offered():
+    names = [f"class {i}" for i in range(1000)] + ["crane (134)", "crane (517)"]
+    assert nearest("crane", names[-2:]) == "crane (134), crane (517)"
+    assert "crane (134)" in nearest("crane", names) and "crane (517)" in nearest("crane", names)
+    assert nearest("%", names) == "class 0, class 1, class 2, class 3, class 4 and 997 others"
 
 
 def test_of_a_word_too_long_to_be_read_both_ends_are_kept():

@@ -338,6 +338,19 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(fitted):
     assert (twin.n_features_in_, twin.n_iter_, twin.losses_) == (192, 20, fitted.losses_)
 
 
+@pytest.mark.parametrize("dtype", [None, object])
+def test_names_whose_accents_are_written_in_two_ways_are_one_class(dtype):
+    composed, split = "caf\u00e9", "cafe\u0301"
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    y = np.array([((composed, split)[i % 3 > 0], "tea")[c] for i, c in enumerate(labels)], dtype)
+    classifier = ViTClassifier(epochs=1).fit(images, y)
+    assert classifier.classes_.tolist() == [composed, "tea"]
+    assert (
+        classifier.score(images, y)
+        == (classifier.predict(images) == np.array([composed, "tea"])[labels]).mean()
+    )
+
+
 def test_labels_that_are_no_names_for_classes_are_learned_all_the_same():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     for odd in (["", "sun"], ["new\nmoon", "sun"]):

@@ -13,6 +13,8 @@ from tests.tiny_runs import assert_one_line, metrics, tiny
 from tinyvit import evaluate, load, train
 from tinyvit.api import Model
 from tinyvit.data import Dataset, ImageSet
+from tinyvit.data import labelled as labelled_module
+from tinyvit.engine import batches
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.runs.folder import RunFolder
@@ -22,9 +24,9 @@ from tinyvit.training.run_data import check_classes
 
 
 def said(out):
-    """Accuracy in percent, number of images, and the recall, the second of three figures, by class."""
+    """Accuracy in percent, number of images, and the recall, the second of four figures, by class."""
     accuracy, count = re.search(r"accuracy ([\d.]+)%", out)[1], re.search(r"on (\d+) \w+ images", out)[1]
-    by_class = re.findall(r"^(\w+) +[\d.]+% +([\d.]+)% +[\d.]+%$", out, re.MULTILINE)
+    by_class = re.findall(r"^(\w+) +[\d.]+% +([\d.]+)% +[\d.]+% +\d+$", out, re.MULTILINE)
     return float(accuracy), int(count), dict(by_class)
 
 
@@ -58,13 +60,86 @@ def test_evaluate_accepts_data_that_were_moved_but_no_others(go, photos, trained
     assert_one_line(go(evaluate, trained, "--data-dir", tmp_path / "nowhere"), "nowhere is not a folder")
 
 
-def test_evaluate_says_when_test_images_may_have_been_trained_on(go, photos, trained, tmp_path):
-    """The split of a class depends on how many images it has."""
-    shutil.copytree(photos, tmp_path / "more")
-    shutil.copy(next((photos / "red").iterdir()), tmp_path / "more" / "red" / "z.png")
-    status, out, _ = go(evaluate, trained, "--data-dir", tmp_path / "more")
-    assert status == 0 and f"the image files in {tmp_path / 'more'} have changed since {trained}" in out
-    assert "have changed" not in go(evaluate, trained)[1]
+def names(go, run, *flags):
+    """The files that a run is judged on, and all that is said meanwhile."""
+    status, out, err = go(evaluate, run, "--json", *flags)
+    assert status == 0, err
+    return [each["file"] for each in json.loads(out)["files"]], err
+
+
+def test_photos_that_come_and_go_change_nothing_of_the_split(go, photos, trained, tmp_path):
+    """A new draw would test on photos that were trained on. Names of a Mac are the same names."""
+    before = {split: names(go, trained, "--split", split)[0] for split in ("train", "validation", "test")}
+    more = shutil.copytree(photos, tmp_path / "more")
+    new = [f"red/{name}.png" for name in ("0 copy", "a", "zz")]
+    for name in new:
+        Image.new("RGB", (8, 8), (len(name), 0, 0)).save(more / name)
+    gone = before["train"][0], before["test"][0]
+    for name in gone:
+        (more / name).unlink()
+    for split, files in before.items():
+        found, said = names(go, trained, "--split", split, "--data-dir", more)
+        assert found == [name for name in files if name not in gone]
+        assert (
+            f"since {trained} was trained, {more} has changed: 3 images new and left out (red/0 copy.png"
+            in said
+        )
+        assert "2 images gone (" in said and all(name in said for name in (*new, *gone))
+    assert "has changed" not in names(go, trained)[1]
+    image = more / before["train"][1]
+    Image.open(image).resize((9, 9)).save(image)
+    assert "2 images gone" in names(go, trained, "--data-dir", more)[1]
+    for name in before["test"][1:]:
+        (more / name).unlink()
+    assert_one_line(
+        go(evaluate, trained, "--data-dir", more), "none of the images that the run was tested", "--split all"
+    )
+
+
+@pytest.mark.parametrize("kind", ["older", "changed", "damaged"])
+def test_what_a_run_did_not_record_is_drawn_again_and_said(go, photos, trained, tmp_path, kind):
+    """Older runs recorded only what they held out: these are the images that they are judged on."""
+    run, more = shutil.copytree(trained, tmp_path / "run"), shutil.copytree(photos, tmp_path / "more")
+    split = json.loads((run / "split.json").read_text())
+    if kind == "older":
+        (run / "split.json").write_text(json.dumps({part: split[part] for part in ("validation", "test")}))
+    if kind == "damaged":
+        (run / "split.json").write_text("{")
+    Image.new("RGB", (8, 8)).save(more / "red" / "a.png" if kind != "changed" else more / split["train"][0])
+    found, said = names(go, run, "--data-dir", more)
+    assert f"the image files in {more} have changed since {run} was trained" in said
+    assert ("may have been trained on" in said) == (kind == "damaged")
+    assert (found == split["test"]) == (kind != "damaged")
+
+
+@pytest.mark.parametrize("flags", [("--fraction", "0.5"), ("--only", "red,green")])
+def test_photos_that_a_run_did_not_use_are_not_new(go, photos, tmp_path, flags):
+    folder, run = shutil.copytree(photos, tmp_path / "p"), tmp_path / "run"
+    for i in range(5):
+        (folder / "green").mkdir(exist_ok=True)
+        Image.new("RGB", (8, 8), (0, 9 * i, 0)).save(folder / "green" / f"{i}.png")
+    assert go(train, *tiny(folder, run, "--epochs", "1", *flags))[0] == 0
+    before = [names(go, run, "--split", split)[0] for split in ("train", "test")]
+    Image.new("RGB", (8, 8), (9, 9, 9)).save(folder / "red" / "new.png")
+    assert [names(go, run, "--split", split)[0] for split in ("train", "test")] == before
+    assert "has changed: 1 image new and left out (red/new.png)\n" in names(go, run)[1]
+
+
+def test_a_photo_that_is_new_in_the_users_own_test_folder_counts(go, photos, tmp_path):
+    folder, run = tmp_path / "p", tmp_path / "run"
+    shutil.copytree(photos, folder / "train")
+    for name in ("red", "blue"):
+        (folder / "test" / name).mkdir(parents=True)
+        for i in range(3):
+            (folder / "train" / name / f"{i}.png").rename(folder / "test" / name / f"{i}.png")
+    assert go(train, *tiny(folder, run, "--epochs", "1", "--validation", "6"))[0] == 0
+    held_out = names(go, run, "--split", "validation")[0]
+    for part in ("train", "test"):
+        Image.new("RGB", (8, 8), (9, len(part), 9)).save(folder / part / "red" / "new.png")
+    found, said = names(go, run)
+    assert len(found) == 7 and "test/red/new.png" in found
+    assert "2 images new (test/red/new.png, train/red/new.png)" in said
+    assert names(go, run, "--split", "validation")[0] == held_out
 
 
 @pytest.mark.parametrize(
@@ -128,8 +203,12 @@ def test_precision_f1_interval_and_calibration_are_those_of_the_answers(go, trai
     result = json.loads(go(evaluate, trained, "--json")[1])
     confusion = np.array(result["confusion"])
     heading, *rows = out.partition("\n\n")[0].splitlines()
-    assert heading.split() == ["precision", "recall", "F1"]
-    table = {row.rsplit(maxsplit=3)[0]: [float(cell.strip("%")) for cell in row.split()[-3:]] for row in rows}
+    assert heading.split() == ["precision", "recall", "F1", "images"]
+    counts = [int(row.split()[-1]) for row in rows]
+    assert counts == [*(a_class["images"] for a_class in result["classes"]), result["images"]]
+    table = {
+        row.rsplit(maxsplit=4)[0]: [float(cell.strip("%")) for cell in row.split()[-4:-1]] for row in rows
+    }
     for c, a_class in enumerate(result["classes"]):
         precision = confusion[c, c] / confusion[:, c].sum()
         f1 = 2 / (1 / precision + 1 / a_class["recall"])
@@ -168,7 +247,7 @@ def test_many_classes_have_a_top_5_and_one_without_images_has_no_recall(go, phot
     assert result["top_5_accuracy"] == 2 / 3
     assert [a_class["recall"] for a_class in result["classes"]] == [0, None, 0, None, None, None, 1]
     assert [a_class["precision"] for a_class in result["classes"]] == [None] * 6 + [1 / 3]
-    assert re.search(r"^blue +- +- +-$", out, re.MULTILINE) and re.search(r"^red +- +0.0% +0.0%$", out, re.M)
+    assert re.search(r"^blue +- +- +- +0$", out, re.M) and re.search(r"^red +- +0.0% +0.0% +1$", out, re.M)
 
 
 def test_csv_has_a_row_for_each_image_which_can_be_filtered(go, photos, trained, tmp_path):
@@ -303,6 +382,41 @@ def test_a_folder_with_labels_is_judged_whole_and_by_names(go, trained, labelled
     assert [model.names[c] for c in probabilities.argmax(1)] == [
         each["predicted"] for each in result["files"]
     ]
+
+
+def test_a_folder_is_judged_in_batches(go, photos, trained, labelled, tmp_path, monkeypatch):
+    """However many photos there are, few are decoded at a time; damaged ones may be anywhere."""
+    for name in ("a.png", "zz.png"):
+        (labelled / "red" / name).write_text("not an image")
+    flags = ("--data-dir", labelled, "--split", "all", "--json", "--mistakes", tmp_path / "m.png")
+    expected = go(evaluate, trained, *flags)
+    read, at_a_time = labelled_module.read_photos, []
+    monkeypatch.setattr(batches, "images_at_a_time", lambda config: 3)
+    monkeypatch.setattr(
+        labelled_module,
+        "read_photos",
+        lambda files, *how, **more: read(at_a_time.append(files := list(files)) or files, *how, **more),
+    )
+    result, again = (json.loads(each[1]) for each in (expected, go(evaluate, trained, *flags)))
+    assert result["loss"] == pytest.approx(again.pop("loss")) and result.pop("loss")
+    assert max(map(len, at_a_time)) == 3 and sum(map(len, at_a_time)) >= 43
+    assert [each["file"] for each in result["files"]] == [each["file"] for each in again["files"]]
+    assert result["images"] == again["images"] == 40 and result["confusion"] == again["confusion"]
+    for path in labelled.rglob("*.png"):
+        path.write_text("not an image")
+    assert_one_line(
+        (2, "", go(evaluate, trained, *flags)[2].splitlines(True)[-1]), "none of the 43 images can be read"
+    )
+
+
+def test_what_is_in_no_class_of_a_folder_with_labels_is_said(go, photos, trained, labelled):
+    shutil.copy(photos / "red" / "0.png", labelled / "loose.png")
+    try:
+        (labelled / "red" / "gone.png").symlink_to(labelled / "nowhere.png")
+    except OSError:
+        pytest.skip("this system does not let us make links")
+    out = go(evaluate, trained, "--data-dir", labelled, "--split", "all")[1]
+    assert "has 1 image beside its folders, in no class" in out and "gone.png: a link to nothing" in out
 
 
 def test_weights_are_judged_on_a_folder_with_labels(go, trained, labelled, tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from tinyvit.data.decoding import Source
 from tinyvit.data.images_given import pixels_of
 from tinyvit.data.photos import read_photo
 from tinyvit.engine import ReferenceEngine, in_batches, make_engine
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, class_name, nearest, printable
 from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
@@ -281,10 +282,12 @@ class Model(core.Model, Looking):
             raise UserError(f"labels have shape {given.shape}, expected one for each image: (n,).")
         if given.dtype.kind in "fbmM":
             raise UserError(f"labels are {given.dtype}, expected whole numbers from 0, or names of classes.")
-        numbers = {name: c for c, name in enumerate(self.names)}
-        if unknown := sorted({str(name) for name in given.tolist()} - numbers.keys()):
-            raise UserError(f"there is no class {unknown[0]!r}: the classes are {', '.join(self.names)}.")
-        return np.array([numbers[str(name)] for name in given.tolist()], dtype=np.int64)
+        numbers = {class_name(name): c for c, name in enumerate(self.names)}
+        names = [class_name(str(name)) for name in given.tolist()]
+        if unknown := sorted(set(names) - numbers.keys()):
+            known = nearest(unknown[0], self.names)
+            raise UserError(f"there is no class {unknown[0]!r}: the classes are {known}.")
+        return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
 def load(
@@ -357,7 +360,7 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
             f"a class is called {others[0]!r}, expected text: labels that are numbers count from 0 in "
             "the order of the classes. Give names and labels as text, or only how many classes there are."
         )
-    names = tuple(map(str, given))
+    names = tuple(unicodedata.normalize("NFC", str(name)) for name in given)
     if unfit := [name for name in names if not name or name != printable(name)]:
         raise UserError(
             f"a class is called {unfit[0]!r}, expected a name that is not empty and has no line breaks, tabs "

@@ -1,14 +1,17 @@
 """The exception for mistakes that the user can fix, text that is safe to print, and ignored warnings."""
 
 import contextlib
+import difflib
 import re
+import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Lock
 
 # Control characters, which a terminal obeys, ends of lines, and characters that turn the direction of text.
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _LONGEST_WORD, _LONGEST_LINE = 300, 2000  # characters; a file name has at most 255
+_MOST_NAMES = 20  # in a message
 _LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 
 
@@ -41,6 +44,22 @@ def one_line(message: str) -> str:
 def printable(text: str) -> str:
     """The text on one line, with every character that a terminal would obey written out, such as \\x1b."""
     return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def class_name(text: str) -> str:
+    """The name of a class, on one line, with accents as one character each (NFC).
+
+    A Mac may write é as e and an accent, which looks the same but is another string.
+    """
+    return unicodedata.normalize("NFC", printable(text))
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The names that a message offers in place of an unknown one: of many, the most similar."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    similar = difflib.get_close_matches(name, names, 5, 0.5) or names[:5]
+    return f"{', '.join(similar)} and {len(names) - len(similar):,} others"
 
 
 def _without_middle(text: str, longest: int) -> str:

@@ -4,10 +4,12 @@ import argparse
 import contextlib
 import json
 import math
-import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tinyvit.api import Model, load
 from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
@@ -16,8 +18,6 @@ from tinyvit.data.image_files import files_below
 from tinyvit.data.labelled import read_labelled
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
-from tinyvit.files.atomic import write_atomically
-from tinyvit.files.reading import open_regular
 from tinyvit.insight import judging
 from tinyvit.insight.draw_reliability import draw_reliability
 from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
@@ -36,9 +36,9 @@ from tinyvit.shell.flags import (
     add_weights_flags,
     chosen_device,
 )
-from tinyvit.shell.predictions import csv_cells, csv_columns, csv_line
+from tinyvit.shell.predictions import csv_cells, csv_columns, csv_line, csv_path, write_csv
 from tinyvit.shell.progress import Progress
-from tinyvit.training.evaluation import Evaluation, evaluate
+from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
 from tinyvit.training.run_data import load_data_of_run
 from tinyvit.weights.resolve import why_no_classes
 
@@ -121,19 +121,31 @@ def judge(args: argparse.Namespace) -> Judged:
             f"--confusion draws 2 to {MOST_CLASSES} classes, but {source} has {count:,}: omit it and use "
             "--json for the counts."
         )
-    images, split = _images(args, run, model, progress)
+    images, split, errors = _images(args, run, model, progress)
     params, precision = model.params.to(device.xp), args.precision or "fp32"
     engine = make_engine(model.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
     recipe = followed(run.settings()) if run else ""
-    return Judged(images, split, tuple(model.names), evaluate(engine, images, args.flip), source, recipe)
+    logits = logits_of(engine, images, args.flip)
+    if errors:  # which have come up meanwhile
+        for _, reason in sorted(errors.items()):
+            progress.note(f"left out: {reason}")
+        if len(errors) == len(images):
+            raise UserError(f"none of the {len(images):,} images can be read: replace them.")
+        good = np.setdiff1d(np.arange(len(images)), [*errors])
+        images, logits = images.take(good), logits[good]
+    found = evaluation_of(logits, images.labels)
+    return Judged(images, split, tuple(model.names), found, source, recipe)
 
 
 def _images(
     args: argparse.Namespace, run: RunFolder | None, model: Model, progress: Progress
-) -> tuple[ImageSet, str]:
-    """The images to judge the model on, and which they are: of the run's data, or of a folder with labels."""
+) -> tuple[ImageSet, str, Mapping[int, str]]:
+    """The images to judge the model on, of the run's data or of a folder with labels, and which they are.
+
+    The third has a message for each that cannot be read, by its index, once it has been used.
+    """
     own = run.settings() if run else None
     folder = args.data_dir
     if folder is None and own and own.dataset == "folder" and not own.labels and args.split == "all":
@@ -144,19 +156,19 @@ def _images(
         )
     if folder and (run is None or args.split == "all" or _is_labelled(folder, run.settings())):
         split = args.split or ("test" if "test" in folders_of_parts(folder) else "all")
-        return read_labelled(
-            folder, split, model.names, model.config.image_size, model.photo_fit, progress.note
-        ), f"{split} " * (split != "all")
+        size, fit = model.config.image_size, model.photo_fit
+        images, errors = read_labelled(folder, split, model.names, size, fit, progress.note)
+        return images, f"{split} " * (split != "all"), errors
     assert run is not None, "weights have been judged on a folder"
     split = args.split or "test"
     if split == "all":
         raise UserError(
             "--split all judges a folder of images: name it with --data-dir, or choose another split."
         )
-    images = getattr(load_data_of_run(run, args.data_dir, progress), split)
-    if images is None:
+    data = load_data_of_run(run, args.data_dir, progress)
+    if getattr(data, split) is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
-    return images, f"{split} "
+    return getattr(data, split), f"{split} ", {}
 
 
 def _is_labelled(folder: Path, settings: Settings) -> bool:
@@ -176,15 +188,15 @@ def print_report(judged: Judged, args: argparse.Namespace) -> None:
     names = (*judged.classes, "macro mean")
     rows = [*zip(*judging.by_class(counts), strict=True), judging.macro_mean(counts).values()]
     width = max(map(len, names))
-    print(f"{'':{width}}  precision  recall     F1")
-    for name, row in zip(names, rows, strict=True):
+    print(f"{'':{width}}  precision  recall     F1  images")
+    for name, row, images in zip(names, rows, [*counts.sum(axis=1), counts.sum()], strict=True):
         precision, recall, f1 = map(percent, map(_finite, row))
-        print(f"{name:{width}}  {precision:>9}  {recall:>6}  {f1:>5}")
+        print(f"{name:{width}}  {precision:>9}  {recall:>6}  {f1:>5}  {images:>6,}")
     what = args.weights or f"{args.checkpoint}.npz{f' of recipe {judged.recipe}' if judged.recipe else ''}"
     both = ", each averaged with its mirror image" if args.flip else ""
-    images = counted(len(judged.images), f"{judged.split}image")
+    judged_on = counted(len(judged.images), f"{judged.split}image")
     top_5 = "" if judged.top_5 is None else f"top-{TOP} {100 * judged.top_5:.2f}%, "
-    print(f"\n{what} on {images}{both}: ", end="")
+    print(f"\n{what} on {judged_on}{both}: ", end="")
     print(f"accuracy {judging.with_interval(found.accuracy, len(judged.images), 2)}, {top_5}", end="")
     print(
         f"loss {found.loss:.4f}, calibration error {100 * judging.calibration_error(judged.reliability):.2f}%"
@@ -235,8 +247,8 @@ def _finite(figure: float) -> float | None:
     return float(figure) if math.isfinite(figure) else None
 
 
-def as_csv(judged: Judged) -> str:
-    """A line for each image: its file or number, its class, and the likeliest classes."""
+def as_csv(judged: Judged) -> list[str]:
+    """A heading, and a line for each image: its file or number, its class, and the likeliest classes."""
     images, count = judged.images, min(TOP, len(judged.classes))
     first, second, *others = csv_columns("predicted", count)
     lines = [csv_line(["image", "class", first, second, "answer", *others])]
@@ -245,7 +257,7 @@ def as_csv(judged: Judged) -> str:
         first, second, *others = csv_cells(judged.classes, row, count)
         answer = "right" if row.argmax() == label else "wrong"
         lines.append(csv_line([name, judged.classes[label], first, second, answer, *others]))
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
 def draw(judged: Judged, args: argparse.Namespace) -> None:
@@ -271,25 +283,8 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
         draw_reliability(judged.reliability, args.reliability, title)
         print(f"wrote {args.reliability}")
     if args.csv:
-        table = as_csv(judged).encode("utf-8", "replace")  # a file's name need not be text
-        write_atomically(args.csv, lambda file: file.write(table))
+        write_csv(args.csv, as_csv(judged))
         print(f"wrote {args.csv}")
-
-
-def csv_path(text: str) -> Path:
-    """A path that ends in .csv, where there is nothing yet or a table that --csv has written."""
-    path = Path(text)
-    if path.suffix.lower() != ".csv":
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .csv")
-    with contextlib.suppress(OSError):
-        if not os.path.lexists(path):
-            return path
-        with open_regular(path) as file:
-            if file.read(len(_CSV_START)) == _CSV_START.encode():
-                return path
-    raise argparse.ArgumentTypeError(
-        f"{text!r} exists, and it is not a table of this command: choose another name, or move it away"
-    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -335,7 +330,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--csv",
-        type=csv_path,
+        type=csv_path(_CSV_START),
         metavar="FILE",
         help=f"write a row for each image: its file or number, its class, the {TOP} likeliest classes with "
         "their probabilities, and whether the answer is right or wrong",

@@ -35,7 +35,7 @@ from tinyvit.shell.flags import (
     add_weights_flags,
     chosen_device,
 )
-from tinyvit.shell.predictions import Predictions
+from tinyvit.shell.predictions import Predictions, csv_path, write_csv
 from tinyvit.shell.progress import Progress
 from tinyvit.training.divergence import without_overflow_warnings
 from tinyvit.weights.description import has_words
@@ -46,8 +46,8 @@ MOST_DRAWN = 24  # images on an attention sheet
 MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _EPILOG = """\
-A folder stands for all images in it and in the folders below it, sorted, except hidden ones; folders that are
-links are not entered. An image that cannot be read is reported, and the others are still predicted.
+A folder stands for all images in it and in the folders below it, sorted, except hidden ones; links to folders
+are followed. An image that cannot be read is reported, and the others are still predicted.
 
 exit status: 0 if every image was read, 1 if some were not, 2 if none was or the command itself is wrong
 
@@ -55,7 +55,7 @@ examples:
   python -m tinyvit.predict runs/shapes-1 a.png b.png --attention look.png
   python -m tinyvit.predict clip-vit-base-patch32/ cat.jpg --classes "cat, dog, diagram"
   python -m tinyvit.predict --weights Ti_16-384 holiday/ --json > holiday.jsonl
-  python -m tinyvit.predict runs/folder-1 new-photos/ --csv --top 1 > answers.csv
+  python -m tinyvit.predict runs/folder-1 new-photos/ --csv answers.csv --top 1
   curl -L https://example.org/cat.jpg | python -m tinyvit.predict runs/shapes-1 -
 """
 
@@ -84,11 +84,10 @@ def main(args: argparse.Namespace) -> int:
         raise UserError(
             f"cannot write {args.attention}: there is no folder {args.attention.parent}. Create it first."
         )
-    form = "json" if args.json else "csv" if args.csv else "text"
-    aside = sys.stdout if form == "text" else sys.stderr  # for everything that is not a prediction
+    aside = sys.stderr if args.json else sys.stdout  # for everything that is not a prediction
     model = _load(source, args, aside)
     names, classify = _classes(model, args)
-    output = Predictions("tinyvit.predict", names, args.top, form)
+    output = Predictions("tinyvit.predict", names, args.top, args.json)
     sources = _find_images(words, output)
     before = output.errors
     read, seen = _predict(model, classify, sources, args, output)
@@ -99,6 +98,9 @@ def main(args: argparse.Namespace) -> int:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {readable:,} images" if len(seen) < readable else ""
         print(f"wrote {args.attention}{some}", file=aside)
+    if args.csv and read:
+        write_csv(args.csv, output.table)
+        print(f"wrote {args.csv}", file=aside)
     if output.errors and output.errors + len(read) > 1:
         output.note(f"read {counted(len(read), 'image')}; {output.errors:,} could not be read")
     return (1 if read else 2) if output.errors else 0
@@ -303,12 +305,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )
-    forms = p.add_mutually_exclusive_group()
-    add_json_flag(forms, "one JSON object for each image, on one line")
-    forms.add_argument(
+    add_json_flag(p, "one JSON object for each image, on one line")
+    p.add_argument(
         "--csv",
-        action="store_true",
-        help="print a table: a row for each image that can be read, with its file, its likeliest class and "
+        type=csv_path("file,class,probability"),
+        metavar="FILE",
+        help="write a table: a row for each image that can be read, with its file, its likeliest class and "
         "the probability of that, then the further ones of --top",
     )
     p.add_argument(

@@ -43,8 +43,8 @@ Without --only, the picture is inside.png: filters, positions, and what the last
 
 They are written as NAME.png into the folder of the run or, for other models, into the current folder. A run
 shows its own test images unless others are given; other models need --images for all but filters and
-positions. A folder stands for all images in it and in the folders below it, except hidden ones; folders that
-are links are not entered.
+positions. A folder stands for all images in it and in the folders below it, except hidden ones; links to
+folders are followed.
 
 examples:
   python -m tinyvit.visualize runs/cifar10-1

@@ -102,7 +102,13 @@ def test_images_are_scaled_to_the_image_size_if_it_is_given(load):
         ({"x": X, "y": Y, "classes": list("abcd")}, "has the label 5 among the images to train on"),
         ({"x": X, "y": Y - 3, "classes": list("abcd")}, "has the label -1 among"),
         ({"x": X, "y": Y, "classes": ["a", "b", "a", "d", "e", "f"]}, "each with a name of its own"),
-        ({"x": X, "y": np.array(["a", ""] * 10)}, "each with a name of its own"),
+        ({"x": X, "y": np.array(["a", ""] * 10)}, "'y' with 10 empty labels: leave these images out"),
+        ({"x": X, "y": np.array(["a", "nan"] * 10)}, "10 empty labels"),
+        ({"x": X, "y": np.array([b"a", b"\xff"] * 10)}, "'y' that is no text"),
+        ({"x": X, "y": np.full(20, 0x7FFFFFFF, np.uint32).view("U1")}, "'y' that is no text"),
+        ({"x": X, "y": np.array(["a", "b"] * 10, object)}, r"Python objects.*array\.astype\(str\)"),
+        ({"x": X, "y": Y, "split": Y}, "an array 'split', expected the parts in arrays of their own"),
+        ({"x": X, "y": Y, "is_test": Y > 3}, "an array 'is_test'"),
         (BOTH | {"y_test": Y[:4] + 1}, r"label 3 among the images to test on, expected one of 2, 5"),
         ({"x": X[:, 0], "y": Y}, r"shape \(20, 8, 3\)|8 x 3 pixels, expected square"),
         ({"x": X.transpose(0, 3, 1, 2), "y": Y}, r"'x' of shape \(20, 3, 8, 8\), expected images"),
@@ -114,12 +120,32 @@ def test_images_are_scaled_to_the_image_size_if_it_is_given(load):
         ({"x": np.full(X.shape, np.nan), "y": Y}, "from nan to nan"),
         ({"x": X > 9, "y": Y}, "dtype bool, expected bytes"),
         ({"x": X, "y": Y, "note": np.array([{}], dtype=object)}, "pickled Python objects, which are never"),
-        ({"x": X[:2], "y": Y[:2]}, "has no images to test on"),
+        ({"x": X[:2], "y": Y[:2]}, "has a single image of each class"),
     ],
 )
 def test_what_does_not_fit_is_named(load, arrays, expected):
     with pytest.raises(UserError, match=rf"a\.npz .*({expected})"):
         load(arrays)
+
+
+@pytest.mark.parametrize("classes", [[], ["cat", "dog"], [b"cat", b"dog"]])
+def test_labels_and_names_of_classes_may_be_bytes(load, classes):
+    labels = np.array([b"dog", b"cat"] * 10) if not classes else Y % 2
+    dataset = load({"x": X, "y": labels} | ({"classes": np.array(classes)} if classes else {}))
+    assert dataset.classes == ("cat", "dog")
+
+
+def test_accents_of_labels_may_be_written_in_two_ways(load):
+    labels = np.array(["caf\u00e9", "cafe\u0301", "tea", "tea"] * 5)
+    dataset = load({"x": X, "y": labels})
+    assert dataset.classes == ("caf\u00e9", "tea")
+    assert np.bincount(dataset.train.labels).tolist() == [8, 8]
+
+
+def test_arrays_that_are_not_used_are_named(load):
+    notes = []
+    load({"x": X, "y": Y, "z": Y, "ids": Y}, note=notes.append)
+    assert notes[0] == "left out the arrays 'ids', 'z': they are neither images nor labels"
 
 
 def test_a_file_of_something_else_is_named(tmp_path):

@@ -1,11 +1,12 @@
 import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.data import folder, hold_out
+from tinyvit.data import class_names, folder, hold_out, keep_classes
 from tinyvit.data.folder import load_folder
 from tinyvit.errors import UserError
 
@@ -15,10 +16,10 @@ def save(path, colour=(200, 30, 60), size=(12, 12), **options):
     Image.new("RGB", size, colour).save(path, **options)
 
 
-def make_classes(folder, names=("cat", "dog"), count=10):
+def make_classes(folder, names=("cat", "dog"), count=10, first=0):
     """Image i of class c is a plain (10 * c, i, 0), so that every pixel tells where it came from."""
     for label, name in enumerate(names):
-        for number in range(count):
+        for number in range(first, first + count):
             save(folder / name / f"{number:02}.png", (10 * label, number, 0))
 
 
@@ -137,10 +138,12 @@ def test_what_is_not_an_image_of_a_class_is_left_out_and_told(tmp_path):
     dataset = load_folder(tmp_path, 8, seed=0)
     assert dataset.classes == ("cat", "dog") and dataset.files == plain.files
     np.testing.assert_array_equal(dataset.train.images, plain.train.images)
-    first, junk, others = told(tmp_path)
-    assert "14 images of 2 classes" in first
-    assert junk == "left out .DS_Store, train/.cache, train/cat/.hidden.png, train/emu"
-    assert others.startswith("skipped 5 other files: 2 .txt, 1 .csv, 1 without an ending, 1 .png (labels.csv")
+    assert told(tmp_path)[1:] == [
+        "left out train/emu: a folder without images",
+        "left out .DS_Store, train/.cache, train/cat/.hidden.png: hidden, or left by a system",
+        "left out labels.csv, train/cat/b.txt, train/cat/clip, train/cat/notes.txt: not an image",
+        "left out elsewhere/stray.png: not in the folder of a class",
+    ]
     assert dataset.left_out.keys() == {
         *(".DS_Store", "labels.csv", "elsewhere/stray.png", "train/.cache", "train/emu"),
         *(f"train/cat/{name}" for name in (".hidden.png", "notes.txt", "b.txt", "clip")),
@@ -184,7 +187,7 @@ def test_labels_go_by_the_names_of_classes_not_by_their_places(tmp_path):
     assert dataset.test.labels.tolist() == [2, 2] and [red for red, _ in origin(dataset.test)] == [2, 2]
     assert told(tmp_path)[1:] == [
         "there are no images of 'cat', 'dog' to test on",
-        "left out 2 images of 'ant', which has none to train on",
+        "left out test/ant/00.png, test/ant/01.png: its class has no images to train on",
     ]
 
 
@@ -280,12 +283,127 @@ def test_findings_are_reported(tmp_path):
     assert told(tmp_path) == [f"{tmp_path}: 20 images of 2 classes, 16 to train on and 4 to test on"]
 
 
-def test_classes_that_are_links_to_folders_are_read(tmp_path):
-    make_classes(tmp_path / "store")
-    (tmp_path / "linked").mkdir()
-    for name in ("cat", "dog"):
-        try:
-            (tmp_path / "linked" / name).symlink_to(tmp_path / "store" / name, target_is_directory=True)
-        except OSError:
-            pytest.skip("this system does not let us make links")
-    assert told(tmp_path / "linked")[0].endswith("16 to train on and 4 to test on")
+def link(path, to):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.symlink_to(to, target_is_directory=True)
+    except OSError:
+        pytest.skip("this system does not let us make links")
+
+
+@pytest.mark.parametrize("links", [("cat", "dog"), ("train", "test"), ("cat/more", "cat/more/up")])
+def test_links_to_parts_to_classes_and_within_classes_are_read(tmp_path, links):
+    store, folder = tmp_path / "store", tmp_path / "linked"
+    if "train" in links:
+        make_classes(store / "train", count=8)
+        make_classes(store / "test", count=2, first=8)
+    else:
+        make_classes(store)
+    if links[0] == "cat/more":
+        make_classes(folder, names=("other", "dog"))
+        link(folder / "cat" / "more", store / "cat")
+        link(store / "cat" / "up", folder)
+        shutil.rmtree(folder / "other")
+    else:
+        for name in links:
+            link(folder / name, store / name)
+    lines = told(folder)
+    assert lines[0].endswith("20 images of 2 classes, 16 to train on and 4 to test on")
+    loop = ["left out cat/more/up: a link to a folder that it is in"]
+    assert lines[1:] == (loop if links[0] == "cat/more" else [])
+
+
+COMPOSED, SPLIT = "caf\u00e9", "cafe\u0301"  # the same name, as most systems and as a Mac write it
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="a Mac has one name for both")
+@pytest.mark.parametrize("names", [(SPLIT, COMPOSED), (COMPOSED, SPLIT)])
+def test_names_whose_accents_are_written_in_two_ways_are_one_class(tmp_path, names):
+    for part, name in zip(("train", "test"), names, strict=True):
+        make_classes(tmp_path / "parts" / part, names=(name, "dog", "zebra"), count=2)
+    dataset = load_folder(tmp_path / "parts", 8, seed=0)
+    assert dataset.classes == (COMPOSED, "dog", "zebra")
+    assert dataset.test.labels.tolist() == [0, 0, 1, 1, 2, 2] and not dataset.left_out
+    assert all(
+        (tmp_path / "parts" / name).is_file() for name in dataset.test.names
+    )  # as they are on the disk
+    kept = keep_classes(dataset, class_names(f"dog,{SPLIT}", dataset.classes))
+    assert kept.classes == ("dog", COMPOSED) and len(kept.left_out) == 4
+    for name in (*names, "dog"):
+        make_classes(tmp_path / "beside" / name, names=(".",), count=5)
+    assert told(tmp_path / "beside")[0].endswith("15 images of 2 classes, 12 to train on and 3 to test on")
+
+
+def flat(folder, count=3):
+    for number in range(count):
+        save(folder / f"{number}.png")
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda p: make_classes(p, count=1), "has a single image of each class, expected several"),
+        (
+            lambda p: (make_classes(p / "train"), flat(p / "test")),
+            r"test has 3 images, none of them in a folder named by one of the classes 'cat', .* move them",
+        ),
+        (
+            lambda p: (make_classes(p / "train"), flat(p / "test" / "unknown")),
+            "test has 3 images, none of them in a folder named by",
+        ),
+        (lambda p: (make_classes(p / "train"), (p / "val").mkdir()), "val has 0 images, none of them"),
+        (
+            lambda p: (flat(p / "train"), flat(p / "test1")),
+            "'test1', 'train', which are named as parts of the data and not as classes.* --labels",
+        ),
+        (
+            lambda p: [make_classes(p / each / part) for each in "ab" for part in ("train", "test")],
+            "a is split into 'test', 'train', expected the parts above the classes",
+        ),
+        (
+            lambda p: make_classes(p / "all"),
+            "only images of the class 'all'.* Perhaps the classes are in .*all",
+        ),
+        (
+            lambda p: (make_classes(p / "data" / "train"), make_classes(p / "data" / "test")),
+            "only images of the class 'data'.* Perhaps the classes are in .*data",
+        ),
+        (
+            lambda p: (make_classes(p, names=("old", "new")), flat(p, 6)),
+            r"has 6 images beside its folders, in no class.* one class of several, give --data-dir",
+        ),
+    ],
+)
+def test_folders_that_are_not_of_classes_are_refused_before_anything_is_decoded(tmp_path, make, expected):
+    make(tmp_path / "p")
+    with pytest.raises(UserError, match=expected):
+        load_folder(tmp_path / "p", 8, 0, decoding=lambda done, total: pytest.fail("decoded"))
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (
+            lambda p: [make_classes(p / each, names=("2019", "2020"), count=5) for each in ("cat", "dog")],
+            "all images of 'cat', 'dog' are in folders below: cat/2019, cat/2020, dog/2019, dog/2020; if",
+        ),
+        (
+            lambda p: [make_classes(p / f"seg_{c}" / f"seg_{c}", count=5) for c in ("test", "train")],
+            "all images of 'seg_test', 'seg_train' are in folders below: seg_test/seg_test/cat, seg_test/",
+        ),
+        (
+            lambda p: (make_classes(p), flat(p, 4)),
+            "has 4 images beside its folders, in no class: sort them or",
+        ),
+        (
+            lambda p: make_classes(p, names=("Cat", "cat")),
+            "the classes 'Cat' and 'cat' have nearly the same name",
+        ),
+        (lambda p: make_classes(p, names=("bus", "train")), None),
+    ],
+)
+def test_what_may_be_meant_is_let_through_and_said(tmp_path, make, line):
+    make(tmp_path)
+    lines = told(tmp_path)
+    assert "20 images of 2 classes, 16 to train on and 4 to test on" in lines[0]
+    assert (line is None and lines[1:] == []) or line in lines[1]

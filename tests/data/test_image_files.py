@@ -61,6 +61,26 @@ def test_images_in_folders_below_are_found_and_sorted(tmp_path):
     assert found(tmp_path) == (["a.png", "b/1.png", "b/2.png", "b/deep/er/3.jpg", "c.png"], 0)
 
 
+def link(path, to):
+    try:
+        path.symlink_to(to, target_is_directory=to.is_dir())
+    except OSError:
+        pytest.skip("this system does not let us make links")
+
+
+def test_links_are_followed_but_for_those_that_lead_back_or_nowhere(tmp_path):
+    touch(tmp_path, "p/a/1.png", "p/b/2.png", "store/3.png", "store/deep/4.png")
+    links = {"a/store": "store", "a/up": "p/a", "b/root": "p", "b/above": ".", "b/gone.png": "nowhere"}
+    for name, to in {**links, "a/file.png": "p/b/2.png"}.items():
+        link(tmp_path / "p" / name, tmp_path / to)
+    link(tmp_path / "store" / "back", tmp_path / "p")  # which leads back only by way of a/store
+    images = ["a/1.png", "a/file.png", "a/store/3.png", "a/store/deep/4.png", "b/2.png"]
+    assert found(tmp_path / "p") == (images, 5)
+    unusable = files_below(tmp_path / "p").unusable
+    back = dict.fromkeys(("a/up", "b/root", "b/above", "a/store/back"), "a link to a folder that it is in")
+    assert unusable == {tmp_path / "p" / k: v for k, v in {**back, "b/gone.png": "a link to nothing"}.items()}
+
+
 def test_other_files_are_counted_and_hidden_ones_ignored(tmp_path):
     touch(tmp_path, "a.png", "a.txt", "b/b.csv", ".DS_Store", ".thumbnails/c.png", "b/.git/d.png", "b/.e.png")
     assert found(tmp_path) == (["a.png"], 2)
@@ -102,6 +122,8 @@ def test_an_unreadable_folder_does_not_hide_other_files(tmp_path, lock):
     touch(tmp_path, "a.png", "locked/b.png")
     lock(tmp_path / "locked")
     assert files_below(tmp_path).images == [tmp_path / "a.png"]
+    why = "a folder that cannot be read (Permission denied)"
+    assert files_below(tmp_path).unusable == {tmp_path / "locked": why}
 
 
 def test_formats_that_another_package_adds_are_known_from_the_first_file_on(monkeypatch, tmp_path):

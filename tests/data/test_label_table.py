@@ -106,11 +106,11 @@ def test_what_is_missing_unlisted_or_unlabelled_is_left_out_and_named(load):
     ]
     left_out = load(text_of(rows, "image,label")).left_out
     missing = "it is in the table, but not in the folder"
-    assert left_out["nowhere.png"] == left_out["far/x.png"] == left_out["../y"] == left_out["."] == missing
+    assert left_out["nowhere.png"] == left_out["/far/x.png"] == left_out["../y"] == left_out["."] == missing
     assert left_out["9.png"] == "it has no label in the table"
     assert left_out["more/1.jpg"] == "it is not in the table" and len(left_out) == 7
     told = "\n".join(load.notes)
-    assert f"left out nowhere.png, far/x.png, ../y, .: {missing}" in told
+    assert f"left out /far/x.png, ., ../y, nowhere.png: {missing}" in told
 
 
 def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
@@ -124,14 +124,17 @@ def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
     [
         ("", "is empty"),
         ("\ufeff\n\n", "is empty"),
-        ("image,label\n", "expected several images of at least two classes"),
+        ("image,label\n", "lists no images to train on, expected several images of at least two classes"),
         ("0.png\n1.png\n", "has the columns '0.png', expected two, or one called image"),
         (text_of(WIDE, "a,b,c,d"), "has the columns 'a', 'b', 'c', 'd', expected two, or one called image"),
-        (text_of(WIDE, "id,path,c,label"), "has the columns 'id', 'path'"),
+        (text_of(WIDE, "x,path,c,path"), "has the columns 'x', 'path', 'c', 'path'"),
         (text_of(WIDE), "has the columns '7', '0.png', 'x', 'red'"),
         (text_of(ROWS[::2], "image,label"), "only the class 'red'"),
-        (text_of(ROWS[:2], "image,label"), "lists a single image of each class, expected several"),
-        (text_of([("a.png", "x"), ("b.png", "y")]), "lists 'a.png', but no image in"),
+        (text_of(ROWS[:2], "image,label"), "has a single image of each class, expected several"),
+        (
+            text_of([("a.png", "x"), ("b.png", "y")]),
+            "lists 'a.png', but no image in .* is called that: names",
+        ),
         (text_of([*ROWS, ("0.png", "blue")]), "lists 0.png as 'red' and as 'blue'"),
         (text_of([*ROWS, ("0", "blue")]), "lists 0 as 'red' and as 'blue'"),
         (text_of([*ROWS, ("x.png",)]), "has 1 columns in row 11, expected 2"),
@@ -144,6 +147,136 @@ def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
 def test_a_table_that_cannot_be_used(load, text, expected):
     with pytest.raises(UserError, match=rf"t\.csv .*{expected}"):
         load(text)
+
+
+PARTS = ["train"] * 6 + ["valid", "valid", "test", "test"]
+
+
+def with_column(words):
+    return [(name, label, word) for (name, label), word in zip(ROWS, words, strict=True)]
+
+
+def flags(part, yes="True", no="False"):
+    return [yes if word == part else no for word in PARTS]
+
+
+@pytest.mark.parametrize(
+    ("header", "words", "sizes"),
+    [
+        ("file,label,split", PARTS, (6, 2, 2)),
+        ("file,label,data set", [part.upper() for part in PARTS], (6, 2, 2)),
+        ("", PARTS, (6, 2, 2)),
+        ("name,label,is_valid", flags("valid"), (8, 0, 2)),
+        ("file,label,is_test", flags("test", "1", "0"), (8, 0, 2)),
+        ("file,label,is_train", flags("train", "yes", "no"), (6, 0, 4)),
+        ("file,label,subset", [part.replace("test", "train") for part in PARTS], (8, 0, 2)),
+        ("file,label,split", ["training"] * 10, (8, 0, 2)),
+        ("file,label,fold", list("0123401234"), (8, 0, 2)),
+    ],
+)
+def test_a_column_that_splits_the_images_is_honoured(load, header, words, sizes):
+    dataset = load(text_of(with_column(words), header))
+    parts = dataset.train, dataset.validation, dataset.test
+    assert tuple(len(part) if part else 0 for part in parts) == sizes
+    given = dict(zip((name for name, _ in ROWS), words, strict=True))
+    for part in parts if len(set(words)) in (2, 3) else ():  # those that are split by the table
+        assert len({given[name] for name in (part.names if part else ())} & set(words)) < 2
+    assert not set(dataset.train.names) & set(dataset.test.names)
+
+
+def test_a_class_or_a_part_without_images_to_train_on_is_left_out(load):
+    rows = [*with_column(PARTS)[:8], ("8.png", "green", "test"), ("9.png", "", "test")]
+    dataset = load(text_of(rows, "file,label,split"))
+    assert dataset.classes == ("blue", "red") and len(dataset.test) == 2 and dataset.validation is None
+    assert dataset.left_out["8.png"] == "its class has no images to train on"
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_names_may_be_absolute_or_relative_to_the_table(load, pictures, near):
+    where = "images/" if near else f"{pictures}/"
+    assert len(load(text_of([(where + name, label) for name, label in ROWS], "path,label")).train) == 8
+    assert len(load(text_of([(where + name, label) for name, label in STEMS], "path,label")).train) == 8
+    try:
+        (pictures.parent / "link").symlink_to(pictures, target_is_directory=True)
+    except OSError:
+        pytest.skip("this system does not let us make links")
+    table = pictures.parent / "t.csv"
+    assert len(load_dataset("folder", pictures.parent / "link", 8, labels=table).train) == 8
+
+
+@pytest.mark.parametrize("nothing", ["", "NaN", "nan", "null", "<NA>", "#N/A", " "])
+def test_what_stands_for_no_label_is_no_class(load, nothing):
+    dataset = load(text_of([*ROWS[:8], ("8.png", nothing), ("9.png", nothing)], "file,label"))
+    assert dataset.classes == ("blue", "red")
+    assert dataset.left_out["9.png"] == "it has no label in the table"
+    assert any("8.png, 9.png: it has no label" in note for note in load.notes)
+
+
+@pytest.mark.parametrize("name", ["None", "NA"])
+def test_what_may_stand_for_no_label_is_a_class_and_said(load, name):
+    assert name in load(text_of([*ROWS[:8], ("8.png", name), ("9.png", name)], "file,label")).classes
+    assert any(f"a class is called {name!r}: if its images have no label" in note for note in load.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        (text_of([(name, f"{label}, a") for name, label in ROWS], delimiter=";"), ("blue, a", "red, a")),
+        (text_of([(name, f"{label}; a") for name, label in ROWS]), ("blue; a", "red; a")),
+        (text_of([(str(i), *row) for i, row in enumerate(ROWS)], "id,file,class"), ("blue", "red")),
+        (text_of([(str(i + 1), *row) for i, row in enumerate(ROWS)], "id,file,class"), ("blue", "red")),
+        (text_of([(name, "http://a/b", label) for name, label in STEMS], "id,image,label"), ("blue", "red")),
+        (text_of([(name, "x", "y", label) for name, label in ROWS], "path,file,note,label"), ("blue", "red")),
+        (text_of([(str(i), *row) for i, row in enumerate(ROWS)], ",file,label"), ("blue", "red")),
+    ],
+)
+def test_delimiters_and_columns_are_told_apart_by_the_files_that_they_name(load, text, classes):
+    dataset = load(text)
+    assert dataset.classes == classes and len(dataset.train) == 8
+    columns = text.partition("\n")[0].split(",")
+    assert any(f"of the {len(columns)} columns of" in note for note in load.notes) == (len(columns) > 2)
+    for part in (dataset.train, dataset.test):
+        assert all(
+            classes[c].startswith(dict(ROWS)[name]) for name, c in zip(part.names, part.labels, strict=True)
+        )
+
+
+@pytest.mark.parametrize(
+    ("header", "words", "expected"),
+    [
+        (
+            "file,label,split",
+            ["fold1"] * 10,
+            "has 'fold1' in its column 'split', expected train",
+        ),
+        ("file,label,split", [*PARTS[:9], ""], "has '' in its column 'split'"),
+        ("file,label,is_valid", PARTS, "has 'train' in its column 'is_valid'"),
+        ("file,label,split", ["test"] * 10, "lists no images to train on"),
+    ],
+)
+def test_a_column_that_splits_the_images_is_refused_if_it_is_unclear(load, header, words, expected):
+    with pytest.raises(UserError, match=expected):
+        load(text_of(with_column(words), header))
+    rows = [(*row, "True") for row in with_column(PARTS)]
+    with pytest.raises(UserError, match="the columns 'split', 'is_valid', expected one that says"):
+        load(text_of(rows, "file,label,split,is_valid"))
+
+
+def test_a_table_that_contradicts_itself_or_names_nothing_is_refused(load, pictures):
+    rows = [*with_column(PARTS), ("0.png", "red", "test")]
+    with pytest.raises(UserError, match=r"lists 0\.png to train on and to test on"):
+        load(text_of(rows, "file,label,split"))
+    elsewhere = [(f"/far/{name}", label) for name, label in ROWS]
+    with pytest.raises(UserError, match=r"lists '/far/0\.png', but no image in .* only .*0\.png: names"):
+        load(text_of(elsewhere, "path,label"))
+
+
+def test_accents_may_be_written_in_two_ways_in_the_table_and_on_the_disk(load, pictures):
+    for one in "ab":
+        Image.new("RGB", (9, 9), RED).save(pictures / f"cafe\u0301{one}.png")
+    rows = [("caf\u00e9a.png", "caf\u00e9"), ("caf\u00e9b.png", "cafe\u0301")]
+    dataset = load(text_of([*ROWS, *rows]))
+    assert dataset.classes == ("blue", "caf\u00e9", "red") and len(dataset.train) + len(dataset.test) == 12
 
 
 def test_a_table_that_is_not_there_or_not_for_this_data_set(pictures, tmp_path):

@@ -213,7 +213,12 @@ def test_an_image_that_does_not_exist_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, reason", [(b"", "Pillow does not recognise its format"), (None, "truncated")]
+    "content, reason",
+    [
+        (b"", "it is empty: it has 0 bytes"),
+        (b"GIF?", "Pillow does not recognise its format"),
+        (None, "truncated"),
+    ],
 )
 def test_a_broken_image_is_named_with_the_reason(tmp_path, content, reason):
     scene(64, 64).save(tmp_path / "a.jpg")

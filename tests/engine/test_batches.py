@@ -16,6 +16,7 @@ from tinyvit.model.cost import activation_bytes
 def test_a_large_model_gets_fewer_images_at_a_time():
     small, large = preset("nano/4", 32, 10), preset("B/16", 384, 1000)
     assert images_at_a_time(small) == 500
+    assert images_at_a_time(preset("nano/32", 384, 2)) == 56  # whose images are large, and little else
     count = images_at_a_time(large)
     assert 1 < count < 50
     assert count * activation_bytes(large) <= 2e9

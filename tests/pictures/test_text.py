@@ -37,6 +37,11 @@ def test_what_no_font_has_is_replaced_or_written_as_its_code_point(text, drawn):
     assert drawable(text) == drawn
 
 
+@pytest.mark.parametrize("shorten", [cut, cut_middle])
+def test_a_caption_has_one_line_whatever_a_file_is_called(shorten):
+    assert shorten("two\nlines\r.png", 1000, 14) == r"two\nlines\r.png"
+
+
 @pytest.mark.parametrize("text", ["кошка", "Zürich", "γάτα"])
 def test_a_font_of_the_system_that_has_all_characters_draws_them_as_they_are(monkeypatch, tmp_path, text):
     found = next((path for path in SYSTEM if module._has(path, frozenset(text))), None)

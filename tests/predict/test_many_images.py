@@ -24,15 +24,16 @@ def test_a_folder_stands_for_the_images_in_it_and_below(go, trained, tmp_path):
     assert go(predict, trained, *paths, "--top", "1")[:2] == (0, out)
 
 
-def test_folders_that_are_links_are_not_entered_as_the_help_says(go, trained, tmp_path):
+def test_links_to_folders_are_followed_as_the_help_says(go, trained, tmp_path):
     paths = make_folder(tmp_path / "p")
     try:
         (tmp_path / "p" / "link").symlink_to(paths[1].parent, target_is_directory=True)
+        (tmp_path / "p" / "link" / "back").symlink_to(tmp_path / "p", target_is_directory=True)
     except OSError:
         pytest.skip("this system does not let us make links")
-    assert "contains 4 images" in go(predict, trained, tmp_path / "p")[2]
+    assert "contains 6 images; skipped 3 other files" in go(predict, trained, tmp_path / "p")[2]
     for command in (predict, visualize):
-        assert "folders that are links are not entered" in " ".join(go(command, "--help")[1].split())
+        assert "links to folders are followed" in " ".join(go(command, "--help")[1].split())
 
 
 def test_predict_continues_after_bad_files_and_says_which_and_why(go, trained, tmp_path):
@@ -152,44 +153,50 @@ def test_standard_output_is_for_json_alone(go, trained, tmp_path, monkeypatch):
 # CSV.
 
 
-def read_csv(text):
-    return [*csv.DictReader(io.StringIO(text, newline=""))]
+def read_csv(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file)]
 
 
-def test_csv_has_a_heading_and_a_row_for_each_image_that_can_be_read(go, trained, tmp_path):
+def test_csv_is_a_file_with_a_row_for_each_image_that_can_be_read(go, trained, tmp_path):
     make_folder(tmp_path)
     (tmp_path / "c.png").write_text("not an image")
-    names = [str(tmp_path / name) for name in ("a.png", "c.png", "b/1.png")]
-    status, out, err = go(predict, trained, *names, "--csv")
-    assert status == 1
-    assert out.partition("\n")[0] == "file,class,probability,class_2,probability_2"  # of two classes
-    assert err.count(": error: ") == 1 and "c.png cannot be read as an image" in err
-    rows = read_csv(out)
+    names, table = [str(tmp_path / name) for name in ("a.png", "c.png", "b/1.png")], tmp_path / "t.csv"
+    status, out, err = go(predict, trained, *names, "--json", "--csv", table)
+    assert status == 1 and f"wrote {table}\n" in err and "c.png cannot be read as an image" in err
+    assert table.read_text().partition("\n")[0] == "file,class,probability,class_2,probability_2"
+    rows = read_csv(table)
     assert [row["file"] for row in rows] == [names[0], names[2]]
-    for row, line in zip(rows, go(predict, trained, *names, "--json")[1].splitlines()[::2], strict=True):
+    for row, line in zip(rows, out.splitlines()[::2], strict=True):
         for entry, number in zip(json.loads(line)["classes"], ("", "_2"), strict=True):
             assert row[f"class{number}"] == entry["class"]
             assert float(row[f"probability{number}"]) == pytest.approx(entry["probability"], abs=1e-6)
-    assert go(predict, trained, names[0], "--csv", "--top", "1")[1].startswith("file,class,probability\n")
+    status, out, _ = go(predict, trained, names[0], "--csv", table, "--top", "1")  # its own table is replaced
+    assert status == 0 and out.endswith(f"wrote {table}\n")
+    assert table.read_text().startswith("file,class,probability\n")
+
+
+def test_csv_never_takes_a_photo_or_the_users_own_table_for_its_file(go, trained, tmp_path):
+    make_folder(tmp_path)
+    (tmp_path / "a.csv").write_text("my,own\n")
+    for words, expected in (
+        (("--csv", tmp_path / "a.png"), "a.png' does not end in .csv"),
+        (("--csv", tmp_path / "a.csv"), "a.csv' exists, and it is not a table of this command"),
+        (("--csv", tmp_path / "none" / "a.csv"), "there is no folder"),
+        (("--csv",), "--csv: expected one argument"),
+    ):
+        assert_one_line(go(predict, trained, tmp_path / "b" / "1.png", *words), expected)
+    assert (tmp_path / "a.csv").read_text() == "my,own\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 @pytest.mark.parametrize("name", ["a, b.png", 'say "a".png', "two\nlines.png", "two\rlines.png", "ä\r\n.png"])
 def test_csv_quotes_what_is_not_plain_in_a_name(go, trained, tmp_path, name):
     picture("RGB").save(tmp_path / name)
-    (row,) = read_csv(go(predict, trained, tmp_path / name, "--csv")[1])
+    assert go(predict, trained, tmp_path / name, "--csv", tmp_path / "t.csv")[0] == 0
+    (row,) = read_csv(tmp_path / "t.csv")
     assert row["file"] == str(tmp_path / name)
     assert {row["class"], row["class_2"]} == {"red", "blue"}
-
-
-def test_standard_output_is_for_csv_alone(go, trained, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", None)  # import cupy fails: a note says so
-    make_folder(tmp_path / "p")
-    words = tmp_path / "p", "--csv", "--device", "gpu", "--attention", tmp_path / "look.png"
-    status, out, err = go(predict, trained, *words)
-    assert status == 0 and len(out.splitlines()) == len(read_csv(out)) + 1 == 5
-    assert "CuPy" in err and f"wrote {tmp_path / 'look.png'}\n" in err
-    assert_one_line(go(predict, trained, tmp_path / "p", "--csv", "--json"), "--json", "not allowed with")
 
 
 # On a terminal.

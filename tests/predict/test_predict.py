@@ -149,8 +149,8 @@ def test_a_model_without_a_head_names_no_classes(go, headless, tmp_path):
     picture("RGB").save(tmp_path / "a.png")
     words = "--weights", headless, tmp_path / "a.png"
     assert_one_line(go(predict, *words), "w.npz has no head", "--attention")
-    for flag in ("--json", "--csv"):
-        assert_one_line(go(predict, *words, flag, "--attention", tmp_path / "b.png"), f"omit {flag}")
+    for flag in (("--json",), ("--csv", tmp_path / "a.csv")):
+        assert_one_line(go(predict, *words, *flag, "--attention", tmp_path / "b.png"), f"omit {flag[0]}")
     assert_one_line(go(export, headless, tmp_path / "out"), "w.npz has no head")
 
 

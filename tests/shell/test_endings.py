@@ -18,9 +18,16 @@ from tinyvit.shell.command import make_parser, run_command
 from tinyvit.shell.progress import Progress
 
 
-def a_command(main):
-    """A command without flags that does what main does."""
-    return argparse.Namespace(__name__="command", parser=lambda: make_parser("command", ""), main=main)
+def a_command(main, *flags):
+    """A command that does what main does, with flags that take a value."""
+
+    def parser():
+        p = make_parser("command", "")
+        for flag in flags:
+            p.add_argument(flag)
+        return p
+
+    return argparse.Namespace(__name__="command", parser=parser, main=main)
 
 
 def raising(error):
@@ -38,8 +45,7 @@ def raising(error):
         (OSError("odd"), "tinyvit.command: error: odd\n"),
         (
             MemoryError("Unable to allocate 9 TiB"),
-            "tinyvit.command: error: not enough memory: Unable to allocate 9 TiB. "
-            "Try a smaller --batch-size, --resolution or model.\n",
+            "tinyvit.command: error: not enough memory: Unable to allocate 9 TiB. Try a smaller model.\n",
         ),
     ],
 )
@@ -50,7 +56,13 @@ def test_what_the_machine_refuses_is_one_line(go, error, line):
 @pytest.mark.parametrize("shape", [(2**40, 2**40), (2**62, 2**3), (10**30,)])
 def test_an_array_too_large_for_any_computer_is_a_lack_of_memory(go, shape):
     result = go(a_command(lambda args: np.zeros(shape)))
-    assert_one_line(result, "not enough memory: ", "Try a smaller --batch-size")
+    assert_one_line(result, "not enough memory: ", "Try a smaller model.")
+
+
+@pytest.mark.parametrize("flags", [("--resolution",), ("--batch-size",), ("--batch-size", "--resolution")])
+def test_where_memory_is_short_only_flags_that_there_are_are_advised(go, flags):
+    result = go(a_command(raising(MemoryError("it")), *flags, "--seed"))
+    assert_one_line(result, f"not enough memory: it. Try a smaller {', '.join(flags)} or model.")
 
 
 def test_more_threads_than_the_system_allows_are_one_line(go):

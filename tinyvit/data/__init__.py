@@ -1,5 +1,6 @@
 """Data sets: everything that turns files, downloads or a seed into images and labels."""
 
+from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
 
@@ -95,13 +96,15 @@ def load_dataset(
     note: Note | None = None,
     strict: bool = False,
     labels: Path | str | None = None,
+    recorded: Mapping[str, str] | None = None,
 ) -> Dataset:
     """The data set of that name, one of DATASETS.
 
     data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
     image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
     drawing the shapes, and for splitting data of the user that have no test images. labels: a table of
-    the files in a folder and their classes, if these are not its folders.
+    the files in a folder and their classes, if these are not its folders. recorded: the part that each image
+    of a folder had in an earlier run, by its name, to be used again (see RunFolder.recorded).
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
@@ -137,20 +140,24 @@ def load_dataset(
         raise UserError(
             f"--dataset {name} needs to know where the images are: specify {where} with --data-dir."
         )
-    if name == "arrays":
-        from tinyvit.data.arrays import load_arrays
+    if name in BROUGHT:  # each of which needs its own machinery alone
+        path = Path(str(data_dir))
+        if name == "arrays":
+            from tinyvit.data.arrays import load_arrays
 
-        return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
-    if name == "parquet":
-        from tinyvit.data.parquet import load_parquet
+            dataset = load_arrays(path, None if image_size is None else side, seed, note)
+        elif name == "parquet":
+            from tinyvit.data.parquet import load_parquet
 
-        return load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict)
-    if name == "folder":
-        from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
+            dataset = load_parquet(path, side, seed, decoding, note, strict)
+        else:
+            from tinyvit.data.folder import load_folder
 
-        return load_folder(
-            Path(str(data_dir)), side, seed, decoding, note, strict, table=Path(labels) if labels else None
-        )
+            table = Path(labels) if labels else None
+            dataset = load_folder(path, side, seed, decoding, note, strict, table, recorded)
+        from tinyvit.data.twins import without_twins
+
+        return without_twins(dataset, note or (lambda line: None))
     if name == "shapes":
         return make_shapes(seed=seed)
     from tinyvit.data import cifar, mnist

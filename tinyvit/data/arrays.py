@@ -2,7 +2,8 @@
 
 The arrays are called x and y, or x_train, y_train, x_test, y_test; also train_images, train_labels and so on,
 and val, valid or validation for a third part. Images are (n, H, W), (n, H, W, 1) or (n, H, W, 3), bytes or
-fractions from 0 to 1; labels are whole numbers or text, and classes, if it is there, has their names.
+fractions from 0 to 1; labels are whole numbers or text (also as bytes in UTF-8), and classes, if it is there,
+has their names.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.dataset import Dataset, Note
-from tinyvit.data.parts import Given, dataset_of, part_called
+from tinyvit.data.parts import Given, dataset_of, is_missing, listed, part_called, splits
 from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
@@ -27,7 +28,7 @@ def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None
 
     Nothing is ever unpickled. Raises UserError if the file has no such arrays, or they do not fit together.
     """
-    arrays = read_npz(path, _REMEDY)
+    arrays = read_npz(path, _REMEDY, with_bytes=True)
     found = _by_part(path, arrays)
     given: dict[str, Given] = {}
     for part, pair in found.items():
@@ -41,7 +42,10 @@ def load_arrays(path: Path, image_size: int | None, seed: int, note: Note | None
                 "label for each image."
             )
         given[part] = _sized(path, images, image_size), labels, ()
-    classes = [str(name) for name in np.ravel(arrays.get("classes", []))]
+    used = {"classes", *(name for pair in found.values() for name in pair.values())}
+    if note and (others := sorted(arrays.keys() - used)):
+        note(f"left out the arrays {listed(map(repr, others))}: they are neither images nor labels")
+    classes = [*map(str, _text(path, "classes", np.ravel(arrays.get("classes", []))))]
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode())
@@ -61,6 +65,11 @@ def _by_part(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, dict[str, s
                 if kind in found.setdefault(part, {}):
                     raise UserError(f"{path} has both {found[part][kind]!r} and {name!r}, expected {NAMES}.")
                 found[part][kind] = name
+    if splitting := [name for name in arrays if splits(name)]:
+        raise UserError(
+            f"{path} has an array {splitting[0]!r}, expected the parts in arrays of their own, {NAMES}: save "
+            "them so, or leave it out."
+        )
     if not found:
         raise UserError(f"{path} has the arrays {', '.join(map(repr, arrays)) or 'none'}, expected {NAMES}.")
     return found
@@ -88,14 +97,27 @@ def _pixels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _labels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    labels = arrays[name]
+    labels = _text(path, name, arrays[name])
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.ndim != 1 or labels.dtype.kind not in "iuU":
         raise UserError(
             f"{path} has {name!r} of shape {arrays[name].shape} and dtype {labels.dtype}, expected labels "
             "(n,), whole numbers or text."
         )
+    if labels.dtype.kind == "U" and (missing := sum(map(is_missing, labels.tolist()))):
+        raise UserError(f"{path} has {name!r} with {missing:,} empty labels: leave these images out.")
     return labels
+
+
+def _text(path: Path, name: str, values: np.ndarray) -> np.ndarray:
+    """Bytes as text in UTF-8; other arrays as they are."""
+    try:
+        found = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+        if found.dtype.kind == "U":
+            [text.lower() for text in found.ravel().tolist()]
+    except (UnicodeDecodeError, SystemError) as error:  # the latter of a number that is no character
+        raise UserError(f"{path} has {name!r} that is no text ({error}): save it again.") from None
+    return found
 
 
 def _sized(path: Path, images: np.ndarray, image_size: int | None) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,6 +163,9 @@ def checked_labels(y: Any) -> np.ndarray:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}, expected one label for each image.")
+    if y.dtype.kind in "UO" and all(isinstance(label, str) for label in y.tolist()):
+        texts = [unicodedata.normalize("NFC", label) for label in y.tolist()]  # a Mac's é is e and an accent
+        y = np.array(texts, object if y.dtype.kind == "O" else None)
     measures = y if y.dtype.kind == "f" else _fractional(y)
     if not np.isfinite(y if y.dtype.kind in "mM" else measures).all():
         raise ValueError("Input y contains NaN, NaT or infinity: expected labels.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tinyvit.data.rows import Rows
-from tinyvit.errors import UserError
+from tinyvit.errors import UserError, class_name, nearest
 
 Counter = Callable[[int, int], None]  # is called with how much is done, and how much there is in all
 Note = Callable[[str], None]  # a line to show to the user
@@ -50,7 +50,8 @@ class Dataset:
 
     validation, if there is one, was held out from train: use it to choose settings, and test only for the
     final result. files, if the user may change the files that the images are read from, is a digest of them,
-    and left_out has a reason for each file beside them that is not used.
+    and left_out has a reason for each file beside them that is not used. drawn are the parts that the user
+    did not bring, but tinyvit has split off from the training images.
     """
 
     name: str
@@ -60,6 +61,12 @@ class Dataset:
     validation: ImageSet | None = None
     files: str = ""
     left_out: dict[str, str] = field(default_factory=dict)
+    drawn: tuple[str, ...] = ()
+
+    def file_names(self) -> set[str]:
+        """The names of the files of all images, if they have any."""
+        parts = self.train, self.validation, self.test
+        return {name for images in parts if images for name in images.names}
 
 
 def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
@@ -76,6 +83,7 @@ def hold_out(dataset: Dataset, count: float, seed: int) -> Dataset:
         dataset,
         train=dataset.train.take(np.flatnonzero(~chosen)),
         validation=dataset.train.take(np.flatnonzero(chosen)),
+        drawn=(*dataset.drawn, "validation"),
     )
 
 
@@ -118,7 +126,9 @@ def take_share(dataset: Dataset, fraction: float, seed: int) -> Dataset:
                 f"one image: choose --fraction {1 / len(members):.2g} or more."
             )
         chosen[rng.permutation(members)[:count]] = True
-    return replace(dataset, train=dataset.train.take(np.flatnonzero(chosen)))
+    found = replace(dataset, train=dataset.train.take(np.flatnonzero(chosen)))
+    left_out = dict.fromkeys(dataset.file_names() - found.file_names(), "--fraction leaves it out")
+    return replace(found, left_out=dataset.left_out | left_out)
 
 
 def class_names(text: str, known: Sequence[str] = ()) -> list[str]:
@@ -126,7 +136,7 @@ def class_names(text: str, known: Sequence[str] = ()) -> list[str]:
 
     Of the known names, which may contain commas themselves, the longest that fits is taken each time.
     """
-    parts, names = text.split(","), []
+    parts, names = class_name(text).split(","), []
     most = 1 + max((name.count(",") for name in known), default=0)
     while parts:
         starts = [",".join(parts[:count]).strip() for count in range(min(most, len(parts)), 0, -1)]
@@ -141,10 +151,11 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
 
     Raises UserError unless they are at least two different classes of the data set.
     """
+    names = [*map(class_name, names)]
     if unknown := [name for name in names if name not in dataset.classes]:
         raise UserError(
             f"{dataset.name} has no class {unknown[0]!r}: expected some of "
-            f"{', '.join(map(repr, dataset.classes))}."
+            f"{nearest(repr(unknown[0]), [*map(repr, dataset.classes)])}."
         )
     if not 2 <= len(set(names)) == len(names):
         listed = ", ".join(map(repr, names))
@@ -156,13 +167,11 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
         chosen = images.take(np.flatnonzero(new[images.labels] >= 0))
         return replace(chosen, labels=new[chosen.labels])
 
-    return replace(
-        dataset,
-        classes=tuple(names),
-        train=kept(dataset.train),
-        test=kept(dataset.test),
-        validation=kept(dataset.validation) if dataset.validation else None,
-    )
+    train, test = kept(dataset.train), kept(dataset.test)
+    validation = kept(dataset.validation) if dataset.validation else None
+    found = replace(dataset, classes=tuple(names), train=train, test=test, validation=validation)
+    left_out = dict.fromkeys(dataset.file_names() - found.file_names(), "--only leaves its class out")
+    return replace(found, left_out=dataset.left_out | left_out)
 
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:

@@ -83,7 +83,7 @@ def decode(
         raise UserError(f"{name_of(source)} does not fit into memory: save it at a smaller size.") from error
     except Exception as error:  # Pillow's decoders raise all kinds of exceptions on damaged files
         raise UserError(
-            f"{name_of(source)} cannot be read as an image ({_reason(error)}); {_remedy(source)}."
+            f"{name_of(source)} cannot be read as an image ({_reason(error, source)}); {_remedy(source)}."
         ) from error
     return rgb, _frame(rgb, reduced, orientation)
 
@@ -202,7 +202,8 @@ def _remedy(source: Source) -> str:
     return "remove it, or save it again as PNG or JPEG"
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, source: Source) -> str:
     if isinstance(error, UnidentifiedImageError):
-        return "Pillow does not recognise its format"
+        size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(str(source))
+        return "Pillow does not recognise its format" if size else "it is empty: it has 0 bytes"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from math import prod
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 
 from tinyvit.cores import available_memory
 from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
-from tinyvit.data.folder_files import Found, find_images
+from tinyvit.data.folder_files import Found, find_images, name_below
 from tinyvit.data.label_table import find_listed
 from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos
@@ -32,6 +32,7 @@ def load_folder(
     note: Note | None = None,
     strict: bool = False,
     table: Path | None = None,
+    recorded: Mapping[str, str] | None = None,
 ) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
@@ -39,7 +40,8 @@ def load_folder(
     validation, dev), or in PATH/CLASS; in the latter case a fifth of each class, chosen by the seed, is held
     out for testing. Folders of classes are searched with all that is below them. Names are read in sorted
     order. Files are known as images by their names or their first bytes. With a table, it says which images
-    are used and what their classes are (see data.label_table), wherever they are below path.
+    are used and what their classes are (see data.label_table), wherever they are below path. recorded has the
+    part of each image in an earlier run, by its name: see Found.split_as.
 
     note receives lines: how many images of how many classes were found, and what was left out. decoding(done,
     total) is called before the first image is decoded and after each one.
@@ -48,27 +50,31 @@ def load_folder(
     of the files (with strict: a single one) are damaged.
     """
     found = find_listed(path, table, seed) if table else find_images(path, seed)
-    note = note or (lambda line: None)
-    for line in found.lines:
+    note, digest = note or (lambda line: None), found.digest()
+    if recorded:
+        found.split_as(recorded)
+    for line in found.lines():
         note(line)
     images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note)
     if errors:
-        judge(path, len(found.files), list(errors.values()), note, strict)
+        judge(path, len(found.files), len(errors), list(errors.values()), note, strict)
     parts, start = {}, 0
     for part, classes in found.parts.items():
         good = [(c, file) for c, files in enumerate(classes.values()) for file in files if file not in errors]
         labels = np.array([c for c, _ in good], np.int64)
-        names = tuple(str(file.relative_to(path)) for _, file in good)
+        names = tuple(name_below(path, file) for _, file in good)
         parts[part] = ImageSet(images[start : start + len(labels)], labels, names)
         start += len(labels)
-    _check_enough(found, parts)
+    if not recorded:
+        _check_enough(found, parts)
     left_out = found.left_out | errors
     return Dataset(
         path.resolve().name,
         found.classes,
         **parts,
-        files=found.digest(),
-        left_out={str(file.relative_to(path)): reason for file, reason in sorted(left_out.items())},
+        files=digest,
+        left_out={name_below(path, file): reason for file, reason in sorted(left_out.items())},
+        drawn=("test",) * found.is_drawn,
     )
 
 
@@ -132,12 +138,11 @@ def _decoded_onto_disk(
     return kept
 
 
-def judge(path: Path, count: int, errors: list[str], note: Note, strict: bool) -> None:
-    """Say which of so many images below path cannot be read. Raises UserError if they are too many."""
-    bad = len(errors)
-    lines = [f"  {reason}" for reason in errors[:_SHOWN]]
-    if bad > _SHOWN:
-        lines.append(f"  and {bad - _SHOWN:,} more")
+def judge(path: Path, count: int, bad: int, reasons: list[str], note: Note, strict: bool) -> None:
+    """Say how many of the images below path cannot be read, and why. UserError if they are too many."""
+    lines = [f"  {reason}" for reason in reasons[:_SHOWN]]
+    if len(reasons) > _SHOWN:
+        lines.append(f"  and {len(reasons) - _SHOWN:,} more")
     what = f"{bad:,} of {count:,} images in {path}"
     if strict or bad > MOST_BAD * count:
         why = "which --strict does not allow" if strict else f"more than {MOST_BAD:.0%} of them"

@@ -26,11 +26,16 @@ _JUNK = {"__macosx", "thumbs.db", "ehthumbs.db", "desktop.ini", "$recycle.bin", 
 
 @dataclass(frozen=True)
 class Files:
-    """The files in a folder and below it, in sorted order; of a folder that is junk, the folder alone."""
+    """The files in a folder and below it, in sorted order; of a folder that is junk, the folder alone.
+
+    unusable has a reason for each link that leads nowhere or back, for each folder that cannot be read, and
+    for each pipe or device.
+    """
 
     images: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
     junk: list[Path] = field(default_factory=list)
+    unusable: dict[Path, str] = field(default_factory=dict)
 
 
 def is_image_name(path: Path) -> bool:
@@ -51,23 +56,46 @@ def is_junk(path: Path) -> bool:
 def images_below(folder: Path) -> tuple[list[Path], int]:
     """The sorted images in a folder and in the folders below it, and how many other files were skipped.
 
-    Hidden files and other junk are neither returned nor counted; links to folders are not followed. Raises
-    OSError if the folder cannot be read.
+    Hidden files and other junk are neither returned nor counted; links to folders are followed. Raises
+    OSError if a folder cannot be read.
     """
     found = files_below(folder, _raise)
-    return found.images, len(found.others)
+    return found.images, len(found.others) + len(found.unusable)
 
 
 def files_below(folder: Path, onerror: Callable[[OSError], None] | None = None) -> Files:
-    """All files in a folder and below it. A folder that cannot be read is skipped; onerror gets the error."""
+    """All files in a folder and below it. Links to folders are followed, unless they lead back.
+
+    A folder that cannot be read is skipped; onerror receives the error.
+    """
     found = Files()
-    for here, folders, names in os.walk(folder, onerror=onerror):
-        paths = [Path(here, name) for name in folders]
-        found.junk.extend(path for path in paths if is_junk(path))
-        folders[:] = [path.name for path in paths if not is_junk(path)]  # os.walk enters only these
+    trails = {str(folder): [os.path.realpath(folder)]}  # of each folder to come: the folders on the way to it
+
+    def skip(error: OSError) -> None:
+        found.unusable[Path(error.filename)] = f"a folder that cannot be read ({error.strerror})"
+        if onerror:
+            onerror(error)
+
+    for here, folders, names in os.walk(folder, onerror=skip, followlinks=True):
+        trail = trails.pop(here)
+        for name in tuple(folders):
+            path, real = Path(here, name), os.path.realpath(os.path.join(here, name))
+            leads_back = any(Path(above).is_relative_to(real) for above in trail)
+            if is_junk(path):
+                found.junk.append(path)
+            elif leads_back:
+                found.unusable[path] = "a link to a folder that it is in"
+            else:
+                trails[os.path.join(here, name)] = [*trail, real]
+                continue
+            folders.remove(name)  # os.walk enters only those that stay
         for path in (Path(here, name) for name in names):
-            kind = found.junk if is_junk(path) else found.images if is_image(path) else found.others
-            kind.append(path)
+            if is_junk(path):
+                found.junk.append(path)
+            elif not os.path.isfile(path):
+                found.unusable[path] = "a link to nothing" if path.is_symlink() else "a pipe or a device"
+            else:
+                (found.images if is_image(path) else found.others).append(path)
     for kind in (found.images, found.others, found.junk):
         kind.sort()
     return found

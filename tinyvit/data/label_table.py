@@ -1,116 +1,234 @@
 """A table of image files and their labels, the way Kaggle ships photos: CSV or TSV, with or without a header.
 
 Two of its columns are used: the file, whose name may lack its ending, and may begin with folders; and the
-label, as text. Two columns without known names are these two, in this order.
+label, as text. Two columns without known names are these two, in this order. A further column may split the
+images into parts: by train, val and test or, in one called is_valid, by True and False.
 """
 
 import csv
 import io
+import os
 import re
-from collections.abc import Container
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from tinyvit.data.folder_files import Classes, Found, listed
+from tinyvit.data.folder_files import Classes, Found, composed, name_below
 from tinyvit.data.image_files import files_below
-from tinyvit.data.parts import split_classes, summary
-from tinyvit.errors import UserError, printable
+from tinyvit.data.parts import (
+    NAMES,
+    PURPOSES,
+    is_missing,
+    part_called,
+    part_said,
+    split_classes,
+    splits,
+    with_test,
+)
+from tinyvit.errors import UserError, class_name
 from tinyvit.files.reading import read_text
 
 _MOST = 1 << 28  # bytes of a table
-_FILE = ("image", "file", "filename", "id", "path")
+_SAMPLE = 100  # rows by which delimiters and columns are judged
+_FILE = ("image", "file", "filename", "path")
 _LABEL = ("label", "class", "target", "category")
-_EXPECTED = f"one called {', '.join(_FILE[:-1])} or {_FILE[-1]}, and one called {', '.join(_LABEL)}"
+_EXPECTED = f"one called {', '.join(_FILE)} or id, and one called {', '.join(_LABEL)}"
+
+Find = Callable[[str], list[Path]]  # returns the images that a name in a table may mean
+
+
+class Columns(NamedTuple):
+    """The columns of the files, of the labels and, if the table is split, of the parts."""
+
+    file: int
+    label: int
+    part: int | None
+    has_header: bool
 
 
 def find_listed(path: Path, table: Path, seed: int) -> Found:
-    """The images below path that a table lists, by its labels; a fifth of each class is held out for testing.
+    """The images below path that a table lists, by its labels, in the parts that it splits them into.
 
-    Names in the table are relative to path. Files that are missing, and images that are not listed, are left
-    out. Raises UserError if the table cannot be used, contradicts itself, or lists fewer than two classes.
+    If it does not, a fifth of each class is held out for testing. Names in the table are relative to path or
+    to the folder of the table. Files that are missing, and images that are not listed, are left out. Raises
+    UserError if the table cannot be used, contradicts itself, or lists fewer than two classes.
     """
     below = files_below(path)
-    by_name: dict[str, list[Path]] = {}
-    for file in below.images:
-        below_path = file.relative_to(path)
-        for spelling in {below_path.as_posix(), below_path.with_suffix("").as_posix()}:
-            by_name.setdefault(spelling, []).append(file)
-    labels: dict[Path, str] = {}
+    find = _finder(path, table, below.images)
+    rows = _rows(table, find)
+    columns = _columns(table, rows, find)
+    listed, left_out = _matched(path, table, rows, columns, find)
+    if left_out and not listed:
+        raise _not_there(path, table, name_below(path, next(iter(left_out))), below.images)
+    classes = sorted({label for label, part in listed.values() if part == "train"})
+    if len(classes) < 2:
+        has = f"only the class {classes[0]!r}" if classes else "no images to train on"
+        raise UserError(f"{table} lists {has}, expected several images of at least two classes.")
+    parts: dict[str, Classes] = {part: {name: [] for name in classes} for part in NAMES}
+    for file, (label, part) in sorted(listed.items()):
+        if label in classes:
+            parts[part][label].append(file)
+        else:
+            left_out[file] = "its class has no images to train on"
+    parts = with_test({part: files for part, files in parts.items() if any(files.values())})
+    is_drawn = parts.keys() == {"train"}
+    if is_drawn:
+        parts = split_classes(table, parts["train"], seed)
+    others = [file for file in below.images if file not in listed and file not in left_out]
+    left_out |= below.unusable | dict.fromkeys(others, "it is not in the table")
+    notes = [
+        f"a class is called {name!r}: if its images have no label, empty their cells in {table}"
+        for name in classes
+        if name.lower() in ("none", "na")
+    ]
+    if columns.has_header and len(rows[0]) > 2:
+        used = ", ".join(repr(rows[0][i]) for i in columns[:3] if i is not None)
+        notes.append(f"of the {len(rows[0])} columns of {table}, these are used: {used}")
+    return Found(path, tuple(classes), parts, notes, left_out, has_table=True, is_drawn=is_drawn)
+
+
+def _matched(
+    path: Path, table: Path, rows: list[list[str]], columns: Columns, find: Find
+) -> tuple[dict[Path, tuple[str, str]], dict[Path, str]]:
+    """The label and the part of each image that a table lists, and a reason for what is left out of it."""
+    listed: dict[Path, tuple[str, str]] = {}
     left_out: dict[Path, str] = {}
-    for name, label in _rows(table, by_name):
-        files = by_name.get(name.replace("\\", "/").removeprefix("./"), [])
+    for row in rows[columns.has_header :]:
+        name, label = row[columns.file], class_name(row[columns.label])
+        part = _part(table, rows[0], row, columns.part)
+        files = find(name)
         if len(files) != 1:
             why = "several files have this name" if files else "it is in the table, but not in the folder"
-            left_out[path / f"./{name}"] = why
-        elif not label:
+            left_out[path / name] = why
+        elif is_missing(label):
             left_out[files[0]] = "it has no label in the table"
-        elif labels.setdefault(files[0], label) != label:
-            raise UserError(
-                f"{table} lists {name} as {labels[files[0]]!r} and as {label!r}, expected one label: correct "
-                "the table."
-            )
-    classes: Classes = {name: [] for name in sorted(set(labels.values()))}
-    for file, label in sorted(labels.items()):
-        classes[label].append(file)
-    if len(classes) < 2 or len(classes) == len(labels):
-        first = next((str(file.relative_to(path)) for file in left_out), "")
-        has = f"only the class {next(iter(classes))!r}" if classes else f"{first!r}, but no image in {path}"
-        has = "a single image of each class" if len(classes) > 1 else has
-        raise UserError(f"{table} lists {has}, expected several images of at least two classes.")
-    left_out |= {file: "it is not in the table" for file in below.images if file not in left_out}
-    left_out = {file: why for file, why in left_out.items() if file not in labels}
-    found = Found(path, tuple(classes), split_classes(classes, seed), left_out=left_out, has_table=True)
-    counts = {part: sum(map(len, named.values())) for part, named in found.parts.items()}
-    found.lines.append(summary(path, counts, len(classes)))
-    for why in sorted(set(left_out.values())):
-        names = [str(file.relative_to(path)) for file, reason in left_out.items() if reason == why]
-        found.lines.append(f"left out {listed(names)}: {why}")
-    return found
+        elif (before := listed.setdefault(files[0], (label, part))) != (label, part):
+            both = f"as {before[0]!r} and as {label!r}, expected one label"
+            if label == before[0]:
+                both = f"{PURPOSES[before[1]]} and {PURPOSES[part]}, expected one of these"
+            raise UserError(f"{table} lists {name} {both}: correct the table.")
+    return listed, left_out
 
 
-def _rows(table: Path, files: Container[str]) -> list[tuple[str, str]]:
-    """The file and the label of each row; files are names of some that there are."""
+def _finder(path: Path, table: Path, images: Iterable[Path]) -> Find:
+    """A function that returns the images below path which a name in the table may mean."""
+    by_name: dict[str, list[Path]] = {}
+    for file in images:
+        below = composed(file.relative_to(path).as_posix())
+        for spelling in {below, os.path.splitext(below)[0]}:
+            by_name.setdefault(spelling, []).append(file)
+    bases = os.path.abspath(path), os.path.abspath(table.parent)
+    roots = {composed(root.rstrip(os.sep) + os.sep) for root in (bases[0], os.path.realpath(path))}
+
+    def find(name: str) -> list[Path]:
+        name = composed(name.replace("\\", "/"))
+        wholes = [composed(os.path.normpath(os.path.join(base, name))) for base in bases]
+        spellings = [whole.removeprefix(root) for whole in wholes for root in roots if whole.startswith(root)]
+        return next((by_name[each] for each in spellings if each in by_name), [])
+
+    return find
+
+
+def _not_there(path: Path, table: Path, name: str, images: Iterable[Path]) -> UserError:
+    """The error for a table that lists nothing that is there; it names an image of that name elsewhere."""
+    last = Path(name).name
+    near = next((file for file in images if last in (file.name, file.stem)), None)
+    return UserError(
+        f"{table} lists {name!r}, but no image in {path} is called that{f', only {near}' if near else ''}: "
+        "names have to be relative to --data-dir, or to the folder of the table."
+    )
+
+
+def _rows(table: Path, find: Find) -> list[list[str]]:
+    """The rows of a table that are not empty, cut at the delimiter that leaves most names of files whole."""
     try:
         text = read_text(table, _MOST).removeprefix("\ufeff")
-        first = text.partition("\n")[0]
-        delimiter = max("\t,;", key=first.count)
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(map(str.strip, row))]
+
+        def read(delimiter: str) -> Iterator[list[str]]:
+            for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+                if any(cells := [cell.strip() for cell in row]):
+                    yield cells
+
+        def fit(delimiter: str) -> tuple[int, int]:
+            sample = list(islice(read(delimiter), _SAMPLE))
+            return sum(any(map(find, row)) for row in sample), len(sample[0]) if sample else 0
+
+        rows = list(read(max("\t,;", key=fit)))
     except FileNotFoundError:
         raise UserError(f"there is no file {table}, expected a table of images and labels.") from None
     except (OSError, ValueError, csv.Error) as error:
         raise UserError(f"{table} cannot be read as a table ({error}): save it as CSV in UTF-8.") from error
     if not rows:
         raise UserError(f"{table} is empty, expected a row with a file and a label for each image.")
-    file, label, has_header = _columns(table, rows[0], files)
     if odd := next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), 0):
         raise UserError(
             f"{table} has {len(rows[odd])} columns in row {odd + 1}, expected {len(rows[0])} as in the "
             "first: correct the table."
         )
-    return [(row[file].strip(), printable(row[label].strip())) for row in rows[has_header:]]
+    return rows
 
 
-def _columns(table: Path, first: list[str], files: Container[str]) -> tuple[int, int, bool]:
-    """Which columns have the files and the labels, and whether the first row is a header."""
-    file, label = _called(first, _FILE), _called(first, _LABEL)
-    if len(first) == 2 and (file == label or any(cell.strip() in files for cell in first)):
-        return 0, 1, False
-    if len(first) == 2:
-        file, label = (file, 1 - file) if file is not None else (1 - (label or 0), label)
+def _columns(table: Path, rows: list[list[str]], find: Find) -> Columns:
+    """The columns to use, by what they are called and by the images that are named in them."""
+    part = _split_column(table, rows)
+    first, rest = rows[0], [i for i in range(len(rows[0])) if i != part]
+    found = {i: sum(bool(find(row[i])) for row in rows[1 : 1 + _SAMPLE]) for i in rest}  # images of a column
+    files = [(-found[i], min(2 * _rank(first[i], _FILE), 2 * _rank(first[i], ("id",)) + 1), i) for i in rest]
+    labels = [(_rank(first[i], _LABEL), i) for i in rest]
+    file, label = _only(each for each in files if each[1] < 4), _only(each for each in labels if each[0] < 2)
+    if len(rest) == 2 and (file == label or any(find(first[i]) for i in rest)):
+        return Columns(rest[0], rest[1], part, False)
+    if len(rest) == 2:
+        file = rest[rest[0] == label] if file is None else file
+        label = rest[rest[0] == file]
     if file is not None and label is not None and file != label:
-        return file, label, True
+        return Columns(file, label, part, True)
     raise UserError(
         f"{table} has the columns {', '.join(map(repr, first[:20]))}, expected two, or {_EXPECTED}: rename "
         "them."
     )
 
 
-def _called(header: list[str], names: tuple[str, ...]) -> int | None:
-    """The only column that is called one of the names or, if none is, has one of them among its words."""
-    cells = [cell.strip().lower() for cell in header]
-    words = [
-        set(cell.replace(" ", "_").split("_")) if re.fullmatch("[a-z_ ]+", cell) else set() for cell in cells
+def _rank(cell: str, names: tuple[str, ...]) -> int:
+    """0 if a column is called one of the names, 1 if one of them is among its words, otherwise 2."""
+    cell = cell.lower()
+    words = cell.replace(" ", "_").split("_") if re.fullmatch("[a-z_ ]+", cell) else ()
+    return 0 if cell in names else 1 if set(words) & set(names) else 2
+
+
+def _only(candidates: Iterable[tuple[int, ...]]) -> int | None:
+    """The column of the smallest candidate, which it ends with; None if another is as good."""
+    best = sorted(candidates)
+    return best[0][-1] if best and [each[:-1] for each in best].count(best[0][:-1]) == 1 else None
+
+
+def _split_column(table: Path, rows: list[list[str]]) -> int | None:
+    """The column that splits the images into parts, by its name or by what is in it."""
+    first = rows[0]
+    if len(first) < 3:
+        return None
+    found = [
+        i
+        for i, cell in enumerate(first)
+        if splits(cell) or (rows[1:] and all(part_called(row[i]) for row in rows[1:]))
     ]
-    for called in ([{cell} for cell in cells], words):
-        if found := [i for i, each in enumerate(called) if each & set(names)]:
-            return found[0] if len(found) == 1 else None
-    return None
+    if len(found) > 1:
+        raise UserError(
+            f"{table} has the columns {', '.join(repr(first[i]) for i in found)}, expected one that says "
+            "which images to train on: remove the others."
+        )
+    return found[0] if found else None
+
+
+def _part(table: Path, header: list[str], row: list[str], split: int | None) -> str:
+    """The part of a row; of a table that is not split, all are to train on."""
+    if split is None:
+        return "train"
+    if part := part_said(header[split], row[split]):
+        return part
+    raise UserError(
+        f"{table} has {row[split]!r} in its column {header[split]!r}, expected train, val or test or, in one "
+        "called is_valid, True or False: correct it or, to have a fifth of each class held out for testing, "
+        "remove the column."
+    )

@@ -3,15 +3,42 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tinyvit.data.dataset import ImageSet
-from tinyvit.data.folder_files import folders_of_parts, images_by_class
+from tinyvit.data.folder_files import beside_classes, folders_of_parts, images_by_class, name_below
 from tinyvit.data.image_files import files_below
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photos
-from tinyvit.errors import UserError
+from tinyvit.data.rows import Rows
+from tinyvit.errors import UserError, nearest
+
+
+class PhotoArray:
+    """Photos as an array (n, H, W, 3) that is decoded where it is indexed, so that few are in memory.
+
+    errors has a message for each photo that could not be read, by its index, once it has been asked for; its
+    pixels are zeros.
+    """
+
+    def __init__(self, files: Sequence[Path], size: tuple[int, int], fit: PhotoFit | None):
+        self.shape, self.dtype, self.ndim = (len(files), *size, 3), np.dtype(np.uint8), 4
+        self.errors: dict[int, str] = {}
+        self._files, self._fit = files, fit
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        rows = np.atleast_1d(key).tolist()
+        views = np.zeros((len(rows), *self.shape[1:]), np.uint8)
+        files = (self._files[row] for row in rows)
+        with closing(read_photos(files, self.shape[1:3], self._fit, with_whole=False)) as photos:
+            for i, (row, photo) in enumerate(zip(rows, photos, strict=True)):
+                if isinstance(photo, UserError):
+                    self.errors[row] = str(photo)
+                else:
+                    views[i] = photo.view
+        return views if np.ndim(key) else views[0]
 
 
 def read_labelled(
@@ -21,12 +48,13 @@ def read_labelled(
     size: tuple[int, int],
     fit: PhotoFit | None,
     note: Callable[[str], None],
-) -> ImageSet:
+) -> tuple[ImageSet, dict[int, str]]:
     """The images in the folders below path that are named as the classes of a model; labels go by name.
 
     split is the part of a folder that is split into parts ('train', 'validation' or 'test'), or 'all'. size
     and fit are how photos are fitted (see photos.read_photos). note receives a line for what is left out.
-    Raises UserError if path has no such folders, or a folder named as no class.
+    Images are decoded when they are used; the dictionary then has a message for each that cannot be read, by
+    its index. Raises UserError if path has no such folders, or a folder named as no class.
     """
     if not path.is_dir():
         raise UserError(f"{path} is not a folder, expected one with a folder for each class.")
@@ -37,27 +65,21 @@ def read_labelled(
     files: list[Path] = []
     labels: list[int] = []
     for folder in wanted:
-        for name, images in images_by_class(folder, files_below(folder).images).items():
+        below = files_below(folder)
+        for name, images in images_by_class(folder, below.images).items():
             if images and name not in classes:
                 raise UserError(
                     f"{folder} has a folder {name!r}, but the model has no such class, expected some of "
-                    f"{', '.join(map(repr, classes))}: rename it, or remove it."
+                    f"{nearest(repr(name), [*map(repr, classes)])}: rename it, or remove it."
                 )
             files += images
             labels += [classes.index(name)] * len(images) if images else []
+        for file, why in below.unusable.items():
+            note(f"left out {file}: {why}")
+        if loose := sum(file.parent == folder for file in below.images):
+            note(beside_classes(folder, loose))
     if not files:
         raise UserError(f"{path} has no images in folders named by their classes, expected PATH/CLASS/image.")
-    seen = []
-    with closing(read_photos(files, size, fit, with_whole=False)) as photos:
-        for file, label, photo in zip(files, labels, photos, strict=True):
-            if isinstance(photo, UserError):
-                note(f"left out: {photo}")
-            else:
-                seen.append((photo.view, label, str(file.relative_to(path))))
-    if not seen:
-        raise UserError(
-            f"none of the {len(files):,} images in {path} can be read: replace them, or give another "
-            "--data-dir."
-        )
-    views, known, names = zip(*seen, strict=True)
-    return ImageSet(np.stack(views), np.array(known, np.int64), names)
+    photos = PhotoArray(files, size, fit)
+    names = tuple(name_below(path, file) for file in files)
+    return ImageSet(Rows(photos, range(len(files))), np.array(labels, np.int64), names), photos.errors

@@ -1,6 +1,7 @@
 """The parts of a data set that the user brings: to train on, for validation, to test on."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -8,16 +9,19 @@ from typing import TypeVar
 import numpy as np
 
 from tinyvit.data.dataset import Dataset, ImageSet, Note
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, class_name
 
 T = TypeVar("T")
 
+_SHOWN = 5  # names in a line
 TEST_SHARE = 0.2  # of the images of each class, if there are no test images
 NAMES = {
     "train": ("train", "training"),
     "validation": ("val", "valid", "validation", "dev"),
     "test": ("test", "testing"),
 }
+_SPLIT = ("split", "subset", "partition", "usage", "phase")
+_YES, _NO = ("true", "yes", "t", "y", "1"), ("false", "no", "f", "n", "0")
 PURPOSES = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 Given = tuple[np.ndarray, np.ndarray, tuple[str, ...]]  # images, their labels as they came, perhaps names
 
@@ -27,8 +31,43 @@ def part_called(word: str) -> str | None:
     return next((part for part, names in NAMES.items() if word.lower() in names), None)
 
 
-def split_classes(classes: dict[str, list[T]], seed: int) -> dict[str, dict[str, list[T]]]:
-    """What to train on and what to test on of each class; all there is of a class of one is to train on."""
+def splits(column: str) -> bool:
+    """True if a column, or an array, of that name says which part each image is in."""
+    return column.lower() in _SPLIT or bool(_flagged(column))
+
+
+def part_said(column: str, cell: str) -> str | None:
+    """The part that a cell of such a column means; None if it is unclear."""
+    flagged, cell = _flagged(column), cell.strip().lower()
+    if not flagged:
+        return part_called(cell)
+    if cell in _YES:
+        return flagged
+    return ("test" if flagged == "train" else "train") if cell in _NO else None
+
+
+def _flagged(column: str) -> str | None:
+    """The part that a column of yes and no is about, such as validation for is_valid."""
+    words = re.fullmatch("is_?([a-z]+?)(_?(image|set))?", column.lower())
+    return part_called(words[1]) if words else None
+
+
+def first_word(name: str) -> str:
+    """The letters that a name begins with."""
+    return re.split(r"[^A-Za-z]", name)[0]
+
+
+def with_test(parts: dict[str, T]) -> dict[str, T]:
+    """The same parts; if none is for testing, the one for validation takes its place."""
+    renamed = {} if "test" in parts else {"validation": "test"}
+    return {renamed.get(part, part): images for part, images in parts.items()}
+
+
+def split_classes(path: Path, classes: dict[str, list[T]], seed: int) -> dict[str, dict[str, list[T]]]:
+    """What to train on and what to test on of each class; all there is of a class of one is to train on.
+
+    Raises UserError, which names path, if that is so of every class.
+    """
     rng = np.random.Generator(np.random.Philox(seed))
     train, test = {}, {}
     for name, members in classes.items():
@@ -36,60 +75,106 @@ def split_classes(classes: dict[str, list[T]], seed: int) -> dict[str, dict[str,
         held_out = max(1, round(TEST_SHARE * len(members))) if len(members) > 1 else 0
         test[name] = [members[i] for i in sorted(order[:held_out])]
         train[name] = [members[i] for i in sorted(order[held_out:])]
+    if not any(test.values()):
+        raise UserError(
+            f"{path} has a single image of each class, expected several, of which a fifth is held out for "
+            "testing: add some, or bring images to test on."
+        )
     return {"train": train, "test": test}
 
 
-def summary(path: Path, counts: dict[str, int], classes: int) -> str:
-    """What was found, in one line; counts are the images of each part."""
+def summary(path: Path, counts: dict[str, int], classes: Sequence[str]) -> list[str]:
+    """Lines about the images of each part, which counts has, and about classes with nearly the same name."""
     told = [f"{count:,} {PURPOSES[part]}" for part, count in counts.items()]
-    images = f"{sum(counts.values()):,} images of {classes:,} classes"
-    return f"{path}: {images}, {', '.join(told[:-1])} and {told[-1]}"
+    images = f"{sum(counts.values()):,} images of {len(classes):,} classes"
+    first: dict[str, str] = {}
+    pairs = [(first.setdefault("".join(name.lower().split()), name), name) for name in classes]
+    return [f"{path}: {images}, {', '.join(told[:-1])} and {told[-1]}"] + [
+        f"the classes {one!r} and {name!r} have nearly the same name" for one, name in pairs if one != name
+    ]
+
+
+def is_missing(label: str) -> bool:
+    """True for text that stands for no label: none at all, or NaN and the like, as pandas writes it."""
+    return label.strip().lower() in ("", "nan", "null", "<na>", "n/a", "#n/a")
+
+
+def image_count(count: int) -> str:
+    """A number of images in words, such as '1 image' or '1,234 images'."""
+    return f"{count:,} image{'s' * (count != 1)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first names, separated by commas, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def numbered(
+    path: Path, given: Mapping[str, np.ndarray], classes: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
+    """The names of the classes, and the labels of each part as their numbers, int64 (n,).
+
+    Labels that are whole numbers are places among the classes, if their names are known; otherwise every
+    label of the training images is a class. Raises UserError if the labels do not fit together.
+    """
+    if "train" not in given:
+        raise UserError(f"{path} has no images to train on: expected a part called train.")
+    labels = {part: _composed(these).tolist() for part, these in given.items()}
+    named = tuple(map(class_name, classes))
+    are_places = len(named) and given["train"].dtype.kind in "iu"
+    keys = range(len(named)) if are_places else named or sorted(set(labels["train"]))
+    names = named or tuple(map(str, keys))
+    if len(names) < 2 or len(set(names)) < len(names) or any(map(is_missing, names)):
+        raise UserError(
+            f"{path} has the classes {listed(map(repr, names))}, expected at least two, each with a name of "
+            "its own."
+        )
+    place = {key: c for c, key in enumerate(keys)}
+    for part, these in labels.items():
+        if unknown := sorted(set(these) - place.keys(), key=str):
+            raise UserError(
+                f"{path} has the label {unknown[0]!r} among the images {PURPOSES[part]}, expected one of "
+                f"{', '.join(map(repr, list(keys)[:20]))}."
+            )
+    return names, {
+        part: np.array([place[each] for each in these], np.int64) for part, these in labels.items()
+    }
+
+
+def _composed(labels: np.ndarray) -> np.ndarray:
+    """The labels; if they are text, as class_name writes it."""
+    if labels.dtype.kind != "U":
+        return labels
+    texts, where = np.unique(labels, return_inverse=True)
+    return np.array([class_name(text) for text in texts.tolist()])[where]
 
 
 def dataset_of(
     path: Path, given: dict[str, Given], classes: Sequence[str], seed: int, files: str, note: Note | None
 ) -> Dataset:
-    """A data set of the given parts, whose labels are texts or whole numbers.
+    """A data set of the given parts, whose labels are texts or whole numbers: see numbered.
 
-    Numbers are places among the classes, if their names are known; otherwise every label of the training
-    images is a class. Without test images, those for validation take their place or, if there are none
-    either, TEST_SHARE of each class, chosen by the seed. Raises UserError if the labels do not fit together.
+    Without test images, those for validation take their place or, if there are none either, TEST_SHARE of
+    each class, chosen by the seed. Raises UserError if the labels do not fit together.
     """
-    if "train" not in given:
-        raise UserError(f"{path} has no images to train on: expected a part called train.")
-    found = given["train"][1].tolist()
-    are_places = len(classes) and given["train"][1].dtype.kind in "iu"
-    keys = range(len(classes)) if are_places else list(classes) or sorted(set(found))
-    names = [printable(str(name)) for name in (classes if len(classes) else keys)]
-    if len(names) < 2 or len(set(names)) < len(names) or not all(map(str.strip, names)):
-        listed = ", ".join(map(repr, names[:5]))
-        raise UserError(
-            f"{path} has the classes {listed}, expected at least two, each with a name of its own."
-        )
-    place = {key: c for c, key in enumerate(keys)}
-    parts = {}
-    for part, (images, labels, files_of) in given.items():
-        if unknown := sorted(set(labels.tolist()) - place.keys(), key=str):
-            raise UserError(
-                f"{path} has the label {unknown[0]!r} among the images {PURPOSES[part]}, expected one of "
-                f"{', '.join(map(repr, list(keys)[:20]))}."
-            )
-        parts[part] = ImageSet(
-            images, np.array([place[label] for label in labels.tolist()], np.int64), files_of
-        )
-    if "test" not in parts and "validation" in parts:
-        parts["test"] = parts.pop("validation")
-    if "test" not in parts:
+    names, labels = numbered(path, {part: these for part, (_, these, _) in given.items()}, classes)
+    parts = with_test(
+        {part: ImageSet(images, labels[part], files_of) for part, (images, _, files_of) in given.items()}
+    )
+    if is_drawn := "test" not in parts:
         whole = parts["train"]
         members = {name: np.flatnonzero(whole.labels == c).tolist() for c, name in enumerate(names)}
-        for part, chosen in split_classes(members, seed).items():
+        for part, chosen in split_classes(path, members, seed).items():
             parts[part] = whole.take(np.array(sorted(chain(*chosen.values())), dtype=np.int64))
     if empty := [part for part, images in parts.items() if not len(images)]:
         raise UserError(f"{path} has no images {PURPOSES[empty[0]]}: add some.")
-    if note:
-        note(summary(path, {part: len(images) for part, images in parts.items()}, len(names)))
-        if lacking := set(range(len(names))) - set(parts["train"].labels.tolist()):
-            note(f"there are no images of {', '.join(repr(names[c]) for c in sorted(lacking))} to train on")
-    return Dataset(
-        path.resolve().name, tuple(names), parts["train"], parts["test"], parts.get("validation"), files
-    )
+    note = note or (lambda line: None)
+    for line in summary(path, {part: len(images) for part, images in parts.items()}, names):
+        note(line)
+    if lacking := sorted(set(range(len(names))) - set(parts["train"].labels.tolist())):
+        note(f"there are no images of {listed(repr(names[c]) for c in lacking)} to train on")
+    validation = parts.get("validation")
+    drawn = ("test",) if is_drawn else ()
+    return Dataset(path.resolve().name, names, parts["train"], parts["test"], validation, files, drawn=drawn)

@@ -9,13 +9,13 @@ import numpy as np
 
 
 class Rows:
-    """Some images of an array that is mapped from the disk, in an order of their own.
+    """Some images of an array that is mapped from the disk, or decoded when it is read, in any order.
 
     It is indexed as an array (n, H, W, 3) is along its first axis. A single image is an array; several are
     Rows again, and nothing is read before np.asarray(rows).
     """
 
-    def __init__(self, images: np.ndarray, rows: Sequence[int] | np.ndarray):
+    def __init__(self, images: Any, rows: Sequence[int] | np.ndarray):
         self._images, self._rows = images, np.asarray(rows, np.int64)
         self.shape, self.dtype, self.ndim = (len(self._rows), *images.shape[1:]), images.dtype, images.ndim
 

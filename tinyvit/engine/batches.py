@@ -1,6 +1,7 @@
 """Running a model on any number of images, few enough at a time for the memory of a modest device."""
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tinyvit.model.cost import activation_bytes
 
 _MOST_BYTES = 2_000_000_000  # of activations, if an engine processes all the images it is given at once
 _MOST_IMAGES = 500
+_MOST_INPUT = 100_000_000  # bytes of the images themselves, as float32
 
 
 def in_batches(
@@ -32,4 +34,5 @@ def in_batches(
 
 def images_at_a_time(config: ViTConfig) -> int:
     """How many images a model is given at a time during inference; at least one."""
-    return min(max(1, _MOST_BYTES // activation_bytes(config)), _MOST_IMAGES)
+    input_bytes = 4 * config.channels * prod(config.image_size)
+    return max(1, min(_MOST_BYTES // activation_bytes(config), _MOST_INPUT // input_bytes, _MOST_IMAGES))

@@ -55,11 +55,12 @@ def names_in_npz(path: Path) -> list[str]:
         return list(members)
 
 
-def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
+def read_npz(path: Path, remedy: str = REMEDY, with_bytes: bool = False) -> dict[str, np.ndarray]:
     """All arrays of a file; bfloat16, which NumPy writes as two bytes without a type, becomes float32.
 
     Raises UserError if the file is damaged, does not contain what it claims, differs from its checksum (see
-    files.npz), or contains anything but numbers and text; remedy is the last sentence of its message.
+    files.npz), or contains anything but numbers and text, or byte strings if with_bytes; remedy is the last
+    sentence of its message.
     """
     with _opened(path, remedy) as (file, archive, members):
         check_seal(file, members)
@@ -67,7 +68,8 @@ def read_npz(path: Path, remedy: str = REMEDY) -> dict[str, np.ndarray]:
         held = sum(member.file_size for member in members.values())
         if held > most:
             raise ValueError(f"its arrays have {held:,} bytes, expected no more than {most:,}")
-        return {name: _array(archive, member) for name, member in members.items()}
+        kinds = _KINDS + "S" * with_bytes
+        return {name: _array(archive, member, kinds) for name, member in members.items()}
 
 
 def from_bfloat16(halves: np.ndarray) -> np.ndarray:
@@ -124,7 +126,7 @@ def _unusable(path: Path, error: Exception, remedy: str) -> UserError:
     return UserError(f"{path} is not a usable .npz file: {why.removesuffix('.')}. {remedy}")
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, kinds: str) -> np.ndarray:
     name = member.filename
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name!r} is compressed in a way that NumPy never uses")
@@ -135,8 +137,11 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
         shape, is_fortran, dtype = _READ_HEADER[version](file)
         is_bfloat16 = dtype == np.dtype("V2")
         if dtype.hasobject:
-            raise ValueError(f"{name!r} contains pickled Python objects, which are never loaded")
-        if dtype.kind not in _KINDS and not is_bfloat16:
+            raise ValueError(
+                f"{name!r} contains pickled Python objects, which are never loaded; text is saved without "
+                "them as array.astype(str)"
+            )
+        if dtype.kind not in kinds and not is_bfloat16:
             raise ValueError(f"{name!r} has dtype {dtype}, expected numbers")
         needed, held = prod(shape) * dtype.itemsize, member.file_size - file.tell()
         if needed != held or min(shape, default=0) < 0:

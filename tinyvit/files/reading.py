@@ -34,7 +34,7 @@ def read_text(path: Path, most: int | None = None) -> str:
     """
     most = LARGEST_TEXT if most is None else most
     with open_regular(path) as file:
-        content = file.read(most + 1)
+        content = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)  # room is made for all of it
     if len(content) > most:
         raise ValueError(f"it has more than {most:,} bytes")
     return content.decode("utf-8")

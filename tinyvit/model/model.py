@@ -1,5 +1,6 @@
 """A model: a configuration, parameters to match, and the names of the classes if they are known."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -63,6 +64,9 @@ class Model:
     def names(self) -> tuple[str, ...]:
         """The names of the classes: class 0, class 1 and so on if they have none.
 
+        Classes that share a name, such as ImageNet's two cranes, are told apart by their numbers: crane (134)
+        and crane (517).
+
         Raises UserError if somebody has set `classes` to what is not one text for each class.
         """
         count = self.config.classes
@@ -80,6 +84,8 @@ class Model:
             )
         if unfit := [name for name in names if not isinstance(name, str)]:
             raise UserError(f"a class is called {unfit[0]!r}, expected text: set model.classes to texts.")
+        shared = {name for name, times in Counter(names).items() if times > 1}
+        names = tuple(f"{name} ({c})" if name in shared else name for c, name in enumerate(names))
         return names or tuple(f"class {c}" for c in range(count))
 
     def with_new_head(self: M, classes: int) -> M:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from PIL import ImageFont
 
+from tinyvit.errors import printable
+
 ELLIPSIS = "…"
 _DRAWN = frozenset("©«°±´·»‘’“”…‹›⁄™\n")  # what Pillow's font has beyond ASCII
 _TYPOGRAPHY = str.maketrans({"×": "x", "−": "-", "–": "-", "—": "-"})
@@ -89,16 +91,16 @@ def _has(path: str, characters: frozenset[str]) -> bool:
 
 
 def cut(text: str, width: float, size: float) -> str:
-    """The text, or as much of its start as fits into width points with an ellipsis."""
-    text = drawable(text)
+    """The text on one line, or as much of its start as fits into width points with an ellipsis."""
+    text = drawable(printable(text))
     if not text or text_width(text, size) <= width:
         return text
     return _longest([text[:n] + ELLIPSIS for n in range(len(text))], width, size)
 
 
 def cut_middle(text: str, width: float, size: float) -> str:
-    """The text, or its two ends, where file names differ, with an ellipsis between them."""
-    text = drawable(text)
+    """The text on one line, or its two ends, where file names differ, with an ellipsis between them."""
+    text = drawable(printable(text))
     if not text or text_width(text, size) <= width:
         return text
     halves = (((n + 1) // 2, n // 2) for n in range(len(text)))

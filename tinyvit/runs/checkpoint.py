@@ -26,7 +26,7 @@ import numpy as np
 from tinyvit.backend import Array, to_numpy
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.distributed import by_first
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, class_name
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import SEALED, add_seal, names_in_npz, read_npz
 from tinyvit.files.reading import parse_json
@@ -126,7 +126,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     _check_finite(
         path, {"param": params.flat, **optimizer} | ({} if weights is None else {"weights": weights})
     )
-    names = tuple(map(printable, classes))
+    names = tuple(map(class_name, classes))
     return Checkpoint(
         config, params, optimizer, progress, names, weights, settings, position_resize, photo_fit
     )

@@ -6,7 +6,7 @@ metrics.jsonl   one JSON object for each epoch          metrics.csv   the same a
 last.npz        checkpoint to resume from          best.npz   checkpoint of the best epoch
 previous.npz    the last.npz before, in case that is damaged
 curves.png      loss and accuracy over the epochs
-split.json      the files of the user that were held out, for validation and for testing
+split.json      the files of the user that were trained on, and held out for validation and for testing
 left_out.json   files among the user's images that were not used, each with the reason
 samples/        one test image of each of up to ten classes, to try the model on
 patches.png     patches that it was shown and predicted, if it learned without labels
@@ -23,6 +23,7 @@ import io
 import json
 import os
 import platform
+import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import count
 from operator import methodcaller
@@ -33,10 +34,10 @@ import numpy as np
 
 from tinyvit import __version__
 from tinyvit.distributed import by_first
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, class_name
 from tinyvit.files.atomic import move, write_atomically
 from tinyvit.files.locks import Taken
-from tinyvit.files.reading import parse_json, read_json, read_text
+from tinyvit.files.reading import open_regular, parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
@@ -178,6 +179,20 @@ class RunFolder:
                 write_atomically(path, methodcaller("write", content))
                 self._claim.add(path)
 
+    def recorded(self) -> dict[str, str]:
+        """The part of each file of the run's images, by its name with composed accents; '' if it had none.
+
+        Empty if the images were not files, or if what was written of them cannot be read.
+        """
+        try:
+            left_out = _names_in(self.left_out_path) if self.left_out_path.exists() else {}
+            parts = [*dict.fromkeys(left_out, "").items()]
+            for part, names in _names_in(self.split_path).items():
+                parts += [(name, part) for name in names]
+            return {unicodedata.normalize("NFC", name): part for name, part in parts}
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            return {}
+
     def add_sample(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write a file into samples/, unless it is there; UserError or OSError if it cannot be written."""
         path = self.samples_path / name
@@ -231,7 +246,7 @@ class RunFolder:
         names = self._config("classes", list)
         if not all(isinstance(name, str) for name in names):
             raise self._damaged("its classes are not names")
-        classes = tuple(map(printable, names))
+        classes = tuple(map(class_name, names))
         if not all(classes):
             raise self._damaged(f"class {classes.index('')} has an empty name")
         if len(set(classes)) < len(classes):
@@ -392,6 +407,12 @@ def latest_run(root: Path = Path("runs")) -> Path:
 def _is_run(path: Path) -> bool:
     """Whether a folder has the readable config.json of a run; a folder that is only claimed has none yet."""
     return "settings" in (_stated(path / "config.json") or ())
+
+
+def _names_in(path: Path) -> dict[str, list[str]]:
+    """The content of split.json or left_out.json, however many files they name."""
+    with open_regular(path) as file:
+        return json.loads(file.read().decode("utf-8", "surrogateescape"))
 
 
 def _stated(config_path: Path) -> dict[str, Any] | None:

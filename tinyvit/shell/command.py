@@ -29,7 +29,8 @@ def run_command(
     words are the command-line arguments, by default sys.argv[1:]. See `ending` for what happens when main
     fails, and `one_job` for what happens to the other processes of its job.
     """
-    with one_job(), ending(parser.prog):
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    with one_job(), ending(parser.prog, flags):
         status = main(parser.parse_args(words)) or 0
     sys.exit(status)
 

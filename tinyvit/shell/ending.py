@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NoReturn, TextIO
 
 from tinyvit.distributed import error_prefix
@@ -18,13 +18,14 @@ _BEYOND_MEMORY = ("Maximum allowed dimension exceeded", "array is too big")
 
 
 @contextlib.contextmanager
-def ending(name: str) -> Iterator[None]:
+def ending(name: str, flags: Container[str] = ()) -> Iterator[None]:
     """Within this context, a program of this name exits as users expect: their mistakes show no traceback.
 
     A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
     with status 130. A closed pipe, as in `... | head -1`, exits quietly with status 0, unless the program had
     come to another one by itself, such as a training run that it has cut short. Where a stream is closed from
-    the start, as in `... >&-`, what would be printed there is dropped. Only bugs show a traceback.
+    the start, as in `... >&-`, what would be printed there is dropped. Only bugs show a traceback. flags are
+    those of the program, which may be advised.
     """
     _fill_in_closed_streams()
     catch_ctrl_c()
@@ -48,7 +49,8 @@ def ending(name: str) -> Iterator[None]:
         if not is_lack_of_memory(error):
             raise
         why = str(error).removesuffix(".") or "the system gives no more"
-        fail(name, f"not enough memory: {why}. Try a smaller --batch-size, --resolution or model.")
+        smaller = ", ".join(flag for flag in ("--batch-size", "--resolution") if flag in flags)
+        fail(name, f"not enough memory: {why}. Try a smaller {smaller}{' or ' * bool(smaller)}model.")
     except RuntimeError as error:
         if "can't start new thread" not in str(error):
             raise

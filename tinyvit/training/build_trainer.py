@@ -61,8 +61,8 @@ def new_trainer(
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
-    held_out = {"validation": dataset.validation, "test": dataset.test}
-    run.write_names(dataset.left_out, {part: images.names for part, images in held_out.items() if images})
+    parts = {"train": dataset.train, "validation": dataset.validation, "test": dataset.test}
+    run.write_names(dataset.left_out, {part: images.names for part, images in parts.items() if images})
     run.create(settings, model.config, classes, model.params.count, dataset.files)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()

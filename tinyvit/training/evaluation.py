@@ -37,14 +37,22 @@ class Evaluation:
 
 
 def evaluate(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> Evaluation:
-    """The results of an engine's model on a set of images, computed in batches, shared by the ranks.
+    """The results of an engine's model on a set of images: see logits_of."""
+    return evaluation_of(logits_of(engine, images, flip), images.labels)
 
-    With flip, the logits are the mean of those of each image and of its mirror image.
+
+def logits_of(engine: ReferenceEngine, images: ImageSet, flip: bool = False) -> np.ndarray:
+    """The logits of an engine's model for images: (n, C), computed in batches, shared by the ranks.
+
+    With flip, they are the mean of the logits of each image and of its mirror image.
     """
-    compute = partial(_logits_of_both, engine) if flip else engine.logits
-    logits = _shared(engine, compute, images)
-    loss, _ = cross_entropy(logits.astype(np.float64), images.labels)
-    counts = confusion_counts(images.labels, logits.argmax(axis=1), logits.shape[1])
+    return _shared(engine, partial(_logits_of_both, engine) if flip else engine.logits, images)
+
+
+def evaluation_of(logits: np.ndarray, labels: np.ndarray) -> Evaluation:
+    """The results of a model with these logits (n, C), for images of these labels (n,)."""
+    loss, _ = cross_entropy(logits.astype(np.float64), labels)
+    counts = confusion_counts(labels, logits.argmax(axis=1), logits.shape[1])
     return Evaluation(float(loss), softmax(logits)[0], counts)
 
 

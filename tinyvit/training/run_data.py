@@ -2,6 +2,7 @@
 
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,8 +54,12 @@ def load_data(
     progress: Progress,
     in_detail: bool = True,
     strict: bool = False,
+    recorded: Mapping[str, str] | None = None,
 ) -> Dataset:
-    """The data set of some settings; in_detail, lines that stay say what the user's data contain."""
+    """The data set of some settings; in_detail, lines that stay say what the user's data contain.
+
+    recorded is the split of an earlier run, which is used instead of a new one (see RunFolder.recorded).
+    """
     count = progress.count("images")
 
     def passing(done: int, total: int) -> None:
@@ -71,12 +76,18 @@ def load_data(
         progress.note if in_detail else None,
         strict,
         settings.labels,
+        recorded,
     )
     if settings.only:
         dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
-    if settings.validation:
+    if settings.validation and not recorded:
         dataset = hold_out(dataset, settings.validation, settings.seed)
-    if settings.fraction < 1:
+        if settings.dataset in BROUGHT:
+            from tinyvit.data.twins import without_twins
+
+            note = progress.note if in_detail else (lambda line: None)
+            dataset = without_twins(dataset, note, is_again=True)
+    if settings.fraction < 1 and "train" not in (recorded or {}).values():
         dataset = take_share(dataset, settings.fraction, settings.seed)
     reduced = settings.only or settings.validation or settings.fraction < 1
     if in_detail and reduced and settings.dataset in BROUGHT:
@@ -96,7 +107,7 @@ def _what_is_used(dataset: Dataset) -> str:
 def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) -> Dataset:
     """The data set that a run was trained on, with the same split; data_dir says where it is if it has moved.
 
-    If its files have changed, a note says so. Raises UserError if its classes are not those of the run.
+    If its files have changed, a note says which. Raises UserError if its classes are not those of the run.
     """
     settings = run.settings()
     if data_dir is None and settings.data_dir and not Path(settings.data_dir).exists():
@@ -108,14 +119,37 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
         table = Path(where.labels).name
         found = next((each / table for each in (data_dir, data_dir.parent) if (each / table).exists()), None)
         where = replace(where, labels=str(found or where.labels))
-    dataset = load_data(where, None, progress, in_detail=False)
+    recorded = run.recorded() if where.dataset == "folder" else {}
+    dataset = load_data(where, None, progress, in_detail=False, recorded=recorded)
     check_classes(run, dataset)
-    if _have_changed(run, dataset):
+    if changes := _changes(recorded, dataset) if recorded else []:
+        progress.note(f"since {run.path} was trained, {where.data_dir} has changed: {'; '.join(changes)}")
+    elif _have_changed(run, dataset):
+        doubt = ": some of those that count as test images now may have been trained on"
         progress.note(
-            f"the image files in {where.data_dir} have changed since {run.path} was trained: some of those "
-            "that count as test images now may have been trained on"
+            f"the image files in {where.data_dir} have changed since {run.path} was trained"
+            f"{'' if recorded else doubt}"
         )
     return dataset
+
+
+def _changes(recorded: Mapping[str, str], dataset: Dataset) -> list[str]:
+    """The images of a data set that are new since a run recorded its own, and those that are gone."""
+    from tinyvit.data.folder_files import NEW, composed
+    from tinyvit.data.parts import listed
+
+    used = {composed(name): name for name in dataset.file_names()}
+    unused = {composed(name) for name in dataset.left_out}
+    if "train" not in recorded.values():  # by an older version, which did not record what is not new
+        return []
+    new = [name for key, name in sorted(used.items()) if key not in recorded]
+    apart = sorted(name for name, why in dataset.left_out.items() if why == NEW)
+    gone = [name for name, part in recorded.items() if part and name not in used.keys() | unused]
+    return [
+        f"{counted(len(names), 'image')} {what} ({listed(names)})"
+        for names, what in ((new, "new"), (apart, "new and left out"), (gone, "gone"))
+        if names
+    ]
 
 
 def needs_download(run: RunFolder, data_dir: Path | None) -> bool:

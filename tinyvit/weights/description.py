@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tinyvit.errors import UserError, printable
+from tinyvit.errors import UserError, class_name
 from tinyvit.files.reading import read_json
 from tinyvit.model.rotary import DINOV3
 from tinyvit.weights.architectures import described_architecture
@@ -96,7 +96,7 @@ def read_class_names(path: Path, count: int) -> tuple[str, ...] | None:
         names = stated.get("classes") or stated.get("label_names") or stated["id2label"]
         if len(names) != count:
             return None
-        return tuple(printable(str(names[str(c) if isinstance(names, dict) else c])) for c in range(count))
+        return tuple(class_name(str(names[str(c) if isinstance(names, dict) else c])) for c in range(count))
     except UNREADABLE:
         return None
 
