@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tinyvit.errors import UserError, printable
 from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
-from tinyvit.page import choose_samples, write_page
+from tinyvit.page import NO_LABEL, choose_samples, write_page
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.starting_point import whiten_for
@@ -46,6 +47,27 @@ FIT_SETTINGS = [
     for name, parameter in inspect.signature(fit).parameters.items()
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "threads"
 ]
+
+
+class Names(np.ndarray):
+    """Names of classes. Comparing them with numbers, which are never equal to any, raises a UserError."""
+
+    def __eq__(self, other: Any) -> Any:
+        _check_not_numbers(other)
+        return np.asarray(self) == other
+
+    def __ne__(self, other: Any) -> Any:
+        _check_not_numbers(other)
+        return np.asarray(self) != other
+
+
+def _check_not_numbers(labels: Any) -> None:
+    given = np.asarray(labels)
+    if given.size and all(isinstance(label, Number | np.bool_) for label in given.ravel()[:1].tolist()):
+        raise UserError(
+            "the answers are names of classes, and equal to no number: use model.score(images, labels), or "
+            "compare them with numpy.array(model.names)[labels]."
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -74,7 +96,12 @@ class Model(core.Model, Looking):
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
-        return np.array(self.names)[self._scores(images).argmax(axis=1)]
+        return np.array(self.names).view(Names)[self._scores(images).argmax(axis=1)]
+
+    def score(self, images: Images, labels: Labels) -> float:
+        """The share of images whose most likely class is that of their label, a name or a number from 0."""
+        pixels, numbers = self._pixels_and_numbers(images, labels)
+        return float((self._scores(pixels).argmax(axis=1) == numbers).mean())
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
@@ -137,11 +164,11 @@ class Model(core.Model, Looking):
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
         if unknown := sorted(settings.keys() - set(FIT_SETTINGS)):
             raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(FIT_SETTINGS)}.")
-        data = self._labelled(images, labels)
+        data = self._labelled(images, labels, to_learn=True)
         if (pair := settings.get("validation")) is not None:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise UserError(f"validation is a {type(pair).__name__}, expected (images, labels).")
-            settings["validation"] = self._labelled(*pair)
+            settings["validation"] = self._labelled(*pair, to_learn=True)
         history, report = [], settings.get("report")
 
         def noted(*known: float) -> object:
@@ -162,7 +189,7 @@ class Model(core.Model, Looking):
         """
         check_settings(seed=seed)
         check_writable(self.params)
-        whiten_for(self.config, self.params, self._pixels(images), seed)
+        whiten_for(self.config, self.params, self._pixels(images, to_learn=True), seed)
         return self
 
     def save(self, path: str | Path, layout: str | None = None) -> None:
@@ -173,16 +200,19 @@ class Model(core.Model, Looking):
         """
         save_model(self, _path(path), layout, self.photo_fit)
 
-    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = ()) -> None:
-        """Write a page, one HTML file, in which the model runs; images and their labels are its samples.
+    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = None) -> None:
+        """Write a page, one HTML file, in which the model runs; images, perhaps with labels, are its samples.
 
         A page that was written to that path before is replaced; anything else there raises UserError.
         """
         check_replaceable(path := _path(path))
-        samples, labels = None, () if labels is None else labels
-        if images is not None:
+        samples = None
+        if images is not None and labels is not None:
             samples = choose_samples(self.config, self._labelled(images, labels))
-        elif len(labels):
+        elif images is not None:
+            pixels = np.ascontiguousarray(self._pixels(images))
+            samples = choose_samples(self.config, ImageSet(pixels, np.full(len(pixels), NO_LABEL)))
+        elif labels is not None and len(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, path, samples, f"{self.params.count:,} parameters.")
 
@@ -228,9 +258,15 @@ class Model(core.Model, Looking):
         """What pickle and deepcopy copy: everything but the engine, whose threads cannot be copied."""
         return {name: value for name, value in vars(self).items() if name not in ("_engine", "_words")}
 
-    def _pixels(self, images: Images) -> np.ndarray:
+    def _pixels(self, images: Images, *, to_learn: bool = False) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
-        return pixels_of(images, self._photo)
+        shape, (H, W) = tuple(getattr(images, "shape", ())), self.config.image_size
+        if len(shape) == 2 and shape[-1] in (H * W, 3 * H * W):
+            raise UserError(
+                f"the images have shape {shape}, which may be rows of pixels or one grey image: expected "
+                f"x.reshape(-1, {H}, {W}) or x.reshape(-1, {H}, {W}, 3) for rows, or x[None] for an image."
+            )
+        return pixels_of(images, self._photo, to_learn=to_learn)
 
     def _scores(self, images: Images) -> np.ndarray:
         """The logits of a model of classes: (n, C). Raises UserError if one is not a finite number."""
@@ -256,15 +292,21 @@ class Model(core.Model, Looking):
             raise UserError(f"{photo} is a folder, expected an image file: give a list of the files in it.")
         return read_photo(photo, self.config.image_size, self.photo_fit, with_whole=False).view
 
-    def _labelled(self, images: Images, labels: Labels) -> ImageSet:
+    def _labelled(self, images: Images, labels: Labels, *, to_learn: bool = False) -> ImageSet:
         """Images and as many labels, checked."""
-        pixels, numbers = self._pixels(images), self._numbers(labels)
+        return ImageSet(*self._pixels_and_numbers(images, labels, to_learn=to_learn))
+
+    def _pixels_and_numbers(
+        self, images: Images, labels: Labels, *, to_learn: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
+        pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
                 f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "
                 "same number of each."
             )
-        return ImageSet(np.ascontiguousarray(pixels), numbers)
+        return np.ascontiguousarray(pixels), numbers
 
     def _numbers(self, labels: Labels) -> np.ndarray:
         """Labels as int64 (n,); class names are converted to numbers."""

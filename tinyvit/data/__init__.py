@@ -3,6 +3,8 @@
 from numbers import Integral
 from pathlib import Path
 
+import numpy as np
+
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.augmentation import POLICIES, make_policy
 from tinyvit.data.dataset import (
@@ -16,6 +18,7 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
+from tinyvit.data.pixel_scale import FEW, darkness
 from tinyvit.data.plan import (
     BatchPlan,
     balancing,
@@ -141,16 +144,20 @@ def load_dataset(
         from tinyvit.data.arrays import load_arrays
 
         return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
-    if name == "parquet":
-        from tinyvit.data.parquet import load_parquet
+    if name in PHOTOS:
+        path, table = Path(str(data_dir)), Path(labels) if labels else None
+        if name == "parquet":  # imported here, since each data set needs its own machinery alone
+            from tinyvit.data.parquet import load_parquet
 
-        return load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict)
-    if name == "folder":
-        from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
+            dataset = load_parquet(path, side, seed, decoding, note, strict)
+        else:
+            from tinyvit.data.folder import load_folder
 
-        return load_folder(
-            Path(str(data_dir)), side, seed, decoding, note, strict, table=Path(labels) if labels else None
-        )
+            dataset = load_folder(path, side, seed, decoding, note, strict, table=table)
+        some = dataset.train.images[:: 1 + len(dataset.train) // 500]
+        if note and (why := darkness(np.asarray(some), FEW)):
+            note(why)
+        return dataset
     if name == "shapes":
         return make_shapes(seed=seed)
     from tinyvit.data import cifar, mnist
