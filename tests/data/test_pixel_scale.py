@@ -215,13 +215,13 @@ def test_arrays_to_learn_from_are_not_dark_and_photos_are_said_to_be(tmp_path):
     model = copy.deepcopy(MODEL)
     for learn in (lambda x: model.fit(x, [0, 1] * 20, epochs=1), model.whiten):
         with pytest.raises(
-            UserError, match=r"the images are dark: .* is 127, and white is 255\. If 127 is white"
+            UserError, match=r"the images are dark: .* above 127, and white is 255\. If 127 is white"
         ):
             learn(dark)
         learn(dark * 2)
     with pytest.warns(UserWarning, match="the images are dark"):
         model.fit([tmp_path / "a.png"] * 2, [0, 1], epochs=1)
-    with pytest.warns(UserWarning, match="the images are dark: .* is 63"):
+    with pytest.warns(UserWarning, match="the images are dark: .* above 63"):
         model.predict(dark // 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

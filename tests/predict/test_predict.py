@@ -47,7 +47,7 @@ def test_predict_says_that_pictures_are_dark(go, trained, tmp_path):
     status, out, err = go(predict, trained, tmp_path / "a.png", "--attention", tmp_path / "b.png")
     assert status == 0 and "red" in out
     assert err == (
-        "tinyvit.predict: the images are dark: their brightest pixel is 16, and white is 255. "
+        "tinyvit.predict: the images are dark: hardly a pixel is above 16, and white is 255. "
         "If 16 is white in them, scale them by 255 / 16\n"
     )
 

@@ -50,7 +50,7 @@ def darkness(images: np.ndarray, few: float = 0) -> str:
     if not 0 < highest < DARK:
         return ""
     return (
-        f"the images are dark: their brightest pixel is {highest}, and white is 255. If {highest} is white "
+        f"the images are dark: hardly a pixel is above {highest}, and white is 255. If {highest} is white "
         f"in them, scale them by 255 / {highest}"
     )
 
