@@ -137,6 +137,16 @@ def test_answers_are_not_compared_with_numbers_in_silence(model, images, numbers
             compare()
 
 
+def test_nor_does_pandas_compare_answers_with_numbers(model, images):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    answers, numbers = model.predict(images[:2]), pandas.Series([0, 1])
+    for compare in (lambda: answers == numbers, lambda: numbers == answers, lambda: numbers != answers):
+        with pytest.raises(UserError, match="names of classes"):
+            compare()
+    names = pandas.Series(answers.tolist())
+    assert (names == answers).all() and (answers == names).all() and not (names != answers).any()
+
+
 def test_answers_are_otherwise_an_array_of_names(model, images):
     answers = model.predict(images)
     names = answers.tolist()

@@ -283,6 +283,11 @@ def test_images_of_another_shape_are_refused_even_with_as_many_pixels(fitted):
         fitted.predict(images.reshape(4, 4, 16, 3))
     with pytest.raises(ValueError, match=r"fitted on colour images: expected images, or image_shape"):
         fitted.predict(images.reshape(4, -1))
+    for one in (images[0], images[0].transpose(2, 0, 1), images[0].ravel()[:, None]):
+        with pytest.raises(ValueError, match=r"expecting 192 features as input: give one image as X\[None"):
+            fitted.predict(one)
+    with pytest.raises(ValueError, match=r"\(1, 3, 8, 8\), expected .* if channels is 'first'"):
+        fitted.predict(images[:1].transpose(0, 3, 1, 2))
     told = copy.copy(fitted).set_params(image_shape=(8, 8, 3))
     np.testing.assert_array_equal(told.predict_proba(images.reshape(4, -1)), fitted.predict_proba(images))
 

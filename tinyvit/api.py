@@ -50,7 +50,9 @@ FIT_SETTINGS = [
 
 
 class Names(np.ndarray):
-    """Names of classes. Comparing them with numbers, which are never equal to any, raises a UserError."""
+    """Names of classes. Comparing them with numbers, which never equal a name, raises a UserError."""
+
+    __pandas_priority__ = 5000  # pandas leaves its comparisons to this class too
 
     def __eq__(self, other: Any) -> Any:
         _check_not_numbers(other)
@@ -62,11 +64,10 @@ class Names(np.ndarray):
 
 
 def _check_not_numbers(labels: Any) -> None:
-    given = np.asarray(labels)
-    if given.size and all(isinstance(label, Number | np.bool_) for label in given.ravel()[:1].tolist()):
+    if any(isinstance(label, Number) for label in np.asarray(labels).ravel()[:1].tolist()):
         raise UserError(
-            "the answers are names of classes, and equal to no number: use model.score(images, labels), or "
-            "compare them with numpy.array(model.names)[labels]."
+            "the answers are names of classes, which never equal numbers: use model.score(images, labels), "
+            "or compare them with numpy.array(model.names)[labels]."
         )
 
 
@@ -80,11 +81,12 @@ class Model(core.Model, Looking):
     centre cut out). threads is the number of CPU threads to use, None for all cores. history is what the last
     call of fit measured. The methods that look inside it are those of Looking.
 
-    Images may be given as uint8 pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image;
-    or as a photo or a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and
-    resizes them itself: a photo is fitted as photo_fit says, while pixels are resized to the model's shape as
-    they are, so that an image which is not of that shape gives another answer as pixels than as a photo. The
-    results are NumPy arrays with one row per image. Anything else raises a UserError.
+    Images may be given as pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image, which
+    are whole numbers from 0 to 255 or fractions from 0 to 1, with a warning if all are dark; or as a photo or
+    a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and resizes them itself:
+    a photo is fitted as photo_fit says, while pixels are resized to the model's shape as they are, so that an
+    image which is not of that shape gives another answer as pixels than as a photo. The results are NumPy
+    arrays with one row per image. Anything else raises a UserError.
     """
 
     threads: int | None = None

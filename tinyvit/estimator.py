@@ -357,9 +357,10 @@ class ViTClassifier:
     def _images(self, X: np.ndarray) -> np.ndarray:
         """uint8 images (n, H, W, 3) of checked ones, which have to be as those that were learned from."""
         if int(np.prod(X.shape[1:])) != self.n_features_in_:
+            is_one = X.size == self.n_features_in_
             raise ValueError(
                 f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
+                f"{self.n_features_in_} features as input{': give one image as X[None]' if is_one else ''}"
             )
         shape = self._pixels.shape
         if X.ndim == 2 and len(shape) == 3 and self.image_shape is None:

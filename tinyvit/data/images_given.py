@@ -91,7 +91,7 @@ def _channels_last(pixels: np.ndarray, listed: bool) -> np.ndarray:
             raise UserError(
                 f"the images have shape {given}, which may be several grey ones, or one with channels: "
                 "expected x[..., None] for grey images, or (height, width, 3) for one image, for example "
-                "x.transpose(1, 2, 0)[..., :3]."
+                "numpy.moveaxis(x, 0, 2)[..., :3]."
             )
     if pixels.ndim == 2 and not listed:
         pixels = pixels[None]
@@ -100,7 +100,7 @@ def _channels_last(pixels: np.ndarray, listed: bool) -> np.ndarray:
     if pixels.ndim != 4 or pixels.shape[3] not in (1, 3):
         raise UserError(
             f"the images have shape {given}, expected (n, height, width, 3), grey (n, height, width), or one "
-            "image without the first axis. Channels come last, without transparency: x.transpose(0, 2, 3, 1) "
+            "image without the first axis. Channels come last, without transparency: numpy.moveaxis(x, 1, 3) "
             "or x[..., :3] may help."
         )
     return pixels

@@ -29,7 +29,7 @@ def as_bytes(images: np.ndarray, name: str = "the images") -> np.ndarray:
         return images
     if images.dtype.kind in "fiu":
         low, high = images.min(), images.max()
-        if images.dtype.kind == "f" and 0 <= low <= high <= 1:
+        if images.dtype.kind == "f" and 0 <= low <= high <= 1 and not 0 < high < 1 / 255:
             return (images * images.dtype.type(255)).round().astype(np.uint8)
         if 0 <= low <= high <= 255 and (images == images.round()).all():
             return images.astype(np.uint8)
@@ -111,25 +111,24 @@ class Pixels:
                 warnings.warn(f"{why}.", stacklevel=4)
             return
         (low, high), (lows, highs) = self.range, _extremes(X)
-        width = high - low
-        is_sliver, are_many = highs.max() - lows.min() < _SLIVER * width, len(lows) >= _MANY
+        width, are_many = high - low, len(lows) >= _MANY
+        darkest = np.quantile(lows, FEW, method="lower")  # without the outliers of few images
+        lightest = np.quantile(highs, 1 - FEW, method="higher")
+        is_sliver = lightest - darkest < _SLIVER * width
         margin = width / (100 if is_sliver else 16)
-        outside = (low - width / 4 > X) | (high + width / 4 < X)
-        is_new, is_rare = (
-            lows.min() > lowest + margin or highs.max() < highest - margin
-            for lowest, highest in zip(self.lowest[::-1], self.highest[::-1], strict=True)
+        is_rare, is_new = (
+            darkest > lowest + margin or lightest < highest - margin
+            for lowest, highest in zip(self.lowest, self.highest, strict=True)
         )
+        is_outside = ((low - width / 4 > X) | (high + width / 4 < X)).mean() > FEW
+        is_blank = (lows == highs).all()
         message = (
             f"X holds values from {X.min():g} to {X.max():g}, but this classifier was fitted on values from "
             f"{low:g} to {high:g}: scale X as the training images were."
         )
-        if outside.mean() > FEW:
+        if is_outside or (is_new and (is_sliver or are_many) and not is_blank):
             raise ValueError(message)
-        if (lows == highs).all():
-            return
-        if is_new and (is_sliver or are_many):
-            raise ValueError(message)
-        if is_new or (is_rare and are_many):
+        if (is_new or (is_rare and are_many)) and not is_blank:
             warnings.warn(message, stacklevel=4)
 
 
