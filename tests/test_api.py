@@ -110,6 +110,57 @@ def test_training_on_arrays_learns_and_returns_the_model():
     assert (trained.predict(more) == np.array(CLASSES)[truth]).mean() == 1
 
 
+@pytest.mark.parametrize("classes", [CLASSES, 2, np.arange(2)], ids=["names", "count", "numbers"])
+def test_a_score_is_the_share_of_right_answers_whatever_labels_are(classes):
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    model = tinyvit.preset("nano/4", 8, classes, threads=1).fit(images, labels, epochs=6, batch_size=5)
+    mixed = np.where(np.arange(20) < 5, 1 - labels, labels)
+    for given in (mixed, mixed.tolist(), np.array(model.names)[mixed], mixed.astype(np.uint8)):
+        assert model.score(images, given) == 0.75
+    assert (model.predict(images) == np.array(model.names)[mixed]).mean() == 0.75
+    with pytest.raises(UserError, match="found 20 images and 3 labels"):
+        model.score(images, labels[:3])
+    with pytest.raises(UserError, match="a label is 2, expected 0 to 1"):
+        model.score(images, labels + 1)
+
+
+NUMBERS = [[0, 1], (0, 1), 1, np.int64(0), [0.0, 1.0], np.array([0, 1], object), np.zeros((2, 1))]
+
+
+@pytest.mark.parametrize("numbers", [np.array([0, 1]), np.array([True, False]), *NUMBERS], ids=repr)
+def test_answers_are_not_compared_with_numbers_in_silence(model, images, numbers):
+    answers = model.predict(images[:2])
+    for compare in (
+        *(lambda: answers == numbers, lambda: answers != numbers, lambda: numbers == answers),
+        *(lambda: numbers != answers, lambda: np.mean(answers == numbers), lambda: answers[:1] == numbers),
+    ):
+        with pytest.raises(UserError, match=r"names of classes, .* use model\.score\(images, labels\)"):
+            compare()
+
+
+def test_nor_does_pandas_compare_answers_with_numbers(model, images):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    answers, numbers = model.predict(images[:2]), pandas.Series([0, 1])
+    for compare in (lambda: answers == numbers, lambda: numbers == answers, lambda: numbers != answers):
+        with pytest.raises(UserError, match="names of classes"):
+            compare()
+    names = pandas.Series(answers.tolist())
+    assert (names == answers).all() and (answers == names).all() and not (names != answers).any()
+
+
+def test_answers_are_otherwise_an_array_of_names(model, images):
+    answers = model.predict(images)
+    names = answers.tolist()
+    assert str(answers) == str(np.array(names)) and answers.shape == (6,)
+    for others in (names, np.array(names), np.array(names, object), answers, answers.copy()):
+        assert type(answers == others) is np.ndarray and (answers == others).all()
+        assert not (answers != others).any()
+    assert (answers == names[0])[0] and (answers == None).sum() == 0  # noqa: E711
+    assert np.array_equal(np.unique(answers), sorted(set(names)))
+    assert pickle.loads(pickle.dumps(answers)).tolist() == names
+    assert (answers[:0] == []).shape == (0,)
+
+
 def test_labels_may_be_names():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     by_number, by_name = (tinyvit.preset("nano/4", 8, CLASSES, threads=1) for _ in range(2))
@@ -292,7 +343,7 @@ def test_a_run_is_loaded_by_its_folder(trained, photos):
     ("images", "complaint"),
     [
         (np.zeros((0, 8, 8, 3), np.uint8), "there are no images"),
-        (np.zeros((2, 8, 8, 3), np.float32), "are float32, expected uint8 pixels"),
+        (np.full((2, 8, 8, 3), -0.5, np.float32), "are float32 from -0.5 to -0.5, expected uint8 pixels"),
         (np.zeros((2, 8, 8, 4), np.uint8), r"shape \(2, 8, 8, 4\)"),
         (np.zeros((5, 8, 8, 2), np.uint8), r"shape \(5, 8, 8, 2\), expected \(n, height, width, 3\)"),
         ([], "there are no images"),

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -11,7 +12,6 @@ from PIL import Image
 import tinyvit
 from tests.test_api import dark_and_light
 from tinyvit import ViTClassifier
-from tinyvit.data.classifier_input import Pixels
 
 NAMES = np.array(["moon", "sun"])
 
@@ -54,7 +54,7 @@ def test_epochs_are_what_was_asked_for_and_by_default_make_enough_updates(fitted
     assert asked == [1, 167, 10, 334]  # of 6, 110 and 3 updates: the first that make 10 passes and 1,000
 
 
-@pytest.mark.parametrize(("features", "shape"), [(64, (8, 8)), (192, (8, 8)), (10, (1, 10)), (2, (1, 2))])
+@pytest.mark.parametrize(("features", "shape"), [(64, (8, 8)), (12, (1, 12)), (10, (1, 10)), (2, (1, 2))])
 def test_rows_of_pixels_are_laid_out_as_images(features, shape):
     rng = np.random.default_rng(0)
     labels = np.arange(40) % 2
@@ -63,6 +63,80 @@ def test_rows_of_pixels_are_laid_out_as_images(features, shape):
     assert classifier.model_.config.image_size == shape
     assert classifier.n_features_in_ == features
     assert classifier.score(X, labels) == 1
+
+
+PLANES = {"channels": "first"}
+
+
+@pytest.mark.parametrize(
+    ("features", "settings", "complaint"),
+    [
+        (144, {}, r"may be colour images: give image_shape=\(12, 12\) if they are grey, or .*\(6, 8, 3\)"),
+        (48 * 48, {}, r"image_shape=\(48, 48\) if they are grey, or for example \(24, 32, 3\)"),
+        (480 * 480, {}, r"or for example \(240, 320, 3\)"),
+        (192, {}, r"image_shape=\(8, 8, 3\), perhaps with channels='first' as for the rows of CIFAR"),
+        (3072, {}, r"rows of 3072 numbers, .*image_shape=\(32, 32, 3\)"),
+        (192, {"image_shape": (8, 9, 3)}, r"image_shape is \(8, 9, 3\), but X has rows of 192: expected"),
+        (192, {"image_shape": (3, 8, 8)}, "if channels is 'first'"),
+        (128, {"image_shape": (8, 8)}, r"image_shape is \(8, 8\), but"),
+        (128, {"image_shape": (8, 8, 2)}, "expected .height, width.*3"),
+        (192, {"image_shape": 64}, "image_shape is 64, but"),
+        (192, {"image_shape": (8.0, 8.0)}, "but X has rows of 192"),
+        (192, {"image_shape": (-8, -8)}, "but X has rows of 192"),
+        (192, {"channels": "planes"}, "channels is 'planes', expected 'first' or 'last'"),
+    ],
+)
+def test_rows_that_may_be_several_things_are_refused(features, settings, complaint):
+    rows = np.random.default_rng(0).random((4, features))
+    with pytest.raises(ValueError, match=complaint):
+        ViTClassifier(threads=1, **settings).fit(rows, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        (lambda x: x.reshape(len(x), -1), {"image_shape": (6, 8, 3)}),
+        (lambda x: x.reshape(len(x), -1), {"image_shape": [6, 8]}),
+        (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (6, 8, 3)} | PLANES),
+        (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (3, 6, 8)} | PLANES),
+        (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (6, 8)} | PLANES),
+        (lambda x: x.transpose(0, 3, 1, 2), PLANES),
+        (list, {}),
+    ],
+)
+def test_image_shape_and_channels_say_what_rows_and_planes_are(given, settings):
+    images, labels = dark_and_light(12, np.random.default_rng(0))
+    images = images[:, :6]
+    usual = ViTClassifier(epochs=1, threads=1).fit(images, labels)
+    told = ViTClassifier(epochs=1, threads=1, **settings).fit(given(images), labels)
+    assert told.model_.config.image_size == (6, 8)
+    np.testing.assert_array_equal(told.predict_proba(given(images)), usual.predict_proba(images))
+
+
+def test_grey_rows_and_planes_are_grey_images():
+    images, labels = np.random.default_rng(0).integers(0, 256, (12, 6, 8), np.uint8), np.arange(12) % 2
+    usual = ViTClassifier(epochs=1, threads=1).fit(images, labels)
+    for given, settings in (
+        (images.reshape(12, -1), {"image_shape": (6, 8)}),
+        (images.reshape(12, -1), {"image_shape": (1, 6, 8)} | PLANES),
+        (images[:, None], PLANES),
+        (images[..., None], {}),
+    ):
+        told = ViTClassifier(epochs=1, threads=1, **settings).fit(given, labels)
+        np.testing.assert_array_equal(told.predict_proba(given), usual.predict_proba(images))
+    np.testing.assert_array_equal(usual.predict(images.reshape(12, -1)), usual.predict(images))
+
+
+def test_long_rows_that_are_not_squares_are_said_to_be_one_line():
+    rows = np.random.default_rng(0).random((4, 12 * 8 * 3))  # 3:2
+    with pytest.warns(
+        UserWarning, match=r"each is taken for one line of pixels, as with image_shape=\(1, 288"
+    ):
+        ViTClassifier("nano", epochs=1, threads=1).fit(rows, [0, 1, 0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        line = ViTClassifier("nano", epochs=1, threads=1, image_shape=(1, 288)).fit(rows, [0, 1, 0, 1])
+        line.predict(rows)
 
 
 def test_the_same_random_state_gives_the_same_model():
@@ -170,14 +244,10 @@ def test_asking_before_fitting_and_asking_about_other_images(fitted):
 
 def test_pixels_after_fitting_on_bytes_are_bytes_whatever_their_dtype(fitted):
     images, _ = dark_and_light(6, np.random.default_rng(1))
-    for dtype in ("int64", "float64"):
-        np.testing.assert_array_equal(
-            fitted.predict_proba(images.astype(dtype)), fitted.predict_proba(images)
-        )
-    for wrong in (images / 255, images.astype(int) - 1, images.astype(int) + 200):
-        with pytest.raises(
-            ValueError, match="was fitted on uint8 pixels: expected whole numbers from 0 to 255"
-        ):
+    for same in (images.astype("int64"), images.astype("float64"), images / 255):
+        np.testing.assert_array_equal(fitted.predict_proba(same), fitted.predict_proba(images))
+    for wrong in (images.astype(int) - 1, images.astype(int) + 200, images / 127.5 - 1, images * 0.7):
+        with pytest.raises(ValueError, match=r"the pixels of X are .*, expected uint8 pixels from 0 to 255"):
             fitted.predict(wrong)
 
 
@@ -187,56 +257,9 @@ def test_after_fitting_on_scaled_pixels_unscaled_ones_are_refused():
     p = classifier.predict_proba(images / 255)
     np.testing.assert_allclose(classifier.predict_proba((images / 255)[:1]), p[:1], rtol=1e-14)
     for wrong in (images, images.astype("float64")):
-        with pytest.raises(ValueError, match=r"X holds whole numbers from .* fitted on values from .* to"):
+        with pytest.raises(ValueError, match=r"X holds values from .* fitted on values from .* to"):
             classifier.predict(wrong)
     classifier.predict(np.zeros((1, 8, 8, 3)))  # black, whatever the scale
-
-
-@pytest.mark.parametrize(
-    ("fitted_on", "given", "complaint"),
-    [
-        (
-            lambda x: x / 127.5 - 1,
-            lambda x: x,
-            "X holds whole numbers from .* fitted on values from -1 to 1:",
-        ),
-        (
-            lambda x: x.astype(float),
-            lambda x: x / 255,
-            "X holds fractions from 0 to 1, .* whole numbers from 0",
-        ),
-        (
-            lambda x: x.astype(int),
-            lambda x: x / 127.5 - 1,
-            "X holds fractions from -1 to 1, .* from 0 to 255:",
-        ),
-    ],
-)
-def test_images_of_another_scale_are_refused(fitted_on, given, complaint):
-    images = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
-    pixels = Pixels.of(fitted_on(images))
-    with pytest.raises(ValueError, match=complaint):
-        pixels.images(given(images))
-
-
-@pytest.mark.parametrize("dtype", ["int64", "float64"])
-def test_dark_images_of_the_same_scale_are_not_refused(dtype):
-    pixels = Pixels.of(np.arange(256, dtype=dtype).reshape(4, 8, 8))
-    assert pixels.images(np.eye(8, dtype=dtype)[None]).max() == 1
-    assert pixels.images(np.full((1, 8, 8), 100.5)).max() == 100
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_range_beyond_the_largest_number_is_refused():
-    with pytest.raises(ValueError, match=r"X holds numbers from -1e\+308 to 1e\+308, .*: scale X"):
-        Pixels.of(np.array([[-1e308, 1e308]]))
-    assert Pixels.of(np.array([[0.0, 1.0]])).images(np.full((1, 2), 1e308)).tolist() == [[[[255] * 3] * 2]]
-
-
-def test_pixels_beyond_the_range_of_the_training_images_are_its_ends():
-    pixels = Pixels.of(np.linspace(0, 1, 64).reshape(1, 8, 8))
-    assert (pixels.images(np.full((1, 8, 8), 1.5)) == 255).all()
-    assert (pixels.images(np.full((1, 8, 8), -0.5)) == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -258,7 +281,15 @@ def test_images_of_another_shape_are_refused_even_with_as_many_pixels(fitted):
     images, _ = dark_and_light(4, np.random.default_rng(1))
     with pytest.raises(ValueError, match=r"X has images of 4 x 16, but .* fitted on images of 8 x 8"):
         fitted.predict(images.reshape(4, 4, 16, 3))
-    np.testing.assert_array_equal(fitted.predict(images.reshape(4, -1)), fitted.predict(images))
+    with pytest.raises(ValueError, match=r"fitted on colour images: expected images, or image_shape"):
+        fitted.predict(images.reshape(4, -1))
+    for one in (images[0], images[0].transpose(2, 0, 1), images[0].ravel()[:, None]):
+        with pytest.raises(ValueError, match=r"expecting 192 features as input: give one image as X\[None"):
+            fitted.predict(one)
+    with pytest.raises(ValueError, match=r"\(1, 3, 8, 8\), expected .* if channels is 'first'"):
+        fitted.predict(images[:1].transpose(0, 3, 1, 2))
+    told = copy.copy(fitted).set_params(image_shape=(8, 8, 3))
+    np.testing.assert_array_equal(told.predict_proba(images.reshape(4, -1)), fitted.predict_proba(images))
 
 
 def test_a_score_needs_labels_of_the_type_that_was_learned(fitted):
@@ -401,6 +432,16 @@ def test_images_without_weight_might_as_well_not_be_there():
     np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="only one class"):
         ViTClassifier(**settings).fit(images, labels, labels)
+
+
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": True}, {"class_weight": "balanced"}])
+def test_a_class_whose_images_have_no_weight_remains_a_class(settings):
+    images, labels = dark_and_light(30, np.random.default_rng(0))
+    names = np.where(np.arange(30) % 3 == 0, "comet", NAMES[labels])
+    classifier = ViTClassifier(epochs=1, threads=1, **settings)
+    classifier.fit(images, names, sample_weight=(names != "comet") * 1.0)
+    assert classifier.classes_.tolist() == ["comet", "moon", "sun"]
+    assert classifier.predict_proba(images).shape == (30, 3)
 
 
 @pytest.mark.parametrize("wrong", ["even", {"mars": 2}, {"sun": -1}, {"sun": "2"}, 3, {"sun": 0, "moon": 0}])
@@ -556,5 +597,6 @@ def test_a_pipeline_of_scikit_learn_routes_weights_past_a_score():
     images, labels = dark_and_light(20, np.random.default_rng(0))
     rows = images.reshape(20, -1)
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(MinMaxScaler(), ViTClassifier(epochs=40, threads=1)).fit(rows, labels)
+        classifier = ViTClassifier(epochs=40, threads=1, image_shape=(8, 8, 3))
+        pipeline = make_pipeline(MinMaxScaler(), classifier).fit(rows, labels)
         assert pipeline.score(rows, labels) == 1

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from tinyvit.errors import UserError, class_name, nearest, printable
 from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
-from tinyvit.page import choose_samples, write_page
+from tinyvit.page import NO_LABEL, choose_samples, write_page
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.starting_point import whiten_for
@@ -49,6 +50,28 @@ FIT_SETTINGS = [
 ]
 
 
+class Names(np.ndarray):
+    """Names of classes. Comparing them with numbers, which never equal a name, raises a UserError."""
+
+    __pandas_priority__ = 5000  # pandas leaves its comparisons to this class too
+
+    def __eq__(self, other: Any) -> Any:
+        _check_not_numbers(other)
+        return np.asarray(self) == other
+
+    def __ne__(self, other: Any) -> Any:
+        _check_not_numbers(other)
+        return np.asarray(self) != other
+
+
+def _check_not_numbers(labels: Any) -> None:
+    if any(isinstance(label, Number) for label in np.asarray(labels).ravel()[:1].tolist()):
+        raise UserError(
+            "the answers are names of classes, which never equal numbers: use model.score(images, labels), "
+            "or compare them with numpy.array(model.names)[labels]."
+        )
+
+
 @dataclass(eq=False, repr=False)
 class Model(core.Model, Looking):
     """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
@@ -59,11 +82,12 @@ class Model(core.Model, Looking):
     centre cut out). threads is the number of CPU threads to use, None for all cores. history is what the last
     call of fit measured. The methods that look inside it are those of Looking.
 
-    Images may be given as uint8 pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image;
-    or as a photo or a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and
-    resizes them itself: a photo is fitted as photo_fit says, while pixels are resized to the model's shape as
-    they are, so that an image which is not of that shape gives another answer as pixels than as a photo. The
-    results are NumPy arrays with one row per image. Anything else raises a UserError.
+    Images may be given as pixels of any size, (n, H, W, 3), grey (n, H, W), or (H, W, 3) for one image, which
+    are whole numbers from 0 to 255 or fractions from 0 to 1, with a warning if all are dark; or as a photo or
+    a list of photos: paths, bytes, open files, images of Pillow. tinyvit normalises and resizes them itself:
+    a photo is fitted as photo_fit says, while pixels are resized to the model's shape as they are, so that an
+    image which is not of that shape gives another answer as pixels than as a photo. The results are NumPy
+    arrays with one row per image. Anything else raises a UserError.
     """
 
     threads: int | None = None
@@ -75,7 +99,12 @@ class Model(core.Model, Looking):
 
     def predict(self, images: Images) -> np.ndarray:
         """The name of the most likely class of each image: (n,)."""
-        return np.array(self.names)[self._scores(images).argmax(axis=1)]
+        return np.array(self.names).view(Names)[self._scores(images).argmax(axis=1)]
+
+    def score(self, images: Images, labels: Labels) -> float:
+        """The share of images whose most likely class is that of their label, a name or a number from 0."""
+        pixels, numbers = self._pixels_and_numbers(images, labels)
+        return float((self._scores(pixels).argmax(axis=1) == numbers).mean())
 
     def probabilities(self, images: Images) -> np.ndarray:
         """The probability of each class: (n, C); each row sums to 1."""
@@ -138,11 +167,11 @@ class Model(core.Model, Looking):
             raise UserError("fit takes no threads, the model has them: set model.threads first.")
         if unknown := sorted(settings.keys() - set(FIT_SETTINGS)):
             raise UserError(f"fit has no setting {unknown[0]}: expected some of {', '.join(FIT_SETTINGS)}.")
-        data = self._labelled(images, labels)
+        data = self._labelled(images, labels, to_learn=True)
         if (pair := settings.get("validation")) is not None:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise UserError(f"validation is a {type(pair).__name__}, expected (images, labels).")
-            settings["validation"] = self._labelled(*pair)
+            settings["validation"] = self._labelled(*pair, to_learn=True)
         history, report = [], settings.get("report")
 
         def noted(*known: float) -> object:
@@ -163,7 +192,7 @@ class Model(core.Model, Looking):
         """
         check_settings(seed=seed)
         check_writable(self.params)
-        whiten_for(self.config, self.params, self._pixels(images), seed)
+        whiten_for(self.config, self.params, self._pixels(images, to_learn=True), seed)
         return self
 
     def save(self, path: str | Path, layout: str | None = None) -> None:
@@ -174,16 +203,19 @@ class Model(core.Model, Looking):
         """
         save_model(self, _path(path), layout, self.photo_fit)
 
-    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = ()) -> None:
-        """Write a page, one HTML file, in which the model runs; images and their labels are its samples.
+    def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = None) -> None:
+        """Write a page, one HTML file, in which the model runs; images, perhaps with labels, are its samples.
 
         A page that was written to that path before is replaced; anything else there raises UserError.
         """
         check_replaceable(path := _path(path))
-        samples, labels = None, () if labels is None else labels
-        if images is not None:
+        samples = None
+        if images is not None and labels is not None:
             samples = choose_samples(self.config, self._labelled(images, labels))
-        elif len(labels):
+        elif images is not None:
+            pixels = np.ascontiguousarray(self._pixels(images))
+            samples = choose_samples(self.config, ImageSet(pixels, np.full(len(pixels), NO_LABEL)))
+        elif labels is not None and len(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, path, samples, f"{self.params.count:,} parameters.")
 
@@ -229,9 +261,15 @@ class Model(core.Model, Looking):
         """What pickle and deepcopy copy: everything but the engine, whose threads cannot be copied."""
         return {name: value for name, value in vars(self).items() if name not in ("_engine", "_words")}
 
-    def _pixels(self, images: Images) -> np.ndarray:
+    def _pixels(self, images: Images, *, to_learn: bool = False) -> np.ndarray:
         """The given images as uint8 pixels (n, H, W, 3)."""
-        return pixels_of(images, self._photo)
+        shape, (H, W) = tuple(getattr(images, "shape", ())), self.config.image_size
+        if len(shape) == 2 and shape[-1] in (H * W, 3 * H * W):
+            raise UserError(
+                f"the images have shape {shape}, which may be rows of pixels or one grey image: expected "
+                f"x.reshape(-1, {H}, {W}) or x.reshape(-1, {H}, {W}, 3) for rows, or x[None] for an image."
+            )
+        return pixels_of(images, self._photo, to_learn=to_learn)
 
     def _scores(self, images: Images) -> np.ndarray:
         """The logits of a model of classes: (n, C). Raises UserError if one is not a finite number."""
@@ -257,15 +295,21 @@ class Model(core.Model, Looking):
             raise UserError(f"{photo} is a folder, expected an image file: give a list of the files in it.")
         return read_photo(photo, self.config.image_size, self.photo_fit, with_whole=False).view
 
-    def _labelled(self, images: Images, labels: Labels) -> ImageSet:
+    def _labelled(self, images: Images, labels: Labels, *, to_learn: bool = False) -> ImageSet:
         """Images and as many labels, checked."""
-        pixels, numbers = self._pixels(images), self._numbers(labels)
+        return ImageSet(*self._pixels_and_numbers(images, labels, to_learn=to_learn))
+
+    def _pixels_and_numbers(
+        self, images: Images, labels: Labels, *, to_learn: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The images as uint8 pixels (n, H, W, 3) and the numbers of their classes (n,)."""
+        pixels, numbers = self._pixels(images, to_learn=to_learn), self._numbers(labels)
         if len(pixels) != len(numbers):
             raise UserError(
                 f"found {counted(len(pixels), 'image')} and {counted(len(numbers), 'label')}: expected the "
                 "same number of each."
             )
-        return ImageSet(np.ascontiguousarray(pixels), numbers)
+        return np.ascontiguousarray(pixels), numbers
 
     def _numbers(self, labels: Labels) -> np.ndarray:
         """Labels as int64 (n,); class names are converted to numbers."""

@@ -19,17 +19,18 @@ from PIL import Image
 
 from tinyvit.api import FIT_SETTINGS, Labels, Model, load, preset
 from tinyvit.data.classifier_input import (
-    Pixels,
     check_same_kind,
     checked_images,
     checked_labels,
     checked_weights,
+    laid_out,
     numbered,
     of_scikit_learn,
     sorted_classes,
     weights_of_classes,
 )
 from tinyvit.data.dataset import chosen_to_hold_out
+from tinyvit.data.pixel_scale import DARK, Pixels, Scaled
 from tinyvit.errors import UserError, printable
 from tinyvit.model import is_preset
 from tinyvit.optim import usual_learning_rate
@@ -48,10 +49,14 @@ class ViTClassifier:
     """Classifies images with a Vision Transformer that is trained from scratch, or from given weights.
 
     X is an array of images, (n, H, W, 3) or grey (n, H, W), or of rows of pixels (n, features); or a list of
-    photos of one size: paths, bytes, open files, images of Pillow. Rows are reshaped to squares if possible
-    (grey, or RGB with channels last), and otherwise to a single line of pixels. uint8 pixels are used
-    unchanged; for any other dtype, the range of the training images is scaled to 0..255. y holds
-    names of classes, or whole numbers.
+    photos of one size: paths, bytes, open files, images of Pillow. uint8 pixels are used unchanged. For any
+    other dtype, and for bytes that are all dark, the range of the training images is scaled to 0..255; a few
+    values far outside are clipped, with a warning. Images to predict must be on the scale of the training
+    images. y holds names of classes, or whole numbers.
+
+    image_shape is the shape of the image in a row: (H, W), (H, W, 3) or, with channels "first", (3, H, W).
+    Without it, rows are grey squares, or single lines of pixels if they are not squares; rows that may be
+    colour images need it. channels "first" is for planes of colours, as in CIFAR's rows or (n, 3, H, W).
 
     model is the size of a preset (nano, micro, milli, mini, Ti, S, B, L or H); patch_size None chooses one to
     suit the images. Or it is the name of a whole preset, such as B/16 or resnet-nano. epochs is the number of
@@ -124,6 +129,8 @@ class ViTClassifier:
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         threads: int | None = None,
+        image_shape: tuple[int, ...] | None = None,
+        channels: str = "last",
     ):
         self.model = model
         self.patch_size = patch_size
@@ -159,6 +166,8 @@ class ViTClassifier:
         self.warm_start = warm_start
         self.random_state = random_state
         self.threads = threads
+        self.image_shape = image_shape
+        self.channels = channels
 
     def fit(self, X: np.ndarray, y: Labels, sample_weight: np.ndarray | None = None) -> ViTClassifier:
         """Train on images X and labels y, (n,); returns the classifier itself.
@@ -204,19 +213,24 @@ class ViTClassifier:
         if self.weights is not None and not goes_on:
             start = load(self.weights, threads=self.threads)
         fits_photos = self._fits_photos if goes_on else start is not None
-        X = checked_images(X, start._photo if start and fits_photos else None)
-        X, labels, weights = _that_count(X, checked_labels(y), sample_weight)
+        X = checked_images(X, start._photo if start and fits_photos else None, self.channels)
+        labels = checked_labels(y)
         if goes_on:
             known = self.classes_
         else:
             known = sorted_classes(labels if classes is None else checked_labels(classes))
+        X, labels, weights = _that_count(X, labels, sample_weight)
         if classes is not None and not np.array_equal(np.unique(classes), known):
             raise ValueError(f"classes is {classes!r}, but the model has {known.tolist()}.")
-        if len(known) < 2:
+        if len(known) < 2 or (classes is None and not goes_on and len(np.unique(labels)) < 2):
             raise ValueError("y has only one class: expected at least two to tell apart.")
         codes = numbered(labels, known)
-        pixels = self._pixels if goes_on else Pixels.of(X)
-        images = self._images(X) if goes_on else pixels.images(X)
+        if goes_on:
+            pixels, images = self._pixels, self._images(X)
+        else:
+            X = laid_out(X, self.image_shape, self.channels) if X.ndim == 2 else X
+            pixels = Pixels.of(X, DARK // 2 if one_pass else DARK)
+            images = pixels.images(X)
         size, calls = images.shape[1:3], self._calls + 1 if goes_on else 0
         seed = (self._seed() + calls) % 2**64  # each call makes other random choices
         model = copy.deepcopy(self.model_) if goes_on else self._new_model(start, images, known, seed)
@@ -262,7 +276,7 @@ class ViTClassifier:
         if not hasattr(self, "model_"):
             kind = of_scikit_learn("NotFittedError", UserError)
             raise kind(f"this {type(self).__name__} is not fitted yet: call fit(X, y) first.")
-        X = checked_images(X, self.model_._photo if self._fits_photos else None)
+        X = checked_images(X, self.model_._photo if self._fits_photos else None, self.channels)
         exact = replace(self.model_, params=self.model_.params.astype("float64"))
         return exact.probabilities(_as_seen(exact, self._images(X)))
 
@@ -331,6 +345,8 @@ class ViTClassifier:
             raise UserError(
                 f"validation_fraction is {self.validation_fraction!r}, expected a number above 0 and below 1."
             )
+        if self.channels not in ("first", "last"):
+            raise UserError(f"channels is {self.channels!r}, expected 'first' or 'last'.")
         usual = _defaults(ViTClassifier)
         chosen = [
             name for name in ("model", "patch_size", "init", "whiten") if getattr(self, name) != usual[name]
@@ -341,16 +357,26 @@ class ViTClassifier:
     def _images(self, X: np.ndarray) -> np.ndarray:
         """uint8 images (n, H, W, 3) of checked ones, which have to be as those that were learned from."""
         if int(np.prod(X.shape[1:])) != self.n_features_in_:
+            is_one = X.size == self.n_features_in_
             raise ValueError(
                 f"X has {int(np.prod(X.shape[1:]))} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
+                f"{self.n_features_in_} features as input{': give one image as X[None]' if is_one else ''}"
             )
-        if X.ndim > 2 and X.shape[1:3] != self._size:
+        shape = self._pixels.shape
+        if X.ndim == 2 and len(shape) == 3 and self.image_shape is None:
+            raise ValueError(
+                "X has rows of pixels, but this classifier was fitted on colour images: expected images, or "
+                f"image_shape={shape}."
+            )
+        if X.ndim == 2:
+            X = laid_out(X, self.image_shape or shape, self.channels)
+        if X.shape[1:3] != self._size:
             raise ValueError(
                 f"X has images of {X.shape[1]} x {X.shape[2]}, but this classifier was fitted on images of "
                 f"{' x '.join(map(str, self._size))}: expected the same height and width."
             )
-        return self._pixels.images(X.reshape(-1, *self._pixels.shape))
+        self._pixels.check_scale(X)
+        return self._pixels.images(X)
 
     def _new_model(self, start: Model | None, images: np.ndarray, classes: np.ndarray, seed: int) -> Model:
         """A model for these images and classes, new or with the weights of start."""
@@ -425,9 +451,9 @@ def _that_count(
 
 def _as_seen(model: Model, images: np.ndarray) -> np.ndarray:
     """Images (n, H, W, 3) in the size of the model's: those of another size are fitted as its photos are."""
-    if images.shape[1:3] == model.config.image_size:
-        return images
-    return np.stack([model._photo(Image.fromarray(image)) for image in images])
+    if images.shape[1:3] != model.config.image_size:
+        images = np.stack([model._photo(Image.fromarray(image)) for image in images])
+    return images.view(Scaled)
 
 
 def _defaults(kind: type) -> dict[str, Any]:

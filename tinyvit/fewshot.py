@@ -7,6 +7,7 @@ import numpy as np
 
 from tinyvit.api import Model, load
 from tinyvit.data import PHOTOS, Dataset, class_names, keep_classes, load_dataset
+from tinyvit.data.dataset import class_counts
 from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.insight.judging import with_interval
 from tinyvit.insight.probe_head import with_probe
@@ -69,7 +70,7 @@ def main(args: argparse.Namespace) -> None:
     if args.only:
         dataset = keep_classes(dataset, class_names(args.only, dataset.classes))
     C = len(dataset.classes)
-    smallest = int(np.bincount(dataset.train.labels, minlength=C).min())
+    smallest = int(class_counts(dataset.train.labels, C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
     print(
         f"{args.weights} on {dataset.name}: {C} classes, {len(dataset.test):,} test images; "

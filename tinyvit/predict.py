@@ -21,6 +21,7 @@ from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
 from tinyvit.data.photos import Photo, read_photos
+from tinyvit.data.pixel_scale import Scaled, darkness
 from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
@@ -207,7 +208,9 @@ def _predict(
             output.show_progress(start + len(results), len(sources))
             results.append(result)
         photos = [result for result in results if isinstance(result, Photo)]
-        views = np.array([photo.view for photo in photos])  # (n, h, w, 3)
+        views = np.array([photo.view for photo in photos]).view(Scaled)  # (n, h, w, 3)
+        if photos and (why := darkness(views)):
+            output.note(why)
         rows, captions = iter(_probabilities(classify, views)), []
         for source, result in zip(batch, results, strict=True):
             path = Path(name_of(source))

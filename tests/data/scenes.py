@@ -40,8 +40,25 @@ def taken(image, orientation):
 def tiled_tiff(width, height):
     """A file of 20 x 24 grey pixels, in one compressed tile of this size."""
     tile = zlib.compress(bytes(width * height))
-    tags = {256: 20, 257: 24, 258: 8, 259: 8, 262: 1, 277: 1}
-    tags |= {322: width, 323: height, 324: 8, 325: len(tile)}
-    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
-    start = b"II*\0" + struct.pack("<I", 8 + len(tile))
-    return start + tile + struct.pack("<H", len(tags)) + entries + bytes(4)
+    return _tiff(tile, {256: 20, 257: 24, 258: 8, 259: 8, 262: 1, 277: 1, 322: width, 323: height, 324: 8})
+
+
+def grey_tiff(levels, bits, white_is_zero=False, kind=1, big_endian=False, orientation=1):
+    """A file of one row of grey pixels, whole numbers of that many bits: kind 1 is unsigned, 2 is signed."""
+    order = ">" if big_endian else "<"
+    if bits == 12:
+        text = "".join(f"{level:012b}" for level in levels)
+        strip = bytes(int(text[i : i + 8].ljust(8, "0"), 2) for i in range(0, len(text), 8))
+    else:
+        strip = np.array(levels).astype(f"{order}{'ui'[kind - 1]}{bits // 8}").tobytes()
+    tags = {256: len(levels), 257: 1, 258: bits, 259: 1, 262: int(not white_is_zero), 273: 8}
+    tags |= {274: orientation, 277: 1, 278: 1, 279: len(strip), 339: kind}
+    return _tiff(strip, tags, order)
+
+
+def _tiff(content, tags, order="<"):
+    """A file of that content, at byte 8, and these tags."""
+    tags = dict(sorted((tags | {325: len(content)} if 324 in tags else tags).items()))
+    entries = b"".join(struct.pack(f"{order}HHII", tag, 4, 1, value) for tag, value in tags.items())
+    start = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(f"{order}I", 8 + len(content))
+    return start + content + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)

@@ -65,7 +65,7 @@ def test_labels_can_be_text_and_classes_can_have_names(load):
     assert load({"x": X, "y": Y[:, None]}).classes == ("2", "5"), "a column, as keras has it for CIFAR-10"
 
 
-@pytest.mark.parametrize("grey", [X[..., 0], X[..., :1], X[..., 0].astype(np.int64)])
+@pytest.mark.parametrize("grey", [X[..., 0], X[..., :1], X[..., 0].astype(np.int64), X[..., 0] * 1.0])
 def test_grey_images_have_three_equal_channels(load, grey):
     found = load({"x_train": grey, "y_train": Y, "x_test": grey, "y_test": Y}).test.images
     np.testing.assert_array_equal(found, np.repeat(X[..., :1], 3, axis=3))
@@ -114,11 +114,16 @@ def test_images_are_scaled_to_the_image_size_if_it_is_given(load):
         ({"x": X.transpose(0, 3, 1, 2), "y": Y}, r"'x' of shape \(20, 3, 8, 8\), expected images"),
         ({"x": X[:0], "y": Y[:0]}, r"shape \(0, 8, 8, 3\)"),
         ({"x": X[:, :, :6], "y": Y}, "8 x 6 pixels, expected square ones: give --image-size N"),
-        ({"x": X * 1.0, "y": Y}, r"float64 from 0.0 to 255.0, expected bytes"),
-        ({"x": X.astype(int) * 2, "y": Y}, "int64 from 0 to 510"),
-        ({"x": X / -255.0, "y": Y}, "expected bytes"),
+        ({"x": X * 0.9, "y": Y}, r"float64 from 0 to 229.5, expected uint8 pixels"),
+        ({"x": X.astype(np.int64) * 2, "y": Y}, "int64 from 0 to 510"),
+        ({"x": X / -255.0, "y": Y}, "expected uint8 pixels"),
         ({"x": np.full(X.shape, np.nan), "y": Y}, "from nan to nan"),
-        ({"x": X > 9, "y": Y}, "dtype bool, expected bytes"),
+        ({"x": X > 9, "y": Y}, "are bool, expected uint8 pixels"),
+        ({"x": X // 16, "y": Y}, "'x', but the images are dark: .* above 15, and white is 255"),
+        ({"x": X // 255, "y": Y}, "hardly a pixel is above 1, .* scale them by 255 / 1"),
+        ({"x": X.astype(np.int64) // 16, "y": Y}, "are dark: .* above 15"),
+        ({"x": X / 255 / 16, "y": Y}, "are dark: .* above 16"),
+        (BOTH | {"x_test": X[:4] // 200}, "has 'x_test', but the images are dark"),
         ({"x": X, "y": Y, "note": np.array([{}], dtype=object)}, "pickled Python objects, which are never"),
         ({"x": X[:2], "y": Y[:2]}, "has a single image of each class"),
     ],

@@ -3,7 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinyvit.data import balancing
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
+from tinyvit.data.dataset import class_counts
+from tinyvit.pictures.confusion import confusion_counts
 
 
 def crop_and_flip_naively(images, indices, dy, dx, flip, padding):
@@ -34,6 +37,30 @@ def test_crop_and_flip_equals_padding_and_cutting(n, height, width, count, data,
     result = crop_and_flip(images, indices, *draw)
     np.testing.assert_array_equal(result, crop_and_flip_naively(images, indices, *draw, padding))
     assert result.dtype == np.uint8
+
+
+def test_where_pointers_have_32_bits_pixels_are_taken_by_such_indices(monkeypatch):
+    """NumPy's take and bincount may refuse int64 there, so that whatever they are given is cast to intp."""
+
+    class Images(np.ndarray):
+        def take(self, indices, axis):
+            assert indices.dtype == np.int32
+            return np.asarray(self).take(indices, axis=axis)
+
+    monkeypatch.setattr(np, "intp", np.int32)
+    images = np.random.default_rng(0).integers(0, 256, (3, 4, 5, 3), dtype=np.uint8)
+    draw = draw_augmentation(np.random.default_rng(1), 2, 1)
+    expected = crop_and_flip_naively(images, np.array([2, 0]), *draw, 1)
+    np.testing.assert_array_equal(crop_and_flip(images.view(Images), np.array([2, 0]), *draw), expected)
+    counted, real = [], np.bincount
+    monkeypatch.setattr(
+        np, "bincount", lambda x, *a, **named: (counted.append(x.dtype), real(x, *a, **named))[1]
+    )
+    labels = np.array([0, 1, 1], np.int64)
+    assert class_counts(labels, 3).tolist() == [1, 2, 0]
+    assert balancing(labels).tolist() == [1, 0.5, 0.5]
+    assert confusion_counts(labels, labels, 2).tolist() == [[1, 0], [0, 2]]
+    assert set(counted) == {np.dtype(np.int32)}
 
 
 def test_draws_reach_both_ends_of_the_padding_and_both_sides_of_the_coin():

@@ -89,6 +89,80 @@ def test_tensors_are_arrays_unless_they_say_why_not():
             pixels_of(Tensor(error), read)
 
 
+ASKED = (
+    *("predict", "probabilities", "logits", "features", "attention", "attention_map", "head_maps", "rollout"),
+    "attention_distance",
+)
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_one_image_is_one_image_or_refused_whatever_looks_at_it(ask):
+    model = preset("nano/2", (6, 8), ("a", "b"), threads=1)
+    colour = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    grey = colour[..., :1]
+    for given, batch in (
+        *((colour, colour[None]), (list(colour[None]), colour[None])),
+        *((grey, grey[None]), (grey[..., 0], grey[None]), (grey[None, ..., 0], grey[None])),
+    ):
+        expected = getattr(model, ask)(batch)
+        np.testing.assert_array_equal(getattr(model, ask)(given), expected)
+        assert len(expected) == 1
+    four = np.concatenate([colour, grey], axis=2)
+    for given in (colour.transpose(2, 0, 1), four, four.transpose(2, 0, 1), four[..., 2:]):
+        for wrong in (given, given[None], [given], [given] * 2):
+            with pytest.raises(
+                UserError, match=r"have shape .*, (expected|which may be) .*numpy\.moveaxis\("
+            ):
+                getattr(model, ask)(wrong)
+    three = [grey[..., 0]] * 3
+    assert len(getattr(model, ask)(three)) == 3, "a list says that they are several"
+    with pytest.raises(UserError, match="which may be several grey ones, or one with channels"):
+        getattr(model, ask)(np.array(three))
+    with pytest.raises(UserError, match=r"may be rows of pixels .*expected x.reshape\(-1, 6, 8\)"):
+        getattr(model, ask)(colour.reshape(1, -1))
+
+
+class Column(list):
+    """As a column of pandas: a sequence that is no list to NumPy, with a dtype and one axis."""
+
+    dtype, ndim = np.dtype(object), 1
+
+
+@pytest.mark.parametrize("form", [np.array, lambda x: np.array(x, object), Column, tuple], ids=range(4))
+def test_an_array_or_a_column_of_paths_is_a_list_of_photos(tmp_path, picture, form):
+    paths = [str(tmp_path / f"{i}.png") for i in range(4)]
+    for i, path in enumerate(paths):
+        picture.rotate(90 * i).save(path)
+    model = preset("nano/2", (6, 8), ("a", "b"), threads=1)
+    given = form(paths)
+    np.testing.assert_array_equal(model.logits(given), model.logits(paths))
+    classifier = ViTClassifier(epochs=1, threads=1).fit(given, [0, 1, 0, 1])
+    np.testing.assert_array_equal(classifier.predict_proba(given), classifier.predict_proba(paths))
+    labels = form(["a", "b", "a", "b"])
+    assert model.score(given, labels) in (0, 0.25, 0.5, 0.75, 1)
+
+
+def test_a_column_of_pandas_is_a_list_of_photos(tmp_path, picture):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    picture.save(tmp_path / "a.png")
+    paths = [str(tmp_path / "a.png")] * 2
+    table = pandas.DataFrame({"file": paths, "y": ["a", "b"]})
+    model = preset("nano/2", (6, 8), ("a", "b"), threads=1)
+    for column in (table.file, table.file.astype("string"), table.file.to_numpy(), pandas.Index(paths)):
+        np.testing.assert_array_equal(model.logits(column), model.logits(paths))
+    assert ViTClassifier(epochs=1, threads=1).fit(table.file, table.y).classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a.png", "http://x/a.png", "s3://bucket/a.png"])
+def test_an_address_is_to_be_downloaded_first(address):
+    model = preset("nano/2", (6, 8), ("a", "b"), threads=1)
+    for photos in (address, [address], np.array([address])):
+        with pytest.raises(UserError, match=r"a\.png is an address: download it, and give the file"):
+            model.predict(photos)
+        with pytest.raises(ValueError, match=r"a\.png is an address: download it"):
+            ViTClassifier(threads=1).fit(photos, [0])
+
+
 def test_a_file_opened_as_text_is_refused(tmp_path):
     (tmp_path / "a.txt").write_text("a")
     with open(tmp_path / "a.txt") as file, pytest.raises(UserError, match="open it with mode 'rb'"):

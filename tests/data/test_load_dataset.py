@@ -32,6 +32,17 @@ def test_the_image_size_reaches_the_folder(image_folder, given, used):
     assert load_dataset("folder", image_folder, given).train.images.shape == (2, used, used, 3)
 
 
+def test_photos_that_are_all_dark_are_mentioned(image_folder):
+    """Masks, for example, whose classes are 0, 1, 2 and so on."""
+    lines = []
+    load_dataset("folder", image_folder, note=lines.append)  # black
+    assert not any("images are dark" in line for line in lines)
+    for i, path in enumerate(sorted(image_folder.glob("*/*.png"))):
+        Image.new("L", (9, 9), 1 + i).save(path)
+    load_dataset("folder", image_folder, note=lines.append)
+    assert "the images are dark: hardly a pixel is above 3, and white is 255" in lines[-1]
+
+
 def test_a_folder_given_as_text_will_do(image_folder):
     expected = load_dataset("folder", image_folder).train.images
     np.testing.assert_array_equal(load_dataset("folder", str(image_folder)).train.images, expected)

@@ -1,5 +1,6 @@
 """Photos of every kind: turned upright, laid on white, decoded small, and refused if damaged."""
 
+import io
 import tracemalloc
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import EpsImagePlugin, Image, ImageFile, ImageOps, features
 
-from tests.data.scenes import BLUE, RED, scene, seen, taken, tiled_tiff
+from tests.data.scenes import BLUE, RED, grey_tiff, scene, seen, taken, tiled_tiff
 from tests.helpers import seeds
 from tinyvit.data import decoding
 from tinyvit.data.decoding import decode
@@ -67,6 +68,45 @@ def test_whole_numbers_of_32_bits_are_refused(tmp_path):
     Image.fromarray(np.arange(16, dtype=np.int32).reshape(4, 4)).save(tmp_path / "grey.tiff")
     with pytest.raises(UserError, match="32-bit numbers of unknown range"):
         seen(tmp_path / "grey.tiff", 4)
+
+
+LEVELS = np.arange(16) / 15
+
+
+@pytest.mark.parametrize("orientation", [1, 2])
+@pytest.mark.parametrize("big_endian", [False, True])
+@pytest.mark.parametrize("white_is_zero", [False, True])
+@pytest.mark.parametrize("bits", [8, 12, 16, 32])
+@pytest.mark.parametrize("kind", [1, 2], ids=["unsigned", "signed"])
+def test_a_grey_tiff_of_any_kind_is_right_or_refused(bits, white_is_zero, kind, big_endian, orientation):
+    values = (LEVELS * (2**bits - 1)).round().astype(np.int64)
+    values = (values - 2 ** (bits - 1)) % 2**bits if kind == 2 else values
+    file = grey_tiff(values, bits, white_is_zero, kind, big_endian, orientation)
+    expected = (255 * LEVELS).round()[:: -1 if white_is_zero else 1][:: -1 if orientation == 2 else 1]
+    try:
+        found = np.asarray(decode(io.BytesIO(file))[0])
+    except UserError as error:
+        assert "numbers of unknown range" in str(error) or "does not recognise its format" in str(error)
+        assert kind == 2 or bits == 32 or big_endian or (bits, white_is_zero) == (12, True)
+    else:
+        np.testing.assert_array_equal(found, np.repeat(expected[None, :, None], 3, axis=2))
+
+
+@pytest.mark.parametrize("compression", [None, "tiff_lzw", "tiff_adobe_deflate"])
+def test_white_may_be_zero_in_compressed_files_and_in_images_of_pillow(tmp_path, compression):
+    pixels = (LEVELS[None] * 65535).astype(np.uint16)
+    Image.fromarray(pixels).save(tmp_path / "a.tif", compression=compression, tiffinfo={262: 0})
+    with Image.open(tmp_path / "a.tif") as opened:
+        for source in (tmp_path / "a.tif", opened):
+            assert np.asarray(decode(source)[0])[0, :, 0].tolist() == list(range(255, -1, -17))
+
+
+def test_numbers_beyond_16_bits_in_an_image_of_pillow_are_refused():
+    for numbers in ([0, 65536], [-1, 5]):
+        with pytest.raises(UserError, match="32-bit numbers of unknown range"):
+            decode(Image.fromarray(np.array([numbers], np.int32)))
+    ends, _ = decode(Image.fromarray(np.array([[0, 65535]], np.int32)))
+    assert np.asarray(ends)[0, :, 0].tolist() == [0, 255]
 
 
 def test_floating_point_pixels_are_refused(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.page.chromium import Chromium, find_browser
-from tests.page.pages import expected, page_of, random_model
+from tests.page.pages import expected, page_of, pixels_for, random_model
 from tinyvit.model import preset
 
 pytestmark = pytest.mark.browser
@@ -366,6 +366,19 @@ def test_without_samples_it_begins_with_a_blank_sheet(tab, tmp_path):
     assert "all patches together" in text(tab, "#asked")
     drawn = tab.evaluate("[...drawnFrom(state, 1, 0)]")
     assert sum(drawn) == pytest.approx(16, abs=1e-4)
+    assert tab.complaints() == []
+
+
+def test_samples_without_labels_are_neither_right_nor_wrong(tab, tmp_path):
+    model = random_model(**MICRO)
+    model.save_page(tmp_path / "page.html", pixels_for(model, 3))
+    tab.events.clear()
+    tab.view(1400, 1000)
+    tab.open(tmp_path / "page.html")
+    tab.evaluate("byId('samples').children[1].click()")
+    tab.settle()
+    assert tab.evaluate("byId('samples').children[1].title") == "without a label"
+    assert text(tab, "#before") == ""
     assert tab.complaints() == []
 
 

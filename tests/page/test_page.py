@@ -258,6 +258,13 @@ def test_from_python_with_samples(tmp_path):
     model.save_page(tmp_path / "page.html", images, ["dog", "cat", "dog"])
     found = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])
     assert found["samples"]["labels"] == [0, 1, 1]
+    model.save_page(tmp_path / "page.html", images)
+    unlabelled = json.loads(Elements(tmp_path / "page.html").all("script", id="model")[0][2])["samples"]
+    assert unlabelled["labels"] == [-1, -1, -1]
+    order = [1, 0, 2]  # sorted by class, with labels
+    pixels = np.frombuffer(base64.b64decode(unlabelled["pixels"]), np.uint8).reshape(images.shape)
+    labelled = np.frombuffer(base64.b64decode(found["samples"]["pixels"]), np.uint8).reshape(images.shape)
+    np.testing.assert_array_equal(pixels[order], labelled)
 
 
 @pytest.mark.parametrize(

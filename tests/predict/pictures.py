@@ -7,7 +7,10 @@ from PIL import Image
 def picture(mode, size=(31, 25), colour=(200, 80, 80)):
     """A red picture with some noise in any of Pillow's modes."""
     noise = np.random.default_rng(0).integers(-40, 40, (size[1], size[0], 3))
-    return Image.fromarray((noise + colour).clip(0, 255).astype(np.uint8)).convert(mode)
+    image = Image.fromarray((noise + colour).clip(0, 255).astype(np.uint8))
+    if mode == "I;16":  # for which convert keeps the numbers, so that white is 255 of 65535
+        return Image.fromarray(np.asarray(image.convert("L")).astype(np.uint16) * 257)
+    return image.convert(mode)
 
 
 def make_folder(folder):

@@ -42,6 +42,16 @@ def test_predict_distinguishes_red_from_blue(go, trained, tmp_path):
     assert len(lines) == 4
 
 
+def test_predict_says_that_pictures_are_dark(go, trained, tmp_path):
+    Image.new("L", (9, 9), 16).save(tmp_path / "a.png")
+    status, out, err = go(predict, trained, tmp_path / "a.png", "--attention", tmp_path / "b.png")
+    assert status == 0 and "red" in out
+    assert err == (
+        "tinyvit.predict: the images are dark: hardly a pixel is above 16, and white is 255. "
+        "If 16 is white in them, scale them by 255 / 16\n"
+    )
+
+
 def test_predict_draws_the_attention(go, trained, tmp_path):
     for name in "ab":
         picture("RGB").save(tmp_path / f"{name}.png")

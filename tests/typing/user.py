@@ -27,6 +27,7 @@ def train(images: np.ndarray, labels: np.ndarray) -> tinyvit.Model:
     model = tinyvit.preset("nano/4", 32, ["cat", "dog"], drop_path=0.1)
     model.whiten(images).fit(images, ["cat", "dog"]).fit(images, labels, epochs=5).save("pets.npz")
     wider: tinyvit.Model = model.with_new_head(3).at_resolution(64).with_new_head(["cat", "dog"])
+    print(f"{model.score(images, labels):.1%} {model.score(images, ['cat', 'dog']):.1%}")
     return wider
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
 
+import numpy as np
+
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise, to_input
 from tinyvit.data.augmentation import POLICIES, make_policy
 from tinyvit.data.dataset import (
@@ -17,6 +19,7 @@ from tinyvit.data.dataset import (
     one_of_each,
     take_share,
 )
+from tinyvit.data.pixel_scale import FEW, darkness
 from tinyvit.data.plan import (
     BatchPlan,
     balancing,
@@ -155,9 +158,13 @@ def load_dataset(
 
             table = Path(labels) if labels else None
             dataset = load_folder(path, side, seed, decoding, note, strict, table, recorded)
+        note = note or (lambda line: None)
+        some = dataset.train.images[:: 1 + len(dataset.train) // 500]
+        if name != "arrays" and (why := darkness(np.asarray(some), FEW)):  # arrays so dark are refused
+            note(why)
         from tinyvit.data.twins import without_twins
 
-        return without_twins(dataset, note or (lambda line: None))
+        return without_twins(dataset, note)
     if name == "shapes":
         return make_shapes(seed=seed)
     from tinyvit.data import cifar, mnist

@@ -1,9 +1,9 @@
 """Images and labels in one .npz file, as numpy.savez writes it and keras and MedMNIST give it.
 
 The arrays are called x and y, or x_train, y_train, x_test, y_test; also train_images, train_labels and so on,
-and val, valid or validation for a third part. Images are (n, H, W), (n, H, W, 1) or (n, H, W, 3), bytes or
-fractions from 0 to 1; labels are whole numbers or text (also as bytes in UTF-8), and classes, if it is there,
-has their names.
+and val, valid or validation for a third part. Images are (n, H, W), (n, H, W, 1) or (n, H, W, 3), whole
+numbers from 0 to 255 or fractions from 0 to 1; labels are whole numbers or text (also as bytes in UTF-8), and
+classes, if it is there, has their names.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from PIL import Image
 from tinyvit.data.dataset import Dataset, Note
 from tinyvit.data.parts import Given, dataset_of, is_missing, listed, part_called, splits
 from tinyvit.data.photos import read_photo
+from tinyvit.data.pixel_scale import FEW, as_bytes, darkness
 from tinyvit.errors import UserError
 from tinyvit.files.npz import read_npz
 
@@ -84,16 +85,10 @@ def _pixels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
             f"{path} has {name!r} of shape {arrays[name].shape}, expected images (n, H, W), (n, H, W, 1) or "
             "(n, H, W, 3), at least one."
         )
-    most = 1 if images.dtype.kind == "f" else 255
-    if images.dtype.kind not in "fiu" or not (images.min() >= 0 and images.max() <= most):
-        values = f" from {images.min()} to {images.max()}" if images.dtype.kind in "fiu" else ""
-        raise UserError(
-            f"{path} has {name!r} of dtype {images.dtype}{values}, expected bytes from 0 to 255, or "
-            "fractions from 0 to 1: convert them."
-        )
-    if images.dtype.kind == "f":
-        images = (images * images.dtype.type(255)).round()
-    return np.ascontiguousarray(np.broadcast_to(images.astype(np.uint8), (*images.shape[:3], 3)))
+    pixels = as_bytes(images, f"the images {name!r} in {path}")
+    if why := darkness(pixels, FEW):
+        raise UserError(f"{path} has {name!r}, but {why}.")
+    return np.ascontiguousarray(np.broadcast_to(pixels, (*images.shape[:3], 3)))
 
 
 def _labels(path: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:

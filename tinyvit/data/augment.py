@@ -41,6 +41,7 @@ def crop_and_flip(images: Array, indices: Array, down: Array, right: Array, flip
     rows = _reflect(xp.arange(height) + down, height)  # (B, H)
     columns = _reflect(xp.where(flip, width - 1 - column, column) + right, width)  # (B, W)
     pixels = (indices * height + rows)[:, :, None] * width + columns[:, None, :]  # (B, H, W)
+    pixels = pixels.astype(xp.intp, copy=False)  # take refuses wider ones where pointers have 32 bits
     return images.reshape(-1, 3).take(pixels, axis=0)  # (B, H, W, 3)
 
 

@@ -5,102 +5,81 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from math import inf, isfinite, isqrt
+from math import inf, isqrt, prod
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 
 from tinyvit.data.decoding import Source, decode
-from tinyvit.data.images_given import is_photo, source_of
+from tinyvit.data.images_given import photos_in, source_of
 from tinyvit.data.plan import balancing
 from tinyvit.errors import UserError
 
-
-@dataclass(frozen=True)
-class Pixels:
-    """What training images were like: the shape of one, the range of its pixels (None: bytes), fractions."""
-
-    shape: tuple[int, ...]
-    range: tuple[float, float] | None
-    fractions: bool
-
-    @classmethod
-    def of(cls, X: np.ndarray) -> Pixels:
-        """Those of these images."""
-        if X.dtype == np.uint8:
-            return cls(X.shape[1:], None, False)
-        low, high = float(X.min()), float(X.max())
-        if not isfinite(high - low):
-            raise ValueError(
-                f"X holds numbers from {low:g} to {high:g}, which are too far apart to be scaled to 0..255: "
-                "scale X."
-            )
-        return cls(X.shape[1:], (low, high), _has_fractions(X))
-
-    def images(self, X: np.ndarray) -> np.ndarray:
-        """uint8 images (n, H, W, 3) of whatever X is."""
-        if self.range is None and X.dtype != np.uint8:
-            if X.min() < 0 or X.max() > 255 or _has_fractions(X):
-                raise ValueError(
-                    f"X is {X.dtype}, but this classifier was fitted on uint8 pixels: expected whole numbers "
-                    "from 0 to 255."
-                )
-            X = X.astype(np.uint8)
-        if self.range is not None:
-            low, high = self.range
-            self._check_scale(X, low, high)
-            scaled = (X.astype(np.float64).clip(low, high) - low) * (255 / max(high - low, 1e-300))
-            X = scaled.round().astype(np.uint8)
-        if X.ndim == 2:
-            X = _laid_out(X)
-        if X.ndim == 3:
-            X = np.repeat(X[..., None], 3, axis=3)
-        return np.ascontiguousarray(X)
-
-    def _check_scale(self, X: np.ndarray, low: float, high: float) -> None:
-        """Raise ValueError for whole numbers after training on fractions up to 1, and the other way round."""
-        if self.fractions and low >= -1 and high <= 1 < X.max() and not _has_fractions(X):
-            given, learned = "whole numbers", "values"
-        elif not self.fractions and X.min() >= -1 and X.max() <= 1 < high and _has_fractions(X):
-            given, learned = "fractions", "whole numbers"
-        else:
-            return
-        raise ValueError(
-            f"X holds {given} from {X.min():g} to {X.max():g}, but this classifier was fitted on {learned} "
-            f"from {low:g} to {high:g}: scale X as the training images were."
-        )
+_LEAST_COLOUR = 144  # numbers in the smallest colour picture that rows may hold, 6 x 8
 
 
-def _has_fractions(X: np.ndarray) -> bool:
-    """Whether some numbers are not whole."""
-    return X.dtype.kind == "f" and bool((X.round() != X).any())
+def laid_out(rows: np.ndarray, image_shape: Any = None, channels: str = "last") -> np.ndarray:
+    """Rows of pixels (n, F) as images, (n, H, W) or (n, H, W, 3).
 
-
-def _laid_out(rows: np.ndarray) -> np.ndarray:
-    """Rows of pixels (n, F) as grey (n, s, s) or RGB (n, s, s, 3) squares, or as single lines (n, 1, F)."""
+    image_shape is (H, W), or the shape of an image with its channels, which come first or last. By default,
+    rows are grey squares, or single lines of F pixels if F is not a square. Raises ValueError if they may be
+    colour images, or if image_shape does not fit them.
+    """
     n, F = rows.shape
-    if isqrt(F) ** 2 == F:
-        return rows.reshape(n, isqrt(F), isqrt(F))
-    if F % 3 == 0 and isqrt(F // 3) ** 2 * 3 == F and F > 3:
-        return rows.reshape(n, isqrt(F // 3), isqrt(F // 3), 3)
+    if image_shape is None:
+        return _squares(rows)
+    given = tuple(image_shape) if isinstance(image_shape, list | tuple) else ()
+    sizes = given if len(given) in (2, 3) and all(isinstance(size, Integral) for size in given) else (0, 0)
+    if len(sizes) == 2:
+        sizes = *sizes, F // max(1, prod(sizes))
+    elif channels == "first" and sizes[0] in (1, 3):
+        sizes = *sizes[1:], sizes[0]
+    H, W, C = sizes
+    if H * W * C != F or C not in (1, 3) or H < 1:
+        raise ValueError(
+            f"image_shape is {image_shape!r}, but X has rows of {F}: expected (height, width), or "
+            "(height, width, 3), or (3, height, width) if channels is 'first'."
+        )
+    images = np.moveaxis(rows.reshape(n, C, H, W), 1, 3) if channels == "first" else rows.reshape(n, H, W, C)
+    return images[..., 0] if C == 1 else images
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    """Rows of pixels as grey squares or single lines; ValueError if they may be colour images."""
+    n, F = rows.shape
+    side, colour = isqrt(F), isqrt(F // 3)
+    if F >= _LEAST_COLOUR and F in (3 * colour**2, (side // 6 * 6) ** 2):
+        shapes = f"({colour}, {colour}, 3), perhaps with channels='first' as for the rows of CIFAR"
+        if side**2 == F:
+            shapes = f"({side}, {side}) if they are grey, or for example ({side // 2}, {side // 3 * 2}, 3)"
+        raise ValueError(f"X has rows of {F} numbers, which may be colour images: give image_shape={shapes}.")
+    if side**2 == F:
+        return rows.reshape(n, side, side)
+    if F >= _LEAST_COLOUR:
+        warnings.warn(
+            f"X has rows of {F} numbers, which are not square images: each is taken for one line of pixels, "
+            f"as with image_shape=(1, {F}).",
+            stacklevel=5,
+        )
     return rows.reshape(n, 1, F)
 
 
-def checked_images(X: Any, read: Callable[[Source], np.ndarray] | None = None) -> np.ndarray:
-    """X as an array of finite real numbers with at least one image; read turns a photo into pixels.
+def checked_images(
+    X: Any, read: Callable[[Source], np.ndarray] | None = None, channels: str = "last"
+) -> np.ndarray:
+    """X as an array of finite real numbers with at least one image, (n, H, W, 3), (n, H, W) or rows (n, F).
 
-    Without read, photos are decoded, and have to be of one size.
+    read turns a photo into pixels; without it, photos are decoded, and have to be of one size. channels is
+    'first' for images (n, 3, H, W).
     """
     if hasattr(X, "toarray"):
         raise TypeError("X is a sparse matrix, expected a dense array: call X.toarray().")
-    if is_photo(X) or (isinstance(X, list | tuple) and X and all(map(is_photo, X))):
-        photos = [X] if is_photo(X) else X
+    if photos := photos_in(X):
         X = np.stack([read(source_of(photo)) for photo in photos]) if read else _decoded(photos)
     try:
-        X = np.asarray(given := X)
+        X = np.asarray(sequence := X)
         if X.dtype.kind == "O" and X.ndim:
             X = X.astype(np.float64)
     except TypeError as error:  # scikit-learn wants one too
@@ -114,8 +93,8 @@ def checked_images(X: Any, read: Callable[[Source], np.ndarray] | None = None) -
         ) from None
     if X.ndim == 0:
         raise ValueError(
-            f"X is one {type(given).__name__}, expected an array of images or of rows of pixels: numpy.stack "
-            "makes one of several images."
+            f"X is one {type(sequence).__name__}, expected an array of images or of rows of pixels: "
+            "numpy.stack makes one of several images."
         )
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X contains complex numbers, expected real ones.")
@@ -123,10 +102,16 @@ def checked_images(X: Any, read: Callable[[Source], np.ndarray] | None = None) -
         raise ValueError(f"X has dtype {X.dtype}, expected numbers.")
     if X.ndim == 1:
         raise ValueError("X has one axis, expected images or rows of pixels. Reshape your data.")
+    given = X.shape
+    if X.ndim == 4 and channels == "first" and not photos:
+        X = np.moveaxis(X, 1, 3)
     if X.ndim == 4 and X.shape[3] == 1:
         X = X[..., 0]
     if X.ndim not in (2, 3, 4) or (X.ndim == 4 and X.shape[3] != 3):
-        raise ValueError(f"X has shape {X.shape}, expected (n, H, W, 3), (n, H, W) or (n, features).")
+        raise ValueError(
+            f"X has shape {given}, expected (n, H, W, 3), (n, H, W) or (n, features); or (n, 3, H, W), if "
+            "channels is 'first'."
+        )
     if len(X) == 0:
         raise ValueError("Found array with 0 sample(s): expected at least one image.")
     if 0 in X.shape:

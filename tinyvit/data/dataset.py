@@ -98,7 +98,7 @@ def chosen_to_hold_out(labels: np.ndarray, classes: Sequence[object], count: flo
         )
     rng = np.random.Generator(np.random.Philox(seed))
     chosen = np.zeros(total, dtype=bool)
-    for label, share in enumerate(_shares(np.bincount(labels), count)):
+    for label, share in enumerate(_shares(class_counts(labels), count)):
         members = np.flatnonzero(labels == label)
         if share and share == len(members):
             raise UserError(
@@ -160,7 +160,7 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     if not 2 <= len(set(names)) == len(names):
         listed = ", ".join(map(repr, names))
         raise UserError(f"expected at least two different classes to keep, not {listed}.")
-    new = np.full(len(dataset.classes), -1)
+    new = np.full(len(dataset.classes), -1, np.int64)
     new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
 
     def kept(images: ImageSet) -> ImageSet:
@@ -172,6 +172,11 @@ def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     found = replace(dataset, classes=tuple(names), train=train, test=test, validation=validation)
     left_out = dict.fromkeys(dataset.file_names() - found.file_names(), "--only leaves its class out")
     return replace(found, left_out=dataset.left_out | left_out)
+
+
+def class_counts(labels: np.ndarray, classes: int = 0) -> np.ndarray:
+    """Number of images of each class, of the labels (n,); of at least that many classes."""
+    return np.bincount(labels.astype(np.intp, copy=False), minlength=classes)  # int64 may be wider than intp
 
 
 def one_of_each(labels: np.ndarray, count: int) -> np.ndarray:

@@ -8,6 +8,7 @@ fractions of pixels that contains exactly the image.
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from math import prod
@@ -42,7 +43,8 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_BITS = 0x0102  # the tag for the bits of each channel of a TIFF
+_BITS, _PHOTOMETRIC, _SAMPLE_FORMAT = 0x0102, 0x0106, 0x0153  # tags of a TIFF; the first for each channel
+_SIGNED = 2  # a sample format
 _TILE_SIDES = (0x0142, 0x0143)  # the tags for the width and the height of a TIFF's tiles
 _SIDEWAYS = (5, 6, 7, 8)  # orientations whose width is the height of the upright image
 _TO_THE_RIGHT, _TO_THE_BOTTOM = (2, 3, 6, 7), (3, 4, 7, 8)  # orientations that move the first pixel there
@@ -71,8 +73,10 @@ def decode(
                 image.load()
                 orientation = _orientation(image)
                 upright = image.transpose(_UPRIGHT[orientation]) if orientation in _UPRIGHT else image
-                rgb = _on_white(_eight_bits(upright))
+                rgb = _on_white(_eight_bits(upright, getattr(image, "tag_v2", {})))
     except FileNotFoundError:
+        if re.match(r"\w{2,}:/", name_of(source)):  # of a Path, which has lost a slash
+            raise UserError(f"{name_of(source)} is an address: download it, and give the file.") from None
         raise UserError(f"{name_of(source)} does not exist, expected an image file.") from None
     except Image.DecompressionBombError as error:
         raise UserError(
@@ -171,18 +175,27 @@ def _orientation(image: Image.Image) -> int:
         return 1
 
 
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """The same image with 8 bits per channel: Pillow itself would clip 16-bit greys at 255."""
+def _eight_bits(image: Image.Image, tags: Any) -> Image.Image:
+    """The same image with 8 bits per channel: Pillow itself would clip 16-bit greys at 255.
+
+    tags are those of a TIFF, of which Pillow heeds neither signs nor, with 16 bits, that white is 0.
+    """
+    if image.mode == "F":
+        raise ValueError("its pixels are floating-point numbers of unknown range")
+    if 32 in tags.get(_BITS, ()):
+        raise ValueError("its pixels are 32-bit numbers of unknown range")
+    if _SIGNED in tags.get(_SAMPLE_FORMAT, ()):
+        raise ValueError("its pixels are signed numbers of unknown range")
     if image.mode.startswith("I"):
-        if 32 in getattr(image, "tag_v2", {}).get(_BITS, ()):
-            raise ValueError("its pixels are 32-bit numbers of unknown range")
         pixels = np.asarray(image).astype(np.int32)
-        grey = Image.fromarray(((pixels.clip(0, 0xFFFF) + 128) // 257).astype(np.uint8))  # 0xFFFF is white
+        if pixels.min() < 0 or pixels.max() > 0xFFFF:
+            raise ValueError("its pixels are 32-bit numbers of unknown range")
+        white = 0xFFF if 12 in tags.get(_BITS, ()) else 0xFFFF
+        levels = (pixels * 255 + white // 2) // white
+        grey = Image.fromarray(abs(levels - 255 * (tags.get(_PHOTOMETRIC) == 0)).astype(np.uint8))
         if isinstance(clear := image.info.get("transparency"), int):
             grey.putalpha(Image.fromarray(np.where(pixels == clear, 0, 255).astype(np.uint8)))
         return grey
-    if image.mode == "F":
-        raise ValueError("its pixels are floating-point numbers of unknown range")
     return image
 
 

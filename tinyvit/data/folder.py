@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.cores import available_memory
-from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note
+from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note, class_counts
 from tinyvit.data.folder_files import Found, find_images, name_below
 from tinyvit.data.label_table import find_listed
 from tinyvit.data.photo_cache import PhotoCache
@@ -154,7 +154,7 @@ def judge(path: Path, count: int, bad: int, reasons: list[str], note: Note, stri
 
 def _check_enough(found: Found, parts: dict[str, ImageSet]) -> None:
     """Raise UserError if a class has nothing to train on, or a part has no images at all."""
-    counts = np.bincount(parts["train"].labels, minlength=len(found.classes))
+    counts = class_counts(parts["train"].labels, len(found.classes))
     if not counts.all():
         name = found.classes[int(counts.argmin())]
         raise UserError(f"no image of {name!r} to train on can be read: replace them, or remove the folder.")

@@ -2,6 +2,7 @@
 
 import io
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data.decoding import Source
+from tinyvit.data.pixel_scale import FEW, Scaled, as_bytes, darkness
 from tinyvit.errors import UserError
 
 
@@ -30,18 +32,27 @@ def source_of(photo: Any) -> Source:
     return io.BytesIO(content)
 
 
-def pixels_of(images: Any, read: Callable[[Source], np.ndarray]) -> np.ndarray:
+def photos_in(images: Any) -> list[Any] | None:
+    """The photos, if images are a photo, or a list, an array or a column of photos; otherwise None."""
+    if is_photo(images):
+        return [images]
+    if getattr(getattr(images, "dtype", None), "kind", None) in ("O", "U", "T") and images.ndim == 1:
+        images = np.asarray(images).tolist()  # of NumPy or pandas
+    photos = isinstance(images, list | tuple) and images and all(map(is_photo, images))
+    return list(images) if photos else None
+
+
+def pixels_of(images: Any, read: Callable[[Source], np.ndarray], *, to_learn: bool = False) -> np.ndarray:
     """uint8 pixels (n, H, W, 3) of arrays, of a photo, or of a list of photos, each made into pixels by read.
 
-    Arrays are (n, H, W, 3) or grey, (n, H, W) or (n, H, W, 1), or one image, (H, W, 3) or (H, W). Raises
-    UserError for anything else.
+    Arrays are (n, H, W, 3) or grey, (n, H, W) or (n, H, W, 1), or one image, without n. Values are as for
+    as_bytes. A warning says that images are dark, which arrays to_learn from must not be. Raises UserError
+    for anything else, and for shapes that may be one image or several.
     """
-    if is_photo(images):
-        images = [images]
     if isinstance(images, Iterator):
         images = list(images)
-    if isinstance(images, list | tuple) and images and all(map(is_photo, images)):
-        images = np.array([read(source_of(image)) for image in images])
+    if photos := photos_in(images):
+        images = np.array([read(source_of(photo)) for photo in photos])
     try:
         pixels = np.asarray(images)
     except ValueError:  # as NumPy says of sequences that make no array
@@ -53,7 +64,6 @@ def pixels_of(images: Any, read: Callable[[Source], np.ndarray]) -> np.ndarray:
             f"{type(images).__name__} cannot be read as an array ({error}): turn it into one first, for "
             "example with detach().cpu().numpy()."
         ) from None
-    given = pixels.shape
     if pixels.size == 0:
         raise UserError("there are no images: expected at least one.")
     if pixels.dtype.kind not in "biuf":
@@ -61,18 +71,36 @@ def pixels_of(images: Any, read: Callable[[Source], np.ndarray]) -> np.ndarray:
             f"{type(images).__name__} of {pixels.dtype} is not images: expected uint8 pixels, "
             "(n, height, width, 3), an image file, or a list of files."
         )
-    if pixels.dtype != np.uint8:
-        raise UserError(
-            f"the images are {pixels.dtype}, expected uint8 pixels from 0 to 255: tinyvit normalises "
-            "them itself."
-        )
-    if pixels.ndim == 2 or (pixels.ndim == 3 and given[2] == 3):
+    listed = isinstance(images, list | tuple) and hasattr(images[0], "shape")
+    pixels = as_bytes(_channels_last(pixels, listed))
+    why = darkness(pixels, FEW if to_learn else 0)
+    if why and not isinstance(images, Scaled):
+        if to_learn and not photos:
+            raise UserError(f"{why}.")
+        warnings.warn(f"{why}.", stacklevel=4)
+    return np.repeat(pixels, 3, axis=3) if pixels.shape[3] == 1 else pixels
+
+
+def _channels_last(pixels: np.ndarray, listed: bool) -> np.ndarray:
+    """The same images as (n, H, W, 1 or 3); listed are those that came as a list of arrays."""
+    given = pixels.shape
+    if pixels.ndim == 3 and not listed:
+        if given[2] in (1, 3):
+            return pixels[None]
+        if given[0] in (3, 4) or given[2] in (2, 4):
+            raise UserError(
+                f"the images have shape {given}, which may be several grey ones, or one with channels: "
+                "expected x[..., None] for grey images, or (height, width, 3) for one image, for example "
+                "numpy.moveaxis(x, 0, 2)[..., :3]."
+            )
+    if pixels.ndim == 2 and not listed:
         pixels = pixels[None]
     if pixels.ndim == 3:
         pixels = pixels[..., None]  # grey
     if pixels.ndim != 4 or pixels.shape[3] not in (1, 3):
         raise UserError(
             f"the images have shape {given}, expected (n, height, width, 3), grey (n, height, width), or one "
-            "image without the first axis."
+            "image without the first axis. Channels come last, without transparency: numpy.moveaxis(x, 1, 3) "
+            "or x[..., :3] may help."
         )
-    return np.repeat(pixels, 3, axis=3) if pixels.shape[3] == 1 else pixels
+    return pixels

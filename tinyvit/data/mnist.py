@@ -13,6 +13,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from math import prod
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from tinyvit.files.reading import open_regular
 
 SIDE = 28
 _FILES = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
-_MOST = 1 << 30  # bytes of an unpacked file: 20 times MNIST's
+_MOST, _PIECE = 1 << 30, 1 << 20  # bytes: of an unpacked file, 20 times MNIST's, and of what is read at once
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,9 @@ def _content(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
             is_packed = file.peek(2)[:2] == b"\x1f\x8b"
-            content = (gzip.GzipFile(fileobj=file) if is_packed else file).read(_MOST + 1)
+            source = gzip.GzipFile(fileobj=file) if is_packed else file
+            pieces = iter(partial(source.read, _PIECE), b"")  # read(n) makes room for n bytes at once
+            content = b"".join(islice(pieces, _MOST // _PIECE + 1))
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(
             f"{path} cannot be read ({error}): it is truncated or damaged. {REDOWNLOAD}"

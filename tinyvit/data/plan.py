@@ -16,6 +16,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.data.augment import crop_and_flip, draw_augmentation, normalise
 from tinyvit.data.augmentation import Policy, apply_operations, draw_jitter, unchanged
 from tinyvit.data.crops import Crops, crop_and_resize, draw_crops
+from tinyvit.data.dataset import class_counts
 from tinyvit.data.erasing import Erasing, draw_erasing, erase
 from tinyvit.data.mixing import Mixing, draw_mixing, mix_images, mix_labels
 from tinyvit.data.rows import Rows
@@ -119,7 +120,7 @@ def epoch_order(
 
 def balancing(labels: np.ndarray) -> np.ndarray:
     """Weights (n,) for epoch_order with which each class comes as often as the others."""
-    return 1 / np.bincount(labels)[labels]
+    return 1 / class_counts(labels)[labels]
 
 
 def indices_of_batch(order: np.ndarray, number: int, size: int, repeats: int = 1) -> np.ndarray:

@@ -23,6 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tinyvit.data.dataset import class_counts
 from tinyvit.insight.few_shot import CONSTANT, fit_probe
 from tinyvit.model import Model, layout
 from tinyvit.ops import softmax
@@ -55,7 +56,7 @@ def fitted_scale(features: np.ndarray, labels: np.ndarray, classes: int) -> floa
 
     The slope of (2) rises with s.
     """
-    n, smallest = len(labels), np.bincount(labels, minlength=classes).min()
+    n, smallest = len(labels), class_counts(labels, classes).min()
     if smallest < 2:
         return 1.0
     fold, z = np.empty(n, int), np.empty((n, classes))

@@ -2,6 +2,6 @@
 
 from tinyvit.page.build import write_page
 from tinyvit.page.contents import check_page_can_run
-from tinyvit.page.samples import Samples, choose_samples
+from tinyvit.page.samples import NO_LABEL, Samples, choose_samples
 
-__all__ = ["Samples", "check_page_can_run", "choose_samples", "write_page"]
+__all__ = ["NO_LABEL", "Samples", "check_page_can_run", "choose_samples", "write_page"]

@@ -51,6 +51,7 @@ function drawAnswer(state) {
 function truth(state, first) {
   if (state.sample === null) return "";
   const label = model.samples.labels[state.sample];
+  if (label < 0) return ""; // it has none
   return label === first ? "right" : `wrong: the sample is labelled ${model.classes[label]}`;
 }
 

@@ -12,7 +12,7 @@ function samplePixels() {
 function setUpSamples({ state, run }) {
   const strip = byId("samples");
   SAMPLES.forEach((pixels, i) => {
-    const name = model.classes[model.samples.labels[i]];
+    const name = model.classes[model.samples.labels[i]] ?? "without a label";
     const button = make(
       "button",
       { type: "button", title: name, "aria-label": `sample: ${name}`, "aria-pressed": "false" },

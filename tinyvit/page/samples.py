@@ -11,10 +11,11 @@ from tinyvit.model import ViTConfig
 
 EACH = 5  # images of a class, where it has so many
 MOST_BYTES = 400_000  # of pixels, for all samples together
+NO_LABEL = -1  # of a sample whose class is unknown
 
 
 class Samples(NamedTuple):
-    """Images (n, H, W, 3), uint8, of the model's size, and labels (n,): the number of the class of each."""
+    """Images (n, H, W, 3), uint8, of the model's size, and labels (n,): their classes, or NO_LABEL."""
 
     images: np.ndarray
     labels: np.ndarray

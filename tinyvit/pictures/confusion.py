@@ -75,7 +75,8 @@ def confusion_counts(labels: np.ndarray, said: np.ndarray, classes: int) -> np.n
 
     labels and said (n,) are class indices from 0 to classes - 1.
     """
-    return np.bincount(labels * classes + said, minlength=classes * classes).reshape(classes, classes)
+    pairs = (labels * classes + said).astype(np.intp, copy=False)  # bincount takes no wider numbers
+    return np.bincount(pairs, minlength=classes * classes).reshape(classes, classes)
 
 
 def worst_mistakes(labels: np.ndarray, probabilities: np.ndarray, count: int) -> np.ndarray:
