@@ -93,8 +93,8 @@ def read_pixel_scale(folder: Path) -> PixelScale | None:
             scale = PixelScale(tuple(float(m) / span for m in mean), tuple(float(s) / span for s in std))
         except UNREADABLE as error:
             raise _bad(path, "the scale of pixels", error) from error
-        lengths = len(scale.mean), len(scale.std)
-        if lengths not in ((1, 1), (3, 3)) or not np.isfinite(scale).all() or min(scale.std) <= 0:
+        lengths = {len(scale.mean), len(scale.std)}
+        if lengths not in ({1}, {3}, {4}) or not np.isfinite(scale).all() or min(scale.std) <= 0:
             raise UserError(
                 f"{path} states mean {mean} and std {std} of the pixels, expected one number for each "
                 "channel, with std above 0: correct it, or move it elsewhere to do without it."
@@ -163,7 +163,8 @@ def _timm_fit(stated: dict[str, Any]) -> PhotoFit | None:
     frame = floor(height / share), floor(width / share)
     fit = TIMM_FITS[stated.get("crop_mode") or "center"]
     resample = _filter(stated.get("interpolation") or "bicubic")
-    red, green, blue = (round(255 * float(m)) for m in stated.get("mean") or (0.485, 0.456, 0.406))
+    border = [round(255 * float(m)) for m in stated.get("mean") or (0.485, 0.456, 0.406)]
+    red, green, blue = border if len(border) == 3 else border[:1] * 3  # of grey, or of channels without a fit
     return PhotoFit(fit, frame, (height, width), resample, "timm", (red, green, blue))
 
 

@@ -94,8 +94,9 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
-    texts = path.parent if has_words(path.parent) else None
-    classes = class_names(source, config.classes) if config.predicts == "image" else ()
+    is_classifier = config.classes > 1 and config.predicts == "image"  # even one made of a CLIP or SigLIP
+    texts = path.parent if has_words(path.parent) and not is_classifier else None
+    classes = class_names(source, config.classes) if is_classifier else ()
     model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
     if fit is None or config.has_resnet:
         return model

@@ -105,7 +105,7 @@ def from_torch_names(
     for name, shape in params.shapes.items():
         if name == "position":
             params[name] = take_positions(table, names.position, config)
-        elif has_head or not name.startswith("head."):
+        elif has_head or not name.startswith(("head.", "head2.")):
             parts = [table.take(theirs, s) for theirs, s in sources_of(name, shape, config, names)]
             params[name] = to_ours(name, np.concatenate(parts), shape)
     table.finish()
