@@ -100,7 +100,7 @@ def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
         ("vit_giant_patch14_reg4_dinov2", {"heads": 24, "gelu": "silu", "eps": 1e-6}),
         ("vit_base_patch16_dinov3", {"heads": 12, "gelu": "exact", "eps": 1e-5, "rotary": DINOV3}),
         ("eva02_tiny_patch14_224", {"heads": 3, "gelu": "silu", "eps": 1e-6, "rotary": Rotary(1e4, 16)}),
-        ("test_vit3", {"heads": 3, "gelu": "exact", "eps": 1e-6, "pool_heads": 3, "pool_all": True}),
+        ("test_vit3", {"heads": 3, "gelu": "exact", "eps": 1e-6, "pool_all": True}),
     ],
 )
 def test_what_a_later_architecture_implies(name, expected):

@@ -63,7 +63,7 @@ def test_the_names_inside_decide_and_not_the_ending(tmp_path):
 
 
 def test_from_one_format_through_the_others_and_back(tmp_path):
-    model = random_model(pre_logits=3)
+    model = random_model()
     save_official(tmp_path / "1.npz", *model)
     config, params = load_weights(tmp_path / "1.npz")
     exact = type(config)(**(config.as_dict() | EXACT))

@@ -51,8 +51,7 @@ def with_probe(model: M, features: np.ndarray, labels: np.ndarray, classes: Sequ
     params = params.carried_over(layout(config), without=("head.", "head2."))
     for head in ("head", "head2") if config.pool == "distilled" else ("head",):
         params[f"{head}.weight"], params[f"{head}.bias"] = weight, bias
-    known = {"classes": tuple(classes), "photo_fit": None, "texts": None}
-    return replace(model, config=config, params=params, **known)
+    return replace(model, config=config, params=params, classes=tuple(classes), photo_fit=None, texts=None)
 
 
 def fitted_scale(features: np.ndarray, labels: np.ndarray, classes: int) -> float:

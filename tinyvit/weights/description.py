@@ -147,14 +147,20 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     pool = arguments.get("global_pool", stated.get("global_pool"))
     if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
-    known = meant | _where_stated(
-        heads=(arguments.get("num_heads"), int),
-        eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
-        pool_heads=(arguments.get("attn_pool_num_heads"), int),
-        pool_all=(arguments.get("pool_include_prefix"), bool),
-        gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
-        image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
-        pool=(pool, partial(_one_of, _POOL, path, "pooling")),
+    known = (
+        meant
+        | _where_stated(
+            heads=(arguments.get("num_heads"), int),
+            eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
+            pool_heads=(arguments.get("attn_pool_num_heads"), int),
+            pool_all=(arguments.get("pool_include_prefix"), bool),
+            gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
+            image_size=(
+                arguments.get("img_size") or (input_size[1:] if input_size else None),
+                height_and_width,
+            ),
+            pool=(pool, partial(_one_of, _POOL, path, "pooling")),
+        )
     )
     if "rotary" in known or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
         known["pool_all"] = known.get("pool", "attention") == "attention"
@@ -181,8 +187,8 @@ def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:
     """What a name in a config.json stands for. Raises UserError if it is not one of the choices."""
     if name not in choices:
         raise UserError(
-            f"{path} specifies the {what} {name!r}, but tinyvit has only {', '.join(choices)}: choose another "
-            "checkpoint."
+            f"{path} specifies the {what} {name!r}, but tinyvit has only {', '.join(choices)}: choose "
+            "another checkpoint."
         )
     return choices[name]
 

@@ -96,7 +96,8 @@ def _pooling(table: NamedArrays, names: Naming, fields: dict[str, Any]) -> dict[
     others = names.class_token in table or names.registers in table
     if found["pool"] == "mean" and fields.get("pool_all") and others:
         raise UserError(
-            f"{table.source} averages all tokens, and tinyvit those of the patches: choose another checkpoint."
+            f"{table.source} averages all its tokens, where tinyvit averages the patches: choose another "
+            "checkpoint."
         )
     if found["pool"] != "attention":
         table.drop(r"^attn_pool\.")  # a classifier that was added pools without it
@@ -129,8 +130,9 @@ def _tokens_and_positions(table: NamedArrays, names: Naming, fields: dict[str, A
         size = fields["image_size"]
         if has_bias and names is not TIMM and not isinstance(size, int) and size[0] != size[1]:
             raise UserError(
-                f"{table.source} has relative positions for images of {size[0]} x {size[1]} pixels, whose rows "
-                "and columns transformers confuses unless images are square: choose another checkpoint."
+                f"{table.source} has relative positions for images of {size[0]} x {size[1]} pixels, but "
+                "transformers confuses their rows and columns unless images are square: choose another "
+                "checkpoint."
             )
         return found | {"position": "bias" if has_bias else "none"}
     pixels = fields["patch_size"] * resnet_scale(fields.get("resnet"))

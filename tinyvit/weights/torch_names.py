@@ -115,7 +115,14 @@ def from_torch_names(
 def _usual(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
     """The arrays of the image side, in one spelling, without the prefix for the whole model."""
     better = _image_side([name for name, array in arrays.items() if array.size])  # no registers are no array
-    return in_one_spelling(renamed([(new, arrays[name]) for name, new in better.items()], source))
+    usual = renamed([(new, arrays[name]) for name, new in better.items()], source)
+    try:
+        return in_one_spelling(usual)
+    except (ValueError, TypeError, IndexError) as error:  # other shapes than those of a ViT
+        raise UserError(
+            f"{source} is not a plain ViT: its arrays do not have the shapes that their names imply "
+            f"({error}). Choose another checkpoint."
+        ) from error
 
 
 def _image_side(names: Collection[str]) -> dict[str, str]:
