@@ -17,7 +17,6 @@ from tests.golden.library_answers import (
     gradients_of_file,
     logits_of_file,
 )
-from tests.helpers import random_batch
 from tests.weights.checkpoints import random_model
 from tinyvit import load
 from tinyvit.data.photo_fit import PhotoFit
@@ -77,20 +76,6 @@ def test_another_arithmetic_would_not_pass(change):
     config, params = load_weights(file_of("vit"))
     changed = ViTConfig(**(config.as_dict() | change))
     assert error(forward(changed, params, found["images"])[0], found["float32"]) > TOLERANCE["float32"]
-
-
-@pytest.mark.parametrize("change", [{}, {"gelu": "exact", "eps": 1e-12, "image_size": (8, 12)}], ids=str)
-def test_hugging_face_opens_a_folder_of_ours(change, tmp_path):
-    transformers = pytest.importorskip("transformers", reason="needs transformers and PyTorch")
-    config, params = random_model(**change)
-    save_hugging_face(tmp_path / "model", config, params, "abcde")
-    theirs = transformers.AutoModelForImageClassification.from_pretrained(tmp_path / "model").eval()
-    images, _ = random_batch(config, 3, np.random.default_rng(0), "float32")
-    torch = pytest.importorskip("torch")
-    with torch.no_grad():
-        logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).logits.numpy()
-    assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
-    assert theirs.config.id2label == dict(enumerate("abcde"))
 
 
 @pytest.mark.parametrize("fit", ["crop", "squash"])

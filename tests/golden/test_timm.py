@@ -18,7 +18,6 @@ from tests.golden.library_answers import (
     gradients_of_file,
     logits_of_file,
 )
-from tests.helpers import random_batch
 from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
@@ -82,22 +81,6 @@ def test_gradients_of_layer_scale_are_those_of_pytorch(dtype):
     config, grads = gradients_of_file(file_of("deit3"), found, dtype, **GIVEN["deit3"])
     ours = to_timm(config, grads)
     assert_gradients_agree(ours, found, TOLERANCE[dtype])
-
-
-@pytest.mark.parametrize(
-    "change", [{"pool": "mean"}, {"pool": "mean", "gelu": "exact", "mlp_width": 7}, {}], ids=str
-)
-def test_timm_opens_a_folder_of_ours(change, tmp_path):
-    timm = pytest.importorskip("timm", reason="needs timm and PyTorch")
-    torch = pytest.importorskip("torch")
-    config, params = random_model(image_size=(8, 12), **change)
-    save_timm(tmp_path / "model", config, params, "abcde")
-    theirs = timm.create_model(f"local-dir:{tmp_path / 'model'}", pretrained=True).eval()
-    images, _ = random_batch(config, 3, np.random.default_rng(0), "float32")
-    with torch.no_grad():
-        logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).numpy()
-    assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
-    assert theirs.pretrained_cfg["label_names"] == list("abcde")
 
 
 @pytest.mark.parametrize("fit", ["crop", "squash", "pad"])

@@ -28,8 +28,9 @@ def check_page_can_run(config: ViTConfig) -> None:
     if config.has_resnet:
         kind = "hybrid" if config.has_transformer else "ResNet"
         raise UserError(f"a page cannot run a {kind}, only a plain ViT: choose another format.")
-    if config.predicts_patches:
-        raise UserError("a page shows classes, but this model predicts patches: fine-tune it first.")
+    if config.predicts != "image":
+        what = "patches" if config.predicts_patches else "an embedding of the image"
+        raise UserError(f"a page shows classes, but this model predicts {what}: fine-tune it first.")
     if others := config.later_parts:
         raise UserError(
             f"a page runs the paper's ViT, not one with {', '.join(others)}: choose another format."

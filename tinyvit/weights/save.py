@@ -65,9 +65,14 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
             f"the parameters are {params.flat.dtype}, expected floating-point numbers: "
             "params.astype('float32') makes them such."
         )
-    if config.predicts_patches and layout != "tinyvit":
+    if (
+        config.predicts != "image"
+        and (config.predicts, layout) != ("embedding", "onnx")
+        and layout != "tinyvit"
+    ):
+        what = "patches" if config.predicts_patches else "an embedding of the image"
         raise UserError(
-            f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
+            f"the layout {layout} has no place for a model that predicts {what}: fine-tune it first, or "
             "choose the layout tinyvit."
         )
     if layout == "tinyvit":
