@@ -16,6 +16,7 @@ from tests.golden.library_answers import (
     error,
     gradients_of_file,
     logits_of_file,
+    weights_of,
 )
 from tests.weights.checkpoints import random_model
 from tinyvit import load
@@ -23,7 +24,6 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import ViTConfig, forward
 from tinyvit.weights.hugging_face import save_hugging_face
-from tinyvit.weights.read import load_weights
 from tinyvit.weights.torch_names import to_torch_names
 
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE)
@@ -46,7 +46,7 @@ def test_a_file_without_a_head_gives_the_features_of_hugging_face(name, dtype):
     found = answers_to("huggingface", name)
     features = logits_of_file(file_of(name), found["images"], dtype, features=True)
     assert error(features, found[dtype]) < TOLERANCE[dtype]
-    config, params = load_weights(file_of(name))
+    config, params = weights_of(file_of(name))
     assert config.classes == 1 and not params["head.weight"].any()
 
 
@@ -62,18 +62,18 @@ def test_a_file_of_hugging_face_is_written_back_to_the_bit(tmp_path):
 
 
 def test_the_description_beside_the_file_is_heeded():
-    config, _ = load_weights(file_of("vit_tanh"))
+    config, _ = weights_of(file_of("vit_tanh"))
     assert (config.gelu, config.eps, config.heads) == ("tanh", 1e-6, 4)
-    config, _ = load_weights(file_of("vit"))
+    config, _ = weights_of(file_of("vit"))
     assert (config.gelu, config.eps, config.image_size) == ("exact", 1e-12, (8, 12))
-    config, _ = load_weights(file_of("vit"), heads=2, image_size=(24, 4))
+    config, _ = weights_of(file_of("vit"), heads=2, image_size=(24, 4))
     assert (config.heads, config.image_size) == (2, (24, 4))
 
 
 @pytest.mark.parametrize("change", [{"eps": 1e-4}, {"gelu": "tanh"}, {"heads": 2}])
 def test_another_arithmetic_would_not_pass(change):
     found = answers_to("huggingface", "vit")
-    config, params = load_weights(file_of("vit"))
+    config, params = weights_of(file_of("vit"))
     changed = ViTConfig(**(config.as_dict() | change))
     assert error(forward(changed, params, found["images"])[0], found["float32"]) > TOLERANCE["float32"]
 

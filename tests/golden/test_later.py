@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from tests.golden.library_answers import HERE, TOLERANCE, answers_to, error, gradients_of_file, logits_of_file
+from tests.golden.library_answers import (
+    HERE,
+    TOLERANCE,
+    answers_to,
+    error,
+    gradients_of_file,
+    logits_of_file,
+    weights_of,
+)
 from tinyvit.engine import CpuEngine
 from tinyvit.weights.description import read_description
-from tinyvit.weights.read import load_weights
 from tinyvit.weights.torch_names import from_torch_names
 
 LATER = HERE / "later"
@@ -45,7 +52,7 @@ def test_every_gradient_is_that_of_pytorch(name):
 def test_the_cpu_engine_computes_the_same(name, monkeypatch):
     found = answers_to("later", name)
     monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 1)
-    config, params = load_weights(LATER / name / "model.safetensors", dtype="float64")
+    config, params = weights_of(LATER / name / "model.safetensors", "float64")
     engine = CpuEngine(config, params, threads=1)
     images = found["images"].astype("float64")
     ours = engine.features(images) if name in HEADLESS else engine.logits(images)

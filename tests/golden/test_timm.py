@@ -17,12 +17,12 @@ from tests.golden.library_answers import (
     error,
     gradients_of_file,
     logits_of_file,
+    weights_of,
 )
 from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import forward
-from tinyvit.weights.read import load_weights
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_timm
@@ -61,7 +61,7 @@ def test_a_file_of_timm_is_written_back_to_the_bit(name, tmp_path):
 def test_what_the_name_of_an_architecture_implies_is_known(architecture, heads, gelu, dtype):
     found, path = answers_to("timm", architecture), HERE / "timm" / architecture / "model.safetensors"
     assert error(logits_of_file(path, found["images"], dtype), found[dtype]) < TOLERANCE[dtype]
-    config, params = load_weights(path)
+    config, params = weights_of(path)
     assert (config.heads, config.gelu) == (heads, gelu)
     for change in ({"heads": 2}, {"gelu": "exact" if gelu == "tanh" else "tanh"}):
         changed = replace(config, **change)
@@ -71,8 +71,8 @@ def test_what_the_name_of_an_architecture_implies_is_known(architecture, heads, 
 
 
 def test_pooling_is_inferred():
-    assert load_weights(file_of("token"), heads=4)[0].pool == "token"
-    assert load_weights(file_of("mean"), heads=4)[0].pool == "mean"
+    assert weights_of(file_of("token"), heads=4)[0].pool == "token"
+    assert weights_of(file_of("mean"), heads=4)[0].pool == "mean"
 
 
 @every_dtype

@@ -113,6 +113,12 @@ def is_described_by_timm(path: Path) -> bool:
 
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     kind, classifier = stated.get("model_type"), (stated.get("architectures") or [""])[0]
+    if (problem := stated.get("problem_type")) not in (None, "single_label_classification"):
+        raise UserError(
+            f"{path} states the problem_type {problem!r}, but tinyvit's classes exclude each other: choose "
+            "another checkpoint; or, to use its features or give it a new head, remove problem_type from the "
+            "file."
+        )
     if kind in _TOWERS:
         kind, stated = _TOWERS[kind], stated.get("vision_config_dict") or stated.get("vision_config") or {}
     if kind is not None and kind not in _HUGGING_FACE:

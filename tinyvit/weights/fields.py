@@ -83,7 +83,8 @@ def _pooling(table: NamedArrays, names: Naming, fields: dict[str, Any]) -> dict[
     Of a single token, it is the same before and after choosing it.
     """
     head, stated, norm = f"{names.head}.weight", fields.get("pool"), f"{names.norm}.weight"
-    found = {"pool": stated or ("token" if names.class_token in table else "mean")}
+    reads_token = names.class_token in table and (norm in table or f"{names.pooled_norm}.weight" not in table)
+    found = {"pool": stated or ("token" if reads_token else "mean")}
     has_distillation = names is TIMM and names.distillation_token in table
     if head in table and table.shape(head, 2)[1] == 2 * fields["width"]:
         found["pool"] = "both"

@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tinyvit.weights.safetensors import (
 from tinyvit.weights.shards import ENDING as INDEX
 from tinyvit.weights.shards import read_index, read_shards
 from tinyvit.weights.torch_files import TORCH_ENDINGS, read_torch
-from tinyvit.weights.torch_names import from_torch_names, naming_of, usual_name
+from tinyvit.weights.torch_names import from_torch_names, naming_of, pixels_of_names, usual_name
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
 _READERS |= dict.fromkeys(TORCH_ENDINGS, read_torch)
@@ -42,9 +43,10 @@ def load_weights(
     Nearly everything follows from the arrays. The rest is taken from the config.json that timm and Hugging
     Face publish with their files, if there is one; heads and image_size, if given, take precedence over both,
     but heads may not contradict what tinyvit's own .safetensors files state. A model trained on another scale
-    of pixels, as stated in that config.json or in preprocessor_config.json (or used by torchvision), is
-    adapted to pixels from -1 to 1. path may be the index of a model in several files. Raises UserError if a
-    file is missing, damaged, or not a plain ViT, or itself states that it has other heads.
+    of pixels, as stated in that config.json or in preprocessor_config.json, or implied by the names of its
+    arrays, is adapted to pixels from -1 to 1; a warning says so where this scale is only assumed. path may be
+    the index of a model in several files. Raises UserError if a file is missing, damaged, or not a plain ViT,
+    or itself states that it has other heads.
     """
     arrays, ending = read_arrays(path), _ending(path)
     if is_official(arrays):
@@ -58,9 +60,17 @@ def load_weights(
     known |= read_description(description)
     known |= {key: value for key, value in given.items() if value is not None}
     config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
-    scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
-    if scale is not None and not OWN_PIXELS.items() <= metadata.items():
-        config, params = adapt_to_pixel_scale(config, params, scale, str(path))
+    if OWN_PIXELS.items() <= metadata.items():
+        return config, params
+    scale = read_pixel_scale(path.parent) or pixels_of_names(arrays, str(path))
+    if scale is not None:
+        return adapt_to_pixel_scale(config, params, scale, str(path))
+    warnings.warn(
+        f"{path} does not state the scale of its pixels: -1 to 1 is assumed, a mean and std of 0.5. If it was"
+        ' trained on another, put that into a preprocessor_config.json beside it, such as {"image_mean": '
+        '[0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}.',
+        stacklevel=2,
+    )
     return config, params
 
 

@@ -38,7 +38,8 @@ from tinyvit.weights.fitting import (
     torch_naming,
     write_instead,
 )
-from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise
+from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise, usual_pixels
+from tinyvit.weights.pixels import PixelScale
 from tinyvit.weights.plain import (
     with_all_biases,
     with_one_table,
@@ -145,6 +146,11 @@ def naming_of(names: Collection[str], source: str) -> Naming:
             "or as timm, Hugging Face or torchvision name them."
         )
     return found
+
+
+def pixels_of_names(names: Collection[str], source: str) -> PixelScale | None:
+    """The scale of pixels of a checkpoint with these arrays, where their names decide it; otherwise None."""
+    return usual_pixels(naming_of(names, source), _image_side(names).values())
 
 
 def usual_name(name: str) -> str:
