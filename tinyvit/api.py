@@ -202,10 +202,11 @@ class Model(core.Model, Looking):
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
         """The same model for square images of that side in pixels, with its position embedding resized.
 
-        It has parameters of its own. If side is None, it is this model itself.
+        It has parameters of its own. If side is None, it is this model itself. Edges that its patches do not
+        cover are cut off, with a warning.
         """
         with _enough_memory():
-            return at_resolution(self, side, position_resize)
+            return at_resolution(self, side, position_resize, edge=True)
 
     def to(self, device: Device | str) -> Model:
         """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""

@@ -1,12 +1,14 @@
 """Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
 import os
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.distributed import in_turn
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -124,11 +126,15 @@ def _weights_within(source: str) -> str:
     return str(weights_in(folder) or source)
 
 
-def at_resolution(model: M, resolution: int | None, position_resize: str | None = None) -> M:
+def at_resolution(
+    model: M, resolution: int | None, position_resize: str | None = None, edge: bool = False
+) -> M:
     """The same model for square images of that side; for None, the model unchanged.
 
     Position embeddings are resized with position_resize or, by default, as in the library that the model
-    comes from. Raises UserError if a Transformer's patches do not divide the images.
+    comes from. If its patches do not divide the images, photos become images of that side and lose their
+    lower and right edge, as in other libraries, with a warning; unless edge is False, or images are smaller
+    than a patch or read by a ResNet: then this raises UserError.
     """
     P = model.config.pixels_per_patch
     if position_resize not in (None, *METHODS):
@@ -144,10 +150,15 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
         raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
     if model.config.has_transformer and resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P
-        raise UserError(
-            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
-            f"{P}: choose a resolution (--resolution) of {f'{below} or {above}' if below else above}."
+        what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
+        choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
+        if not edge or not below or model.config.has_resnet:
+            raise UserError(f"{what}: {choose}.")
+        warnings.warn(
+            f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
         )
+        fit = fit_for(resolution, model.photo_fit).covered_by(P)
+        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
     return at_image_size(model, resolution, position_resize or model.position_resize)
 
 
