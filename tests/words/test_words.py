@@ -15,7 +15,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.words.read import read_words, tokenizer_of
+from tinyvit.words.read import read_words, tokenizer_of, without_punctuation
 from tinyvit.words.text import TextConfig, embed_texts, embed_texts_backward, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer, split_words
 
@@ -104,16 +104,40 @@ def test_from_the_shell(go, tmp_path):
     assert_one_line(go(predict, "--weights", FOLDER, tmp_path / "red.png"), "given in words", "--classes")
 
 
-@pytest.mark.parametrize(("stated", "padding"), [({"pad_token": "<pad>"}, 0), ({}, 1)])
-def test_texts_of_siglip_are_padded_with_the_token_that_its_files_name(tmp_path, stated, padding):
+@pytest.mark.parametrize(
+    ("stated", "ids"),
+    [
+        ({"pad_token": "<pad>"}, [3, 4, 0, 0]),
+        ({"pad_token": {"content": "<pad>"}}, [3, 4, 0, 0]),
+        ({}, [3, 4, 1, 1]),
+        ({"tokenizer_class": "SiglipTokenizer"}, [3, 4, 1, 1]),
+        ({"tokenizer_class": "GemmaTokenizerFast", "pad_token": "<pad>"}, [3, 4, 5, 0]),  # SigLIP 2
+    ],
+    ids=str,
+)
+def test_texts_of_siglip_are_tokens_as_its_files_say(tmp_path, stated, ids):
     tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
-    vocabulary = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "cat": 4}
+    vocabulary = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "cat": 4, ".": 5}
     whole = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
     whole.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     whole.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(stated))
     config = TextConfig(5, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
-    assert tokenizer_of(tmp_path, config)(["A cat"]).tolist() == [[3, 4, padding, padding]]
+    assert tokenizer_of(tmp_path, config)(["A  cat."]).tolist() == [ids]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a photo of a cat.", "a photo of a cat"),
+        (" it's a t-shirt,\n(blue) ", "its a tshirt blue"),
+        ("50% – “naïve” !?", "50 – “naïve”"),
+        ("...", ""),
+    ],
+)
+def test_the_first_siglip_reads_no_ascii_punctuation(text, read):
+    """As canonicalize_text in transformers' SiglipTokenizer."""
+    assert without_punctuation(text) == read
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -1,5 +1,6 @@
 """Reading the text side of a folder of Hugging Face's CLIP or SigLIP."""
 
+import string
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -144,22 +145,31 @@ def tokenizer_of(folder: Path, config: TextConfig) -> Any:
             f"{folder / 'tokenizer.json'} cannot be read ({error}): download it again."
         ) from error
     tokenizer.enable_truncation(config.length)
-    padding = tokenizer.token_to_id(_padding_token(folder))
+    stated = _tokenizer_config(folder)
+    pad_token, kind = stated.get("pad_token", "</s>"), stated.get("tokenizer_class", "SiglipTokenizer")
+    pad_token = pad_token.get("content") if isinstance(pad_token, dict) else pad_token
+    padding = tokenizer.token_to_id(str(pad_token))
     if padding is None:
         raise UserError(
             f"the tokenizer.json in {folder} lacks the token that texts are padded with: download it."
         )
     tokenizer.enable_padding(length=config.length, pad_id=padding)
-    return lambda texts: np.array([tokenizer.encode(text.lower()).ids for text in texts])
+    is_first = str(kind).startswith("SiglipTokenizer")  # not of SigLIP 2, which keeps punctuation
+    plain = without_punctuation if is_first else str
+    return lambda texts: np.array([tokenizer.encode(plain(text.lower())).ids for text in texts])
 
 
-def _padding_token(folder: Path) -> str:
-    """The token that texts are padded with: SigLIP's own, unless tokenizer_config.json names another."""
+def without_punctuation(text: str) -> str:
+    """The text as SigLIP's tokenizer reads it: without ASCII punctuation, with single blanks."""
+    return " ".join(text.translate(dict.fromkeys(map(ord, string.punctuation))).split())
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    """What tokenizer_config.json states; nothing if there is none that can be read."""
     try:
-        stated = read_json(folder / "tokenizer_config.json")["pad_token"]
-        return str(stated["content"] if isinstance(stated, dict) else stated)
+        return dict(read_json(folder / "tokenizer_config.json"))
     except UNREADABLE:
-        return "</s>"
+        return {}
 
 
 def _padded(ids: list[list[int]]) -> np.ndarray:
