@@ -1,5 +1,8 @@
 """ViTs that came after the paper's, against transformers and timm, through the files that these write."""
 
+import contextlib
+import re
+
 import numpy as np
 import pytest
 
@@ -13,7 +16,9 @@ from tests.golden.library_answers import (
     weights_of,
 )
 from tinyvit.engine import CpuEngine
+from tinyvit.errors import UserError
 from tinyvit.weights.description import read_description
+from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.torch_names import from_torch_names
 
 LATER = HERE / "later"
@@ -29,6 +34,19 @@ def test_what_a_file_computes_is_what_its_library_does(name, dtype):
     found = answers_to("later", name)
     ours = logits_of_file(LATER / name / "model.safetensors", found["images"], dtype, name in HEADLESS)
     assert error(ours, found[dtype]) < (1e-6 if name in TURNED and dtype == "float64" else TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_array_of_any_shape_is_read_or_a_users_mistake(name):
+    """As in a file of another architecture that has some of the same names, such as ViTamin's."""
+    path = LATER / name / "model.safetensors"
+    arrays, known = read_safetensors(path), read_description(path.with_name("config.json"))
+    for each, array in arrays.items():
+        if re.search(r"\.1\.|text_model", each):  # one block stands for both
+            continue
+        for other in (np.ones(()), np.ones((*array.shape, 0)), array[None], array.reshape(-1), np.ones(3)):
+            with contextlib.suppress(UserError):
+                from_torch_names(arrays | {each: other}, "file", dict(known), described=True)
 
 
 @pytest.mark.parametrize("name", NAMES)

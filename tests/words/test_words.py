@@ -122,7 +122,7 @@ def test_texts_of_siglip_are_tokens_as_its_files_say(tmp_path, stated, ids):
     whole.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     whole.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(stated))
-    config = TextConfig(5, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
+    config = TextConfig(6, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
     assert tokenizer_of(tmp_path, config)(["A  cat."]).tolist() == [ids]
 
 

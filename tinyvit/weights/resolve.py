@@ -39,8 +39,14 @@ def load_any(
     state the size of photos, the model is one for that size. Raises UserError if the source is none of
     these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
     """
-    with np.errstate(all="ignore"):  # what overflows is found below
-        model = _load(_weights_within(source), report, heads, checkpoint)
+    try:
+        with np.errstate(all="ignore"):  # what overflows is found below
+            model = _load(_weights_within(source), report, heads, checkpoint)
+    except MemoryError as error:
+        raise UserError(
+            f"{source} does not fit into memory, at the size that it or the files beside it state: correct "
+            "them, or choose a smaller model."
+        ) from error
     config = model.config
     if heads not in (None, config.heads):
         raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")
@@ -103,7 +109,10 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
     if fit is None or config.has_resnet:
         return model
     fit = fit.covered_by(config.patch_size)
-    return at_image_size(replace(model, photo_fit=fit), fit.size)
+    try:
+        return at_image_size(replace(model, photo_fit=fit), fit.size)
+    except UserError as error:
+        raise UserError(f"the files beside {path} state another size of photos: {error}") from error
 
 
 def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
