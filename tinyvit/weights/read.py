@@ -67,8 +67,8 @@ def load_weights(
         return adapt_to_pixel_scale(config, params, scale, str(path))
     warnings.warn(
         f"{path} does not state the scale of its pixels: -1 to 1 is assumed, a mean and std of 0.5. If it was"
-        ' trained on another, put that into a preprocessor_config.json beside it, such as {"image_mean": '
-        '[0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}.',
+        " trained on another, put the preprocessor_config.json of its makers beside it, or write one, as in "
+        '{"do_resize": false, "image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}.',
         stacklevel=2,
     )
     return config, params
