@@ -88,6 +88,13 @@ def test_what_is_not_a_list_of_texts_is_refused(model, classes, templates, why):
     assert why in complaint(model.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), classes, templates)
 
 
+def test_a_new_head_leaves_the_space_that_images_and_texts_share(model):
+    classifier = model.with_new_head(["cat", "dog"])
+    assert classifier.has_head and "does not know words" in complaint(
+        classifier.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), CLASSES
+    )
+
+
 def test_a_model_without_texts_says_so():
     model = tinyvit.preset("nano/4", 8, 3)
     message = complaint(model.zero_shot, np.zeros((1, 8, 8, 3), np.uint8), ["cat"])
