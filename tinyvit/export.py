@@ -33,9 +33,10 @@ The ending of OUT decides the format:
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
                     GELU and epsilon; or, for a model trained with
-                    --pool mean, as the recipes for CIFAR-10 do, one that
-                    timm's create_model opens, for any GELU; these formats
-                    and the next keep the names of the classes
+                    --pool mean, as the recipes for CIFAR-10 do, or for
+                    images that are not square, one that timm's create_model
+                    opens, for any GELU; these formats and the next keep the
+                    names of the classes, and how photos are fitted
   NAME.onnx         the model itself, any that classifies, for onnxruntime and
                     other programs. Its input is `images`, uint8 pixels (batch,
                     height, width, 3), its outputs `logits` and `probabilities`
