@@ -9,7 +9,8 @@ from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.weights.architectures import described_architecture
 from tinyvit.weights.description import GELU, read_description
 from tinyvit.weights.read import load_weights
-from tinyvit.weights.save import save_safetensors
+from tinyvit.weights.safetensors import write_safetensors
+from tinyvit.weights.torch_names import to_torch_names
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
     ],
 )
 def test_another_architecture_is_refused_by_name_with_the_reason(tmp_path, name, why):
-    save_safetensors(tmp_path / "model.safetensors", *random_model(**EXACT))
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**EXACT)))
     (tmp_path / "config.json").write_text(json.dumps({"architecture": name}))
     message = complaint(load_weights, tmp_path / "model.safetensors", heads=3)
     assert f"names timm's architecture {name!r}, which" in message and why in message
