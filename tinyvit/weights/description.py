@@ -150,23 +150,18 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
     _check_arguments(path, arguments)
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
+    size = arguments.get("img_size") or (input_size[1:] if input_size else None)
     pool = arguments.get("global_pool", stated.get("global_pool"))
     if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
-    known = (
-        meant
-        | _where_stated(
-            heads=(arguments.get("num_heads"), int),
-            eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
-            pool_heads=(arguments.get("attn_pool_num_heads"), int),
-            pool_all=(arguments.get("pool_include_prefix"), bool),
-            gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
-            image_size=(
-                arguments.get("img_size") or (input_size[1:] if input_size else None),
-                height_and_width,
-            ),
-            pool=(pool, partial(_one_of, _POOL, path, "pooling")),
-        )
+    known = meant | _where_stated(
+        heads=(arguments.get("num_heads"), int),
+        eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
+        pool_heads=(arguments.get("attn_pool_num_heads"), int),
+        pool_all=(arguments.get("pool_include_prefix"), bool),
+        gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
+        image_size=(size, height_and_width),
+        pool=(pool, partial(_one_of, _POOL, path, "pooling")),
     )
     if "rotary" in known or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
         known["pool_all"] = known.get("pool", "attention") == "attention"

@@ -46,9 +46,9 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
     create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
     photos become images for the model. Returns a sentence, without a full stop, for each of these that the
-    model has and the file has not. Raises UserError if path is taken or does not
-    have the ending of the layout, if the layout cannot represent the model, if the model does not have as
-    many names as classes, or if its parameters are not floating-point numbers.
+    model has and the file has not. Raises UserError if path is taken or does not have the ending of the
+    layout, if the layout cannot represent the model, if the model does not have as many names as classes, or
+    if its parameters are not floating-point numbers.
     """
     check_free(path)
     if layout is None:
@@ -65,11 +65,8 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
             f"the parameters are {params.flat.dtype}, expected floating-point numbers: "
             "params.astype('float32') makes them such."
         )
-    if (
-        config.predicts != "image"
-        and (config.predicts, layout) != ("embedding", "onnx")
-        and layout != "tinyvit"
-    ):
+    holding = ("tinyvit", "onnx") if config.predicts == "embedding" else ("tinyvit",)
+    if config.predicts != "image" and layout not in holding:
         what = "patches" if config.predicts_patches else "an embedding of the image"
         raise UserError(
             f"the layout {layout} has no place for a model that predicts {what}: fine-tune it first, or "

@@ -97,7 +97,8 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
             causal=is_clip,
             has_bias=not is_clip,
         )
-        end = int(text.get("eos_token_id") or 2)
+        end = text.get("eos_token_id")
+        end = 2 if end is None else int(end)
         if min(config.tokens, config.length, config.dimensions) < 1:
             raise ValueError("sizes below 1")
         rows = text_layout(config)
