@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -94,8 +95,13 @@ def make_data():
 
 
 def commands(block):
-    """The command at the start of each line, without the explanation after two spaces."""
-    return [line for line in (re.split("  +", line)[0] for line in block.splitlines()) if COMMAND.match(line)]
+    """The command at the start of each line, and the same with each ending that its explanation offers."""
+    found = []
+    for line in filter(COMMAND.match, block.splitlines()):
+        command, *explanation = re.split("  +", line, maxsplit=1)
+        endings = re.findall(r"(?<= )\.(?:npz|safetensors|onnx|html)\b", "".join(explanation))
+        found += [command, *(command + ending for ending in endings)]
+    return found
 
 
 def run_command(command):
@@ -151,6 +157,8 @@ def main():
         for each in [block] if kind == "python" else commands(block):
             started = time.monotonic()
             why = next((why for start, why in NOT_HERE.items() if each.startswith(start)), None)
+            if each.endswith(".onnx") and find_spec("onnx") is None:
+                why = "it needs onnx"
             if why:
                 result = {"not run": why}
             else:

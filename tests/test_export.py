@@ -50,7 +50,8 @@ def test_safetensors_for_the_library_that_computes_so(go, tmp_path, arithmetic):
 def test_a_folder_says_what_the_arrays_cannot(go, tmp_path, changes):
     """Without --heads, and whatever GELU and epsilon are: config.json tells."""
     config, params = random_model(**changes)
-    save_hugging_face(tmp_path / "out", config, params, "abcde")
+    fit = PhotoFit("squash", config.image_size, config.image_size)
+    save_hugging_face(tmp_path / "out", config, params, "abcde", fit)
     assert_same(load_weights(tmp_path / "out" / "model.safetensors"), (config, params))
     stated = json.loads((tmp_path / "out" / "config.json").read_text())
     assert stated["id2label"] == {"0": "a", "1": "b", "2": "c", "3": "d", "4": "e"}
@@ -94,20 +95,23 @@ def test_a_way_of_fitting_photos_that_a_format_cannot_hold_is_mentioned(go, tmp_
 
 def test_only_formats_that_can_hold_the_model_are_recommended(go, trained, tmp_path):
     _, out, _ = go(export, trained, tmp_path / "token.npz")
-    assert "no place for them, but a folder (OUT without an ending) and an .onnx file do" in out
+    kept = (
+        "no place for them: to keep them, write a folder for Hugging Face, a folder for timm or an .onnx file"
+    )
+    assert f"{kept}\n" in out
     config, params = random_model(pre_logits=3)
     fit = PhotoFit("squash", config.image_size, config.image_size)
     save_checkpoint(tmp_path / "in.npz", Checkpoint(config, params, classes=tuple("abcde"), photo_fit=fit))
     _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "pre.npz")
-    assert "no place for them, but an .onnx file does\n" in out
-    assert "(squash, bicubic) is not included; an .onnx file has it\n" in out
+    assert "no place for them: to keep them, write an .onnx file\n" in out
+    assert "(squash, bicubic) is not included: to keep it, write an .onnx file\n" in out
 
 
 def test_a_model_with_mean_pooling_is_recommended_a_folder(go, tmp_path):
     config, params = random_model(pool="mean")
     save_checkpoint(tmp_path / "in.npz", Checkpoint(config, params, classes=tuple("abcde")))
     _, out, _ = go(export, tmp_path / "in.npz", tmp_path / "mean.npz")
-    assert "no place for them, but a folder (OUT without an ending) and an .onnx file do" in out
+    assert "no place for them: to keep them, write a folder for timm or an .onnx file\n" in out
 
 
 def test_names_of_imagenet_are_known_without_being_written(go, tmp_path):

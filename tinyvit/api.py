@@ -36,7 +36,7 @@ from tinyvit.training.fit import check_labels, check_settings, check_writable, f
 from tinyvit.training.starting_point import whiten_for
 from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
-from tinyvit.weights.save import save_model
+from tinyvit.weights.save import left_out, save_model
 from tinyvit.words.read import Words, read_words
 
 Labels = Sequence | np.ndarray
@@ -198,10 +198,12 @@ class Model(core.Model, Looking):
     def save(self, path: str | Path, layout: str | None = None) -> None:
         """Write the model to a file or folder that `tinyvit.load` reads, or to an .onnx file.
 
-        See weights.save for layouts; 'torch' and 'official' drop the names of the classes. A model that
-        was saved or exported to that path before is replaced; anything else there raises UserError.
+        See weights.save for layouts; 'torch' and 'official' drop the names of the classes and photo_fit,
+        with a warning. A model that was saved or exported to that path before is replaced; anything else
+        there raises UserError.
         """
-        save_model(self, _path(path), layout, self.photo_fit)
+        for note in save_model(self, _path(path), layout, self.photo_fit):
+            warnings.warn(f"{path}: {note}.", stacklevel=2)
 
     def save_page(self, path: str | Path, images: Images | None = None, labels: Labels | None = None) -> None:
         """Write a page, one HTML file, in which the model runs; images, perhaps with labels, are its samples.
@@ -218,6 +220,8 @@ class Model(core.Model, Looking):
         elif labels is not None and len(labels):
             raise UserError("there are labels but no images: give the images that they belong to.")
         write_page(self, path, samples, f"{self.params.count:,} parameters.")
+        for note in left_out(self, "page", self.photo_fit):
+            warnings.warn(f"{path}: {note}.", stacklevel=2)
 
     def with_new_head(self, classes: int | Sequence[str]) -> Model:
         """The same model with a head of zeros for other classes, to be fine-tuned (paper, section 3.2).
@@ -231,10 +235,11 @@ class Model(core.Model, Looking):
     def at_resolution(self, side: int | None, position_resize: str | None = None) -> Model:
         """The same model for square images of that side in pixels, with its position embedding resized.
 
-        It has parameters of its own. If side is None, it is this model itself.
+        It has parameters of its own. If side is None, it is this model itself. Edges that its patches do not
+        cover are cut off, with a warning.
         """
         with _enough_memory():
-            return at_resolution(self, side, position_resize)
+            return at_resolution(self, side, position_resize, edge=True)
 
     def to(self, device: Device | str) -> Model:
         """The same model on 'cpu' or 'gpu'; if no GPU can be used, it stays on the CPU, with a warning."""

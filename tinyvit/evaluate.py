@@ -40,7 +40,7 @@ from tinyvit.shell.predictions import csv_cells, csv_columns, csv_line, csv_path
 from tinyvit.shell.progress import Progress
 from tinyvit.training.evaluation import Evaluation, evaluation_of, logits_of
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.weights.resolve import why_no_classes
+from tinyvit.weights.resolve import at_resolution, why_no_classes
 
 MISTAKES = 24  # shown by --mistakes
 TOP = 5  # classes of an image in --csv, and of the accuracy that forgives a mistake
@@ -115,7 +115,7 @@ def judge(args: argparse.Namespace) -> Judged:
         raise UserError(
             f"{source} {why_no_classes(model)} to judge it by: fine-tune it with tinyvit.finetune."
         )
-    model = model.at_resolution(args.resolution, args.position_resize)
+    model = at_resolution(model, args.resolution, args.position_resize)
     if args.confusion and not 2 <= (count := len(model.names)) <= MOST_CLASSES:
         raise UserError(
             f"--confusion draws 2 to {MOST_CLASSES} classes, but {source} has {count:,}: omit it and use "

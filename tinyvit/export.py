@@ -1,11 +1,9 @@
 """`python -m tinyvit.export WEIGHTS OUT`: write a model in another format, or as a page to look inside it."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 from tinyvit.api import Model, load
-from tinyvit.data.photo_fit import fit_for
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
 from tinyvit.page import Samples, check_page_can_run, choose_samples, write_page
@@ -20,10 +18,9 @@ from tinyvit.shell.flags import (
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run, needs_download
-from tinyvit.weights.fitting import fits_hugging_face, fits_timm
 from tinyvit.weights.replacing import check_replaceable
-from tinyvit.weights.resolve import check_has_head, class_names
-from tinyvit.weights.save import check_free, folder_layout
+from tinyvit.weights.resolve import check_has_head
+from tinyvit.weights.save import check_free, folder_layout, left_out, save_model
 
 _EPILOG = """\
 The ending of OUT decides the format:
@@ -36,9 +33,10 @@ The ending of OUT decides the format:
                     GELU and epsilon 1e-12
   NAME              a folder that Hugging Face's from_pretrained opens, for any
                     GELU and epsilon; or, for a model trained with
-                    --pool mean, as the recipes for CIFAR-10 do, one that
-                    timm's create_model opens, for any GELU; these formats
-                    and the next keep the names of the classes
+                    --pool mean, as the recipes for CIFAR-10 do, or for
+                    images that are not square, one that timm's create_model
+                    opens, for any GELU; these formats and the next keep the
+                    names of the classes, and how photos are fitted
   NAME.onnx         the model itself, any that classifies, for onnxruntime and
                     other programs. Its input is `images`, uint8 pixels (batch,
                     height, width, 3), its outputs `logits` and `probabilities`
@@ -78,26 +76,14 @@ def main(args: argparse.Namespace) -> None:
         return
     ending = args.out.suffix.lower()
     layout = args.layout or {".npz": "official", "": folder_layout(model.config, model.photo_fit)}.get(ending)
-    model.save(args.out, layout)
+    notes = save_model(model, args.out, layout, model.photo_fit)
     print(f"wrote {args.out}: {model.params.count:,} parameters")
     if layout == "timm":
         print(f'open it with timm.create_model("local-dir:{args.out}", pretrained=True)')
     if ending == ".safetensors":
         print("it expects pixels from -1 to 1 (for timm: mean=0.5, std=0.5), as its metadata say")
-    kept = class_names(str(args.out), model.config.classes)
-    fit, usual = (fit_for(model.config.image_size, each) for each in (model.photo_fit, None))
-    has_folder = fits_timm(model.config) or (fits_hugging_face(model.config) and fit.fit != "pad")
-    if model.classes and kept != model.classes and ending != ".onnx":
-        others = "an .onnx file does"
-        if has_folder:
-            others = "a folder (OUT without an ending) and an .onnx file do"
-        print(
-            f"the names of its {len(model.classes)} classes are not included, since this format has no place "
-            f"for them, but {others}"
-        )
-    if replace(fit, library=usual.library) != usual and ending in (".npz", ".safetensors"):
-        others = "a folder and an .onnx file have it" if has_folder else "an .onnx file has it"
-        print(f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included; {others}")
+    for note in notes:
+        print(note)
 
 
 def export_page(args: argparse.Namespace, model: Model) -> None:
@@ -111,6 +97,8 @@ def export_page(args: argparse.Namespace, model: Model) -> None:
     samples = samples_of_run(run, args.data_dir, model.config) if run and not args.no_samples else None
     size = write_page(model, args.out, samples, subtitle)
     print(f"wrote {args.out}: {size / 1e6:.1f} MB; open it in a browser")
+    for note in left_out(model, "page", model.photo_fit):
+        print(note)
     if run and samples:
         where = args.data_dir or run.settings().data_dir or run.settings().dataset
         print(

@@ -23,6 +23,7 @@ from tinyvit.shell.flags import (
     chosen_device,
 )
 from tinyvit.shell.progress import Progress
+from tinyvit.weights.resolve import at_resolution
 from tinyvit.weights.save import check_free
 
 USUAL_SHOTS = (1, 5, 10, 25)
@@ -51,7 +52,7 @@ def main(args: argparse.Namespace) -> None:
     progress, device = Progress(), chosen_device(args)
     report = progress.download(args.weights)
     model = load(args.weights, heads=args.heads, threads=args.threads, report=report)
-    model = model.at_resolution(args.resolution, args.position_resize).to(device)
+    model = at_resolution(model, args.resolution, args.position_resize).to(device)
     name, size = args.dataset or "shapes", args.image_size
     if name in PHOTOS and size is None:
         size = max(model.config.image_size)

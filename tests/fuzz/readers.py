@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import random
+import shutil
 import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,9 +28,11 @@ from tinyvit.runs.settings import Settings
 from tinyvit.weights.hugging_face import save_hugging_face
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.save import save_official, save_safetensors
+from tinyvit.words.read import read_words
 
 CLASSES = ("a", "b", "c", "d", "e")
 MEGABYTE = 1 << 20
+WORDS = Path(__file__).parents[1] / "golden" / "words"
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,30 @@ def index_seeds(folder: Path) -> list[bytes]:
     names = json.loads(header[8 : 8 + int.from_bytes(header[:8], "little")])
     listed = {name: "one.safetensors" for name in names if name != "__metadata__"}
     return [json.dumps({"weight_map": listed}).encode()]
+
+
+def make_words(folder: Path) -> None:
+    """A CLIP, whose tokenizer is also in one file, without a vocab.json."""
+    for name in ("model", "whole/model"):
+        shutil.copytree(WORDS, folder / name, dirs_exist_ok=True)
+    merges = (WORDS / "merges.txt").read_text("utf-8").splitlines()[1:]
+    whole = {"model": {"vocab": json.loads((WORDS / "vocab.json").read_bytes()), "merges": merges}}
+    (folder / "whole/model/tokenizer.json").write_text(json.dumps(whole), encoding="utf-8")
+    (folder / "whole/model/vocab.json").unlink()
+
+
+def words_reader(file: str, damage: Callable[[random.Random, bytes, Sequence[bytes]], bytes]) -> Reader:
+    """The image side and the text side of a CLIP, one of whose files is damaged."""
+
+    def seeds(folder: Path) -> list[bytes]:
+        make_words(folder)
+        return [(folder / file).read_bytes()]
+
+    def read(folder: Path) -> None:
+        load_any(str((folder / file).parent))
+        read_words((folder / file).parent).embed(["a cat", "it's 2 dogs!"])
+
+    return Reader(file, seeds, damage, read, make_words)
 
 
 def npz_seeds(folder: Path) -> list[bytes]:
@@ -346,5 +373,9 @@ READERS = {
         read_hugging_face,
         make_index,
     ),
+    "clip": words_reader("model/config.json", structure.damaged_json),
+    "vocabulary": words_reader("model/vocab.json", structure.damaged_json),
+    "merges": words_reader("model/merges.txt", damaged),
+    "tokenizer": words_reader("whole/model/tokenizer.json", structure.damaged_json),
     "image": Reader("a.png", picture_seeds, damaged, read_picture, memory=2500 * MEGABYTE),
 }

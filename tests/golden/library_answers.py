@@ -6,9 +6,11 @@ import numpy as np
 
 from tinyvit import model
 from tinyvit.objectives import loss_and_grads
-from tinyvit.weights.read import load_weights
+from tinyvit.weights.description import read_description
+from tinyvit.weights.read import read_arrays
 from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.save import save_safetensors
+from tinyvit.weights.torch_names import from_torch_names
 
 HERE = Path(__file__).parent
 TOLERANCE = {"float32": 1e-5, "float64": 1e-10}
@@ -26,9 +28,16 @@ def error(found, expected):
     return np.abs(found - expected).max() / np.abs(expected).max()
 
 
+def weights_of(path, dtype="float32", **given):
+    """The model in a file, for pixels on its own scale, as its library is given them here."""
+    description = path.with_name("config.json")
+    known = read_description(description) | given
+    return from_torch_names(read_arrays(path), str(path), known, dtype, described=description.is_file())
+
+
 def logits_of_file(path, images, dtype, features=False, **given):
     """Logits, or the features before the head, of the model in a file."""
-    config, params = load_weights(path, dtype=dtype, **given)
+    config, params = weights_of(path, dtype, **given)
     found = (model.features if features else model.infer)(config, params, images.astype(dtype))
     assert found.dtype == dtype
     return found
@@ -36,7 +45,7 @@ def logits_of_file(path, images, dtype, features=False, **given):
 
 def assert_written_back_to_the_bit(path, folder, **given):
     """What the library wrote, loaded and saved, has the same names and the same numbers."""
-    save_safetensors(folder / "written.safetensors", *load_weights(path, **given))
+    save_safetensors(folder / "written.safetensors", *weights_of(path, **given))
     theirs, ours = read_safetensors(path), read_safetensors(folder / "written.safetensors")
     assert ours.keys() == theirs.keys()
     for name, array in theirs.items():
@@ -45,7 +54,7 @@ def assert_written_back_to_the_bit(path, folder, **given):
 
 def gradients_of_file(path, found, dtype, **given):
     """Model and gradients of the mean cross-entropy."""
-    config, params = load_weights(path, dtype=dtype, **given)
+    config, params = weights_of(path, dtype, **given)
     grads = params.zeros_like()
     loss_and_grads(config, params, found["images"].astype(dtype), found["labels"], grads)
     return config, grads

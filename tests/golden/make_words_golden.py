@@ -82,6 +82,9 @@ def main():
     )
     model = randomise(transformers.CLIPModel(config), 1)
     model.save_pretrained(FOLDER)
+    photos = {"image_processor_type": "CLIPImageProcessor", "size": 12, "crop_size": 12}
+    photos |= {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+    (FOLDER / "preprocessor_config.json").write_text(json.dumps(photos) + "\n", encoding="utf-8")
     images = rng.integers(0, 256, (4, 12, 12, 3), dtype=np.uint8)
     pixels = torch.from_numpy((images / 127.5 - 1).astype("float32").transpose(0, 3, 1, 2).copy())
     asked = tokenizer([f"a photo of a {name}." for name in CLASSES], padding=True, return_tensors="pt")

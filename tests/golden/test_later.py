@@ -1,12 +1,24 @@
 """ViTs that came after the paper's, against transformers and timm, through the files that these write."""
 
+import contextlib
+import re
+
 import numpy as np
 import pytest
 
-from tests.golden.library_answers import HERE, TOLERANCE, answers_to, error, gradients_of_file, logits_of_file
+from tests.golden.library_answers import (
+    HERE,
+    TOLERANCE,
+    answers_to,
+    error,
+    gradients_of_file,
+    logits_of_file,
+    weights_of,
+)
 from tinyvit.engine import CpuEngine
+from tinyvit.errors import UserError
 from tinyvit.weights.description import read_description
-from tinyvit.weights.read import load_weights
+from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.torch_names import from_torch_names
 
 LATER = HERE / "later"
@@ -22,6 +34,19 @@ def test_what_a_file_computes_is_what_its_library_does(name, dtype):
     found = answers_to("later", name)
     ours = logits_of_file(LATER / name / "model.safetensors", found["images"], dtype, name in HEADLESS)
     assert error(ours, found[dtype]) < (1e-6 if name in TURNED and dtype == "float64" else TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_array_of_any_shape_is_read_or_a_users_mistake(name):
+    """As in a file of another architecture that has some of the same names, such as ViTamin's."""
+    path = LATER / name / "model.safetensors"
+    arrays, known = read_safetensors(path), read_description(path.with_name("config.json"))
+    for each, array in arrays.items():
+        if re.search(r"\.1\.|text_model", each):  # one block stands for both
+            continue
+        for other in (np.ones(()), np.ones((*array.shape, 0)), array[None], array.reshape(-1), np.ones(3)):
+            with contextlib.suppress(UserError):
+                from_torch_names(arrays | {each: other}, "file", dict(known), described=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,7 +70,7 @@ def test_every_gradient_is_that_of_pytorch(name):
 def test_the_cpu_engine_computes_the_same(name, monkeypatch):
     found = answers_to("later", name)
     monkeypatch.setattr(CpuEngine, "least_tokens_to_fold", 1)
-    config, params = load_weights(LATER / name / "model.safetensors", dtype="float64")
+    config, params = weights_of(LATER / name / "model.safetensors", "float64")
     engine = CpuEngine(config, params, threads=1)
     images = found["images"].astype("float64")
     ours = engine.features(images) if name in HEADLESS else engine.logits(images)

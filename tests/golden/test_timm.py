@@ -17,13 +17,12 @@ from tests.golden.library_answers import (
     error,
     gradients_of_file,
     logits_of_file,
+    weights_of,
 )
-from tests.helpers import random_batch
 from tests.weights.checkpoints import random_model
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photo
 from tinyvit.model import forward
-from tinyvit.weights.read import load_weights
 from tinyvit.weights.resolve import load_any
 from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_timm
@@ -62,7 +61,7 @@ def test_a_file_of_timm_is_written_back_to_the_bit(name, tmp_path):
 def test_what_the_name_of_an_architecture_implies_is_known(architecture, heads, gelu, dtype):
     found, path = answers_to("timm", architecture), HERE / "timm" / architecture / "model.safetensors"
     assert error(logits_of_file(path, found["images"], dtype), found[dtype]) < TOLERANCE[dtype]
-    config, params = load_weights(path)
+    config, params = weights_of(path)
     assert (config.heads, config.gelu) == (heads, gelu)
     for change in ({"heads": 2}, {"gelu": "exact" if gelu == "tanh" else "tanh"}):
         changed = replace(config, **change)
@@ -72,8 +71,8 @@ def test_what_the_name_of_an_architecture_implies_is_known(architecture, heads, 
 
 
 def test_pooling_is_inferred():
-    assert load_weights(file_of("token"), heads=4)[0].pool == "token"
-    assert load_weights(file_of("mean"), heads=4)[0].pool == "mean"
+    assert weights_of(file_of("token"), heads=4)[0].pool == "token"
+    assert weights_of(file_of("mean"), heads=4)[0].pool == "mean"
 
 
 @every_dtype
@@ -82,22 +81,6 @@ def test_gradients_of_layer_scale_are_those_of_pytorch(dtype):
     config, grads = gradients_of_file(file_of("deit3"), found, dtype, **GIVEN["deit3"])
     ours = to_timm(config, grads)
     assert_gradients_agree(ours, found, TOLERANCE[dtype])
-
-
-@pytest.mark.parametrize(
-    "change", [{"pool": "mean"}, {"pool": "mean", "gelu": "exact", "mlp_width": 7}, {}], ids=str
-)
-def test_timm_opens_a_folder_of_ours(change, tmp_path):
-    timm = pytest.importorskip("timm", reason="needs timm and PyTorch")
-    torch = pytest.importorskip("torch")
-    config, params = random_model(image_size=(8, 12), **change)
-    save_timm(tmp_path / "model", config, params, "abcde")
-    theirs = timm.create_model(f"local-dir:{tmp_path / 'model'}", pretrained=True).eval()
-    images, _ = random_batch(config, 3, np.random.default_rng(0), "float32")
-    with torch.no_grad():
-        logits = theirs(torch.from_numpy(images.transpose(0, 3, 1, 2).copy())).numpy()
-    assert error(forward(config, params, images)[0], logits) < TOLERANCE["float32"]
-    assert theirs.pretrained_cfg["label_names"] == list("abcde")
 
 
 @pytest.mark.parametrize("fit", ["crop", "squash", "pad"])

@@ -1,5 +1,7 @@
 """The command `python -m tinyvit.info`, and the text it prints."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tiny_runs import assert_one_line, enter
@@ -43,6 +45,20 @@ def test_a_preset_is_described(go):
         "52.7 G",
     ):
         assert part in out, part
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "10"),
+        ({"classes": 1}, "none: it has no head"),
+        ({"predicts": "patches"}, "none: it predicts 10 numbers for each patch"),
+        ({"predicts": "embedding"}, "none: it maps images to 10 numbers, as its text side does with texts"),
+    ],
+)
+def test_only_a_classifier_has_classes(changes, said):
+    config = replace(preset("nano/4", 32, 10), **changes)
+    assert f"\nclasses             {said}\n" in summary(config, "a model")
 
 
 @pytest.mark.parametrize("flags", [(), ("--image-size", "384"), ("--classes", "10")])

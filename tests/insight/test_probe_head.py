@@ -26,6 +26,8 @@ MODELS = {
     "two heads": {"pool": "distilled"},
     "both": {"pool": "both"},
     "attention": {"pool": "attention"},
+    "embedding": {"predicts": "embedding", "head_bias": False, "classes": 7},
+    "embedding as wide as the model": {"predicts": "embedding", "classes": 12},
     "patches": {"predicts": "patches"},
     "patches without a token": {"predicts": "patches", "pool": "mean"},
 }

@@ -7,12 +7,14 @@ import tinyvit
 from tests.insight.naive import made
 from tinyvit import ops
 from tinyvit.errors import UserError
+from tinyvit.model.later import attention_weights
 
 
 @pytest.mark.parametrize("at", ["blocks", "shared"])
-@pytest.mark.parametrize("pool", ["token", "mean"])
-def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_offset(at, pool):
-    model = tinyvit.preset("nano/4", (12, 20), 3, position="relative", position_at=at, pool=pool)
+@pytest.mark.parametrize(("pool", "biases"), [("token", "all"), ("mean", "qv"), ("mean", "none")])
+def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_offset(at, pool, biases):
+    options = {"position": "relative", "position_at": at, "pool": pool, "qkv_bias": biases}
+    model = tinyvit.preset("nano/4", (12, 20), 3, **options)
     rng = np.random.default_rng(0)
     model.params.flat[:] = rng.normal(size=model.params.flat.shape)
     config, params, (gh, gw) = model.config, model.params, model.config.grid
@@ -20,7 +22,7 @@ def test_a_score_is_what_the_attention_of_tokens_without_contents_adds_for_that_
     assert scores.shape == (4, 4, 2 * gh - 1, 2 * gw - 1)
     table = params["position" if at == "shared" else "blocks.2.position"]
     _, b = params.group("blocks.2.norm1")  # all that LayerNorm leaves of a token without contents
-    weight, bias, *_ = params.group("blocks.2.attn")
+    weight, bias, *_ = attention_weights(config, params, "blocks.2")
     q = (b @ weight + bias)[:64].reshape(1, 4, 1, 16) / 4
     added, _ = ops.relative_scores(q.repeat(config.tokens, axis=2), table)  # (1, H, N, N)
     for i, (r, c) in enumerate(np.ndindex(gh, gw)):

@@ -23,7 +23,8 @@ HARNESS = Path(__file__).with_name("forward.mjs")
 MODELS = {
     "token": {},
     "mean": {"pool": "mean", "gelu": "exact", "pre_logits": 7, "eps": 1e-3},
-    "not square": {"image_size": (8, 20), "heads": 2},
+    "wider": {"image_size": (8, 20), "heads": 2},
+    "taller": {"image_size": (20, 8), "pool": "mean"},
     "2d": {"position": "2d", "pool": "mean"},
     "2d in blocks": {"position": "2d", "position_at": "blocks"},
     "1d shared": {"position_at": "shared"},

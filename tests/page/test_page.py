@@ -190,7 +190,7 @@ def test_the_colours_are_those_of_the_pictures(contents):
         ("resnet-nano", {}, "a ResNet, only a plain ViT"),
         ("r5+nano/4", {}, "a hybrid, only a plain ViT"),
         ("nano/4", {"predicts": "patches"}, "predicts patches"),
-        ("nano/4", {"predicts": "embedding"}, "predicts embeddings"),
+        ("nano/4", {"predicts": "embedding"}, "predicts an embedding"),
         ("nano/4", {"channels": 4}, "not of 4"),
         ("s/16", {"image_size": 224}, "21,671,824 parameters"),
         ("ti/4", {"image_size": 224}, "billion multiply-adds"),

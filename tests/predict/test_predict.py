@@ -142,7 +142,9 @@ def test_a_model_looks_at_the_picture_in_another_resolution(go, tmp_path):
     )
     assert plain[0] == larger[0] == otherwise[0] == 0
     assert len({plain[1], larger[1], otherwise[1]}) == 3
-    assert_one_line(go(predict, *words, "--resolution", "18"), "18 x 18", "(--resolution) of 16 or 20")
+    with pytest.warns(UserWarning, match=r"do not divide images of 18 x 18 pixels.* of 16 or 20\.$"):
+        assert go(predict, *words, "--resolution", "18")[0] == 0
+    assert_one_line(go(predict, *words, "--resolution", "3"), "3 x 3", "(--resolution) of 4")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,15 @@ def raising(error):
         raise error
 
     return main
+
+
+def test_a_warning_is_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(warnings, "showwarning", lambda *shown: print(warnings.formatwarning(*shown), end=""))
+    before = warnings.formatwarning
+    with pytest.raises(SystemExit), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        run_command(make_parser("command", ""), lambda args: warnings.warn("look out.", stacklevel=1), [])
+    assert capsys.readouterr().out == "tinyvit.command: look out.\n" and warnings.formatwarning is before
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from tinyvit.model.rotary import DINOV3, Rotary
 from tinyvit.weights.architectures import described_architecture
 from tinyvit.weights.description import GELU, read_description
 from tinyvit.weights.read import load_weights
-from tinyvit.weights.save import save_safetensors
+from tinyvit.weights.safetensors import write_safetensors
+from tinyvit.weights.torch_names import to_torch_names
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_heads_and_gelu_of_an_architecture(name, heads, gelu):
     ],
 )
 def test_another_architecture_is_refused_by_name_with_the_reason(tmp_path, name, why):
-    save_safetensors(tmp_path / "model.safetensors", *random_model(**EXACT))
+    write_safetensors(tmp_path / "model.safetensors", to_torch_names(*random_model(**EXACT)))
     (tmp_path / "config.json").write_text(json.dumps({"architecture": name}))
     message = complaint(load_weights, tmp_path / "model.safetensors", heads=3)
     assert f"names timm's architecture {name!r}, which" in message and why in message
@@ -87,6 +88,42 @@ def test_an_argument_that_is_not_known_is_refused_by_name(tmp_path, name, value)
     assert f"specifies {name} {value!r}, which tinyvit does not support" in message
 
 
+@pytest.mark.parametrize(
+    ("architecture", "arguments", "expected"),
+    [
+        ("vit_base_patch16_224", {"global_pool": "map", "pool_include_prefix": True}, {"pool_all": True}),
+        ("vit_base_patch16_224", {"global_pool": "map", "pool_include_prefix": False}, {"pool_all": False}),
+        ("test_vit3", {"global_pool": "map"}, {"pool_all": True, "pool": "attention"}),
+        ("test_vit3", {"global_pool": "map", "pool_include_prefix": False}, {"pool_all": False}),
+        ("eva_giant_patch14_224", {"global_pool": "map"}, {"pool_all": True, "pool": "attention"}),
+        ("eva_large_patch14_196", {"global_pool": "map"}, {"pool": "attention"}),  # of another class
+        ("vit_pe_core_base_patch16_224", {"global_pool": "map"}, {"pool_all": True, "pool_heads": 8}),
+        ("vit_pe_core_base_patch16_224", {"global_pool": "avg"}, {"pool_all": False, "pool": "mean"}),
+        ("vit_base_patch16_clip_224", {"norm_layer": "layernorm"}, {"eps": 1e-6}),
+    ],
+    ids=str,
+)
+def test_which_tokens_timm_pools_follows_from_its_class_and_arguments(
+    tmp_path, architecture, arguments, expected
+):
+    known = read_description(described(tmp_path, architecture=architecture, model_args=arguments))
+    assert known | expected == known
+
+
+@pytest.mark.parametrize(
+    ("stated", "why"),
+    [
+        ({"model_args": {"act_layer": "tanh"}}, "the nonlinearity 'tanh', but"),
+        ({"model_args": {"act_layer": "exact"}}, "the nonlinearity 'exact', but"),
+        ({"model_args": {"global_pool": "mean"}}, "the pooling 'mean', but"),
+        ({"architecture": "eva02_tiny_patch14_224", "global_pool": "map"}, "another nonlinearity"),
+    ],
+    ids=str,
+)
+def test_names_that_timm_gives_to_nothing_that_tinyvit_has_are_refused(tmp_path, stated, why):
+    assert why in complaint(read_description, described(tmp_path, **stated))
+
+
 def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
     unpooled = {"model_args": {"global_pool": ""}}
     assert "pool" not in read_description(described(tmp_path, num_classes=0, **unpooled))
@@ -100,7 +137,7 @@ def test_a_model_without_pooling_is_read_if_it_has_no_classes(tmp_path):
         ("vit_giant_patch14_reg4_dinov2", {"heads": 24, "gelu": "silu", "eps": 1e-6}),
         ("vit_base_patch16_dinov3", {"heads": 12, "gelu": "exact", "eps": 1e-5, "rotary": DINOV3}),
         ("eva02_tiny_patch14_224", {"heads": 3, "gelu": "silu", "eps": 1e-6, "rotary": Rotary(1e4, 16)}),
-        ("test_vit3", {"heads": 3, "gelu": "exact", "eps": 1e-6, "pool_heads": 3, "pool_all": True}),
+        ("test_vit3", {"heads": 3, "gelu": "exact", "eps": 1e-6, "pool_all": True}),
     ],
 )
 def test_what_a_later_architecture_implies(name, expected):

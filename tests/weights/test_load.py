@@ -14,7 +14,7 @@ from tests.weights.checkpoints import (
 )
 from tinyvit.weights.official import to_official
 from tinyvit.weights.read import load_weights, usual_position_resize
-from tinyvit.weights.safetensors import read_safetensors, write_safetensors
+from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.save import save_official, save_safetensors
 from tinyvit.weights.torch_names import to_torch_names
 
@@ -63,7 +63,7 @@ def test_the_names_inside_decide_and_not_the_ending(tmp_path):
 
 
 def test_from_one_format_through_the_others_and_back(tmp_path):
-    model = random_model(pre_logits=3)
+    model = random_model()
     save_official(tmp_path / "1.npz", *model)
     config, params = load_weights(tmp_path / "1.npz")
     exact = type(config)(**(config.as_dict() | EXACT))
@@ -82,16 +82,20 @@ def describe(folder, content):
 
 @pytest.fixture
 def folder(tmp_path):
-    save_safetensors(tmp_path / "model.safetensors", *random_model(image_size=(8, 12), **HUGGING_FACE))
+    """With a file as others publish it, whose heads and size of images only a config.json can state."""
+    arrays = to_torch_names(*random_model(image_size=(8, 12), **HUGGING_FACE))
+    write_safetensors(tmp_path / "model.safetensors", arrays)
     return tmp_path
 
 
 @pytest.mark.parametrize("size", [(4, 16), (8, 12)])
-def test_a_safetensors_file_of_ours_states_the_size_of_images_that_are_not_square(tmp_path, size):
-    """Without that, 4 x 16 would be taken for 8 x 8."""
-    config, params = random_model(image_size=size, gelu="exact")
-    save_safetensors(tmp_path / "model.safetensors", config, params)
-    assert load_weights(tmp_path / "model.safetensors")[0].image_size == size
+def test_a_safetensors_file_of_ours_states_all_that_its_arrays_do_not(tmp_path, size):
+    """Without that, 4 x 16 would be taken for 8 x 8; nor does a config.json of another model count."""
+    model = random_model(image_size=size, gelu="exact")
+    save_safetensors(path := tmp_path / "model.safetensors", *model)
+    assert_same(load_weights(path), model)
+    describe(tmp_path, {"num_attention_heads": 2, "image_size": [8, 8], "layer_norm_eps": 1e-3})
+    assert_same(load_weights(path), model)
 
 
 def test_a_hugging_face_description_is_followed(folder):
@@ -127,11 +131,11 @@ def test_a_timm_description_is_followed(folder):
 
 def test_heads_come_before_those_of_a_description_but_not_before_those_of_the_file(folder):
     path = describe(folder, {"num_attention_heads": 3, "image_size": [8, 12]})
+    assert load_weights(path, heads=6)[0].heads == 6
+    save_safetensors(path, *load_weights(path))
     message = complaint(load_weights, path, heads=6)
     assert "model.safetensors itself states that it has 3 heads: omit heads (--heads)." in message
     assert load_weights(path, heads=3)[0].heads == 3
-    write_safetensors(path, read_safetensors(path))  # without metadata, as others publish it
-    assert load_weights(path, heads=6)[0].heads == 6
 
 
 def test_the_size_of_images_that_are_not_square_can_be_put_beside_a_file(tmp_path):
@@ -223,7 +227,10 @@ def test_the_library_of_a_damaged_file_is_one_clear_line(tmp_path, name):
         ({"num_attention_heads": "many"}, "does not describe a model"),
         ({"image_size": [1, 2, 3]}, "does not describe a model"),
         ({"hidden_act": "elu"}, "specifies the nonlinearity 'elu', but tinyvit has only gelu"),
+        ({"hidden_act": "tanh"}, "specifies the nonlinearity 'tanh', but tinyvit has only gelu"),
         ({"hidden_act": ["gelu"]}, "does not describe a model"),
+        ({"problem_type": "multi_label_classification"}, "tinyvit's classes exclude each other: choose"),
+        ({"model_type": "clip", "problem_type": "regression"}, "states the problem_type 'regression'"),
         ({"num_attention_heads": 5, "image_size": [8, 12]}, "width 12 is not divisible by 5 heads"),
         ({"num_attention_heads": 3, "image_size": [8, 16]}, "has shape (1, 7, 12), expected (1, 9, 12)"),
     ],

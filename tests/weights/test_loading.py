@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.data.scenes import scene
 from tests.helpers import random_batch, tiny_config
 from tests.weights.checkpoints import complaint, random_model
 from tinyvit import load
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
 from tinyvit.insight.attention import attention_in_batches
@@ -77,6 +79,18 @@ def test_a_resolution_that_patches_do_not_fit_is_answered_with_one_that_they_do(
     config = tiny_config()
     with pytest.raises(UserError, match=f"--resolution\\) of {advice}\\."):
         at_resolution(Model(config, initialise(config)), resolution)
+
+
+@pytest.mark.parametrize("fit", [None, PhotoFit("squash", (9, 9), (8, 8))])
+def test_edges_that_patches_do_not_cover_are_cut_off_as_those_of_a_file_are(fit, tmp_path):
+    save_checkpoint(tmp_path / "a.npz", Checkpoint(*random_model(), photo_fit=fit))
+    with pytest.warns(UserWarning, match=r"images of 18 x 18 pixels: .* \(--resolution\) of 16 or 20\.$"):
+        larger = load(tmp_path / "a.npz", threads=1).at_resolution(18)
+    expected = fit_for(18, fit).covered_by(4)
+    assert (larger.config.image_size, larger.photo_fit) == ((16, 16), expected) and expected.edge == (2, 2)
+    scene(40, 30).save(tmp_path / "a.png")
+    view = read_photo(tmp_path / "a.png", 18, fit).view[:16, :16]
+    np.testing.assert_array_equal(larger.logits(tmp_path / "a.png"), larger.logits(view[None]))
 
 
 def test_a_resnet_takes_images_of_any_size():

@@ -189,13 +189,11 @@ FITS = [
 ]
 
 
-@pytest.mark.parametrize(("size", "fit"), [*FITS, ((8, 12), None)])
+@pytest.mark.parametrize(("size", "fit"), FITS)
 def test_what_is_exported_for_hugging_face_is_what_is_done(tmp_path, size, fit):
     config, params = random_model(image_size=size)
     save_hugging_face(tmp_path / "model", config, params, "abcde", fit)
     expected = replace(fit_for(config.image_size, fit), library="transformers")
-    if size == (8, 12):
-        expected = replace(expected, frame=(12, 12))  # Hugging Face scales by the shorter side alone
     assert read_preprocessing(tmp_path / "model") == expected
 
 
@@ -215,15 +213,26 @@ def test_what_is_exported_for_timm_is_what_is_done(tmp_path, size, fit):
 )
 def test_what_timm_cannot_be_told_is_not_exported_for_it(tmp_path, fit):
     said = complaint(save_timm, tmp_path / "model", *random_model(), "abcde", fit)
-    assert "timm cannot fit photos" in said and said.endswith("Write an .onnx file instead.")
+    assert "timm cannot fit photos" in said and said.endswith(
+        "Instead, write a folder for Hugging Face or an .onnx file."
+    ) == (fit.fit == "squash")
     assert not (tmp_path / "model").exists()
 
 
-def test_padding_is_not_exported_for_hugging_face_does_not_pad(tmp_path):
-    fit = PhotoFit("pad", (8, 8), (8, 8))
-    said = complaint(save_hugging_face, tmp_path / "model", *random_model(), "abcde", fit)
-    assert "do not pad" in said
-    assert said.endswith("official layout, a folder for timm or an .onnx file.")
+@pytest.mark.parametrize(
+    ("size", "fit", "why", "instead"),
+    [
+        ((8, 8), PhotoFit("pad", (8, 8), (8, 8)), "do not pad", "a folder for timm or an .onnx file"),
+        ((8, 8), PhotoFit("crop", (8, 8), (8, 8), edge=(1, 1)), "cut out the centre", "an .onnx file"),
+        ((8, 12), None, "cover 8 x 12 pixels", "a folder for timm or an .onnx file"),
+        ((12, 8), None, "cover 12 x 8 pixels", "a folder for timm or an .onnx file"),
+        ((8, 8), PhotoFit("crop", (8, 12), (8, 8)), "cover 8 x 12 pixels", "an .onnx file"),
+    ],
+)
+def test_what_hugging_face_cannot_be_told_is_not_exported_for_it(tmp_path, size, fit, why, instead):
+    model = random_model(image_size=size)
+    said = complaint(save_hugging_face, tmp_path / "model", *model, "abcde", fit)
+    assert why in said and said.endswith(f"Instead, write {instead}.")
     assert not (tmp_path / "model").exists()
 
 

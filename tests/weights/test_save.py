@@ -1,9 +1,13 @@
 """What cannot be saved, or not under that name."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import tinyvit
 from tests.weights.checkpoints import HUGGING_FACE, complaint, random_model
+from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.model import Model
 from tinyvit.ops.resize import METHODS
 from tinyvit.weights.replacing import check_replaceable
@@ -50,6 +54,32 @@ def test_a_name_that_is_too_long_is_a_users_mistake(tmp_path, ending):
     check_replaceable(path)  # there is nothing of that name
     assert "name too long" in complaint(save_model, model, path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "classes", "fit", "left_out"),
+    [
+        ("a.safetensors", None, "abcde", "squash", ["names of its 5 classes", "fitting photos (squash, b"]),
+        ("a.safetensors", None, "", "crop", []),
+        ("a.npz", "official", "abcde", "crop", ["names of its 5 classes"]),
+        ("a.npz", "official", "", "pad", ["fitting photos (pad, b"]),
+        ("a.npz", None, "abcde", "pad", []),
+        ("a", None, "abcde", "squash", []),
+        ("a.html", None, "abcde", "squash", ["fitting photos (squash, b"]),
+        ("a.html", None, "abcde", "crop", []),
+    ],
+)
+def test_what_a_format_has_no_place_for_is_said(tmp_path, name, layout, classes, fit, left_out):
+    config, params = random_model(gelu="tanh" if layout == "official" else "exact")
+    model = tinyvit.Model(config, params, tuple(classes), photo_fit=PhotoFit(fit, (8, 8), (8, 8)))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.save_page(tmp_path / name) if name == "a.html" else model.save(tmp_path / name, layout)
+    assert len(said) == len(left_out)
+    for warning, expected in zip(said, left_out, strict=True):
+        message = str(warning.message)
+        assert expected in message and " not included" in message and message.endswith("an .onnx file.")
+        assert warning.filename == __file__
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,4 +1,6 @@
+import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ from hypothesis import strategies as st
 from tests.helpers import random_batch
 from tests.weights.checkpoints import EXACT, HUGGING_FACE, assert_same, complaint, random_model
 from tinyvit.model import forward
-from tinyvit.weights.pixels import PixelScale, adapt_to_pixel_scale
+from tinyvit.weights.naming import CLIP, DINOV3, OPENAI, TIMM, usual_pixels
+from tinyvit.weights.naming import HUGGING_FACE as HUGGING_FACES_NAMES
+from tinyvit.weights.pixels import CLIP_PIXELS, HALF_PIXELS, IMAGENET_PIXELS, adapt_to_pixel_scale
 from tinyvit.weights.plain import with_all_biases, with_row_of_token, without_scales
 from tinyvit.weights.read import load_weights
 from tinyvit.weights.safetensors import write_safetensors
@@ -18,9 +22,15 @@ from tinyvit.weights.torch_names import from_torch_names, to_torch_names
 KNOWN = {"heads": 3}
 
 
-def timm(**changes):
-    """Arrays of a timm file."""
-    return to_torch_names(*random_model(**(EXACT | changes)))
+def timm(pre_logits=0, **changes):
+    """Arrays of a timm file; those with pre_logits are from older versions."""
+    arrays = to_torch_names(*random_model(**(EXACT | changes)))
+    if pre_logits:
+        shapes = {"pre_logits.fc.weight": (pre_logits, 12), "pre_logits.fc.bias": (pre_logits,)}
+        shapes["head.weight"] = (5, pre_logits)
+        rng = np.random.default_rng(0)
+        arrays |= {name: rng.standard_normal(shape).astype("float32") for name, shape in shapes.items()}
+    return arrays
 
 
 def hugging_face(**changes):
@@ -94,13 +104,65 @@ def test_the_names_of_torchvision_are_those_of_the_same_model(older, changes):
     assert_same(from_torch_names(arrays, "file", KNOWN), from_torch_names(timm(**changes), "file", KNOWN))
 
 
-def test_torchvision_always_means_the_pixels_of_imagenet(tmp_path):
-    write_safetensors(tmp_path / "a.safetensors", replaced(timm(), TORCHVISION))
-    config, params = load_weights(tmp_path / "a.safetensors", heads=3)
-    expected_config, expected = from_torch_names(timm(), "file", KNOWN)
-    scale = PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-    adapt_to_pixel_scale(expected_config, expected, scale, "file")
-    assert_same((config, params), (expected_config, expected))
+SCALES_OF_LAYERS = {f"blocks.{i}.ls{j}.gamma": np.ones(12, "float32") for i in (0, 1) for j in (1, 2)}
+SCALES = {
+    "torchvision": (replaced(timm(), TORCHVISION), IMAGENET_PIXELS),
+    "DINOv2's own": (
+        timm() | SCALES_OF_LAYERS | {"mask_token": np.ones((1, 12), "float32")},
+        IMAGENET_PIXELS,
+    ),
+    "MAE with its decoder": (timm() | {"decoder_embed.weight": np.ones((2, 2), "float32")}, IMAGENET_PIXELS),
+    "Hugging Face's DINOv2": (dinov2(), IMAGENET_PIXELS),
+    "ours": (timm(), None),  # as those of DeiT, DINO and MAE's encoder
+    "Hugging Face's ViT": (hugging_face(), None),
+}
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_names_decide_the_scale_of_pixels_or_a_warning_says_what_is_assumed(kind, tmp_path):
+    arrays, scale = SCALES[kind]
+    write_safetensors(tmp_path / "a.safetensors", arrays)
+    expected = from_torch_names(arrays, "file", KNOWN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if scale is None:
+            with pytest.raises(
+                UserWarning, match=r"a.safetensors does not state .* -1 to 1 .* preprocessor_c"
+            ):
+                load_weights(tmp_path / "a.safetensors", heads=3)
+            scale, stated = HALF_PIXELS, {"image_mean": [0.5], "image_std": [0.5], "do_resize": False}
+            (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
+        found = load_weights(tmp_path / "a.safetensors", heads=3)
+    assert_same(found, adapt_to_pixel_scale(*expected, scale, "file"))
+
+
+@pytest.mark.parametrize(
+    ("names", "held", "scale"),
+    [
+        (CLIP, ["embeddings.class_embedding"], CLIP_PIXELS),
+        (CLIP, [], HALF_PIXELS),  # a SigLIP
+        (OPENAI, [], CLIP_PIXELS),
+        (DINOV3, [], IMAGENET_PIXELS),
+        (TIMM, ["dist_token"], IMAGENET_PIXELS),
+        (HUGGING_FACES_NAMES, ["embeddings.distillation_token"], IMAGENET_PIXELS),
+        (HUGGING_FACES_NAMES, ["decoder.decoder_embed.weight"], IMAGENET_PIXELS),
+        (HUGGING_FACES_NAMES, ["x.relative_position_bias_table"], HALF_PIXELS),
+        (HUGGING_FACES_NAMES, ["layer_scale1.lambda1"], None),
+        (TIMM, ["blocks.0.norm1.weight"], None),
+    ],
+)
+def test_the_scale_of_pixels_that_names_imply(names, held, scale):
+    assert usual_pixels(names, held) == scale
+
+
+def test_maes_fine_tuned_files_are_not_pooled_by_the_class_token():
+    arrays = {
+        name.replace("norm.", "fc_norm.", 1) if name.startswith("norm.") else name: array
+        for name, array in timm().items()
+    }
+    assert "(class_token, final_norm)" in complaint(from_torch_names, arrays, "file", KNOWN)
+    config, _ = from_torch_names(arrays, "file", KNOWN, described=True)
+    assert (config.pool, config.final_norm, config.has_token) == ("mean", "pooled", True)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +221,6 @@ def test_the_decoder_of_a_self_supervised_model_is_ignored():
     [
         EXACT,
         EXACT | {"pool": "mean"},
-        EXACT | {"pre_logits": 7},
         EXACT | {"channels": 1, "layers": 1},
         HUGGING_FACE,
         HUGGING_FACE | {"layers": 11},

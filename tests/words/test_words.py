@@ -15,7 +15,7 @@ from tests.weights.checkpoints import complaint
 from tinyvit import predict
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params
-from tinyvit.words.read import read_words, tokenizer_of
+from tinyvit.words.read import read_words, tokenizer_of, without_punctuation
 from tinyvit.words.text import TextConfig, embed_texts, embed_texts_backward, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer, split_words
 
@@ -88,6 +88,13 @@ def test_what_is_not_a_list_of_texts_is_refused(model, classes, templates, why):
     assert why in complaint(model.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), classes, templates)
 
 
+def test_a_new_head_leaves_the_space_that_images_and_texts_share(model):
+    classifier = model.with_new_head(["cat", "dog"])
+    assert classifier.has_head and "does not know words" in complaint(
+        classifier.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), CLASSES
+    )
+
+
 def test_a_model_without_texts_says_so():
     model = tinyvit.preset("nano/4", 8, 3)
     message = complaint(model.zero_shot, np.zeros((1, 8, 8, 3), np.uint8), ["cat"])
@@ -104,16 +111,40 @@ def test_from_the_shell(go, tmp_path):
     assert_one_line(go(predict, "--weights", FOLDER, tmp_path / "red.png"), "given in words", "--classes")
 
 
-@pytest.mark.parametrize(("stated", "padding"), [({"pad_token": "<pad>"}, 0), ({}, 1)])
-def test_texts_of_siglip_are_padded_with_the_token_that_its_files_name(tmp_path, stated, padding):
+@pytest.mark.parametrize(
+    ("stated", "ids"),
+    [
+        ({"pad_token": "<pad>"}, [3, 4, 0, 0]),
+        ({"pad_token": {"content": "<pad>"}}, [3, 4, 0, 0]),
+        ({}, [3, 4, 1, 1]),
+        ({"tokenizer_class": "SiglipTokenizer"}, [3, 4, 1, 1]),
+        ({"tokenizer_class": "GemmaTokenizerFast", "pad_token": "<pad>"}, [3, 4, 5, 0]),  # SigLIP 2
+    ],
+    ids=str,
+)
+def test_texts_of_siglip_are_tokens_as_its_files_say(tmp_path, stated, ids):
     tokenizers = pytest.importorskip("tokenizers", reason="needs the package tokenizers")
-    vocabulary = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "cat": 4}
+    vocabulary = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "cat": 4, ".": 5}
     whole = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
     whole.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     whole.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(stated))
-    config = TextConfig(5, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
-    assert tokenizer_of(tmp_path, config)(["A cat"]).tolist() == [[3, 4, padding, padding]]
+    config = TextConfig(6, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
+    assert tokenizer_of(tmp_path, config)(["A  cat."]).tolist() == [ids]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a photo of a cat.", "a photo of a cat"),
+        (" it's a t-shirt,\n(blue) ", "its a tshirt blue"),
+        ("50% – “naïve” !?", "50 – “naïve”"),
+        ("...", ""),
+    ],
+)
+def test_the_first_siglip_reads_no_ascii_punctuation(text, read):
+    """As canonicalize_text in transformers' SiglipTokenizer."""
+    assert without_punctuation(text) == read
 
 
 @pytest.mark.parametrize("causal", [True, False])

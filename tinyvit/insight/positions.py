@@ -31,6 +31,7 @@ import numpy as np
 from tinyvit.backend import to_numpy
 from tinyvit.insight.draw_parts import HEAD, Part, save_parts
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import attention_weights
 from tinyvit.model.positions import position_table, relative_part
 from tinyvit.pictures.colours import QUIET, heat_colours
 from tinyvit.pictures.sheet import Sheet
@@ -69,7 +70,8 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     """Eq. 1 for every row of the table of block i: (H, 2N - 1)."""
     D = config.width
     _, b = (to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.norm1"))
-    weight, bias = (to_numpy(part).astype(np.float64) for part in params.group(f"blocks.{i}.attn")[:2])
+    arrays = attention_weights(config, params, f"blocks.{i}")[:2]
+    weight, bias = (to_numpy(array).astype(np.float64) for array in arrays)
     q = (b @ weight[:, :D] + bias[:D]).reshape(H, -1)  # (H, K)
     part = relative_part(config, i)
     assert part, "the model has relative positions"

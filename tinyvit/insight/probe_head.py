@@ -26,6 +26,7 @@ import numpy as np
 from tinyvit.data.dataset import class_counts
 from tinyvit.insight.few_shot import CONSTANT, fit_probe
 from tinyvit.model import Model, layout
+from tinyvit.model.params import with_bias
 from tinyvit.ops import softmax
 
 FOLDS = 10  # at most; fewer if a class has fewer images
@@ -41,14 +42,17 @@ def with_probe(model: M, features: np.ndarray, labels: np.ndarray, classes: Sequ
     probe, s = fit_probe(features, labels, len(classes)), fitted_scale(features, labels, len(classes))
     weight = s * probe.weights[:-1] / probe.std[:, None]  # (D, C)                           eq. 1
     bias = s * CONSTANT * probe.weights[-1] - probe.mean @ weight  # (C,)
-    config = model.config
+    config, params = model.config, model.params.to(np)
     if config.predicts_patches:  # whose features are the mean of its patches
-        config = replace(config, predicts="image", pool="mean", class_token=config.has_token)
-    config = replace(config, classes=len(classes), head_bias=True)
-    params = model.params.to(np).carried_over(layout(config), without=("head.", "head2."))
+        config = replace(config, pool="mean", class_token=config.has_token)
+    if config.predicts == "embedding":  # whose features are the output of its head
+        head, head_bias = with_bias(params, "head")
+        weight, bias = head @ weight, bias + head_bias @ weight  # (D, C), (C,)
+    config = replace(config, classes=len(classes), head_bias=True, predicts="image")
+    params = params.carried_over(layout(config), without=("head.", "head2."))
     for head in ("head", "head2") if config.pool == "distilled" else ("head",):
         params[f"{head}.weight"], params[f"{head}.bias"] = weight, bias
-    return replace(model, config=config, params=params, classes=tuple(classes), photo_fit=None)
+    return replace(model, config=config, params=params, classes=tuple(classes), photo_fit=None, texts=None)
 
 
 def fitted_scale(features: np.ndarray, labels: np.ndarray, classes: int) -> float:

@@ -121,6 +121,8 @@ def _including(config: ViTConfig) -> str:
 def _classes(config: ViTConfig) -> str:
     if config.predicts_patches:
         return f"none: it predicts {config.classes:,} numbers for each patch"
+    if config.predicts == "embedding":
+        return f"none: it maps images to {config.classes:,} numbers, as its text side does with texts"
     return f"{config.classes:,}" if config.classes > 1 else "none: it has no head"
 
 

@@ -91,13 +91,13 @@ class Model:
     def with_new_head(self: M, classes: int) -> M:
         """The same model with a new head of zeros for other classes, without pre_logits (paper, section 3.2).
 
-        A model that predicted patches then classifies images, and has no mask token.
+        A model that predicted patches, or an embedding, then classifies images, without mask token or texts.
         With zero weights no gradient reaches the features at first, so the first step changes only the head,
         apart from weight decay.
         """
         config = replace(self.config, classes=classes, pre_logits=0, predicts="image", head_bias=True)
         params = self.params.carried_over(layout(config), without=("head.", "head2."))
-        return replace(self, config=config, params=params, classes=())
+        return replace(self, config=config, params=params, classes=(), texts=None)
 
     def __repr__(self) -> str:
         c = self.config

@@ -29,7 +29,7 @@ def check_page_can_run(config: ViTConfig) -> None:
         kind = "hybrid" if config.has_transformer else "ResNet"
         raise UserError(f"a page cannot run a {kind}, only a plain ViT: choose another format.")
     if config.predicts != "image":
-        what = "patches" if config.predicts_patches else "embeddings"
+        what = "patches" if config.predicts_patches else "an embedding of the image"
         raise UserError(f"a page shows classes, but this model predicts {what}: fine-tune it first.")
     if config.channels != 3:
         raise UserError(

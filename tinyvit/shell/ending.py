@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Container, Iterator
 from typing import NoReturn, TextIO
 
@@ -24,11 +25,12 @@ def ending(name: str, flags: Container[str] = ()) -> Iterator[None]:
     A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
     with status 130. A closed pipe, as in `... | head -1`, exits quietly with status 0, unless the program had
     come to another one by itself, such as a training run that it has cut short. Where a stream is closed from
-    the start, as in `... >&-`, what would be printed there is dropped. Only bugs show a traceback. flags are
-    those of the program, which may be advised.
+    the start, as in `... >&-`, what would be printed there is dropped. A warning is one line on standard
+    error. Only bugs show a traceback. flags are those of the program, which may be advised.
     """
     _fill_in_closed_streams()
     catch_ctrl_c()
+    before, warnings.formatwarning = warnings.formatwarning, lambda text, *_: f"{name}: {text}\n"
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # do not fail on a name that the terminal cannot show
@@ -59,6 +61,7 @@ def ending(name: str, flags: Container[str] = ()) -> Iterator[None]:
         _complain(name, "interrupted", "\n")
         sys.exit(130)
     finally:
+        warnings.formatwarning = before
         _empty(sys.stdout)
         _empty(sys.stderr)
 

@@ -22,16 +22,16 @@ _ROTARY = {
     "mixed": Rotary(learned=True),
 }
 # Heads; GELU, and then whatever is not usual: an epsilon other than 1e-6, rotary positions, attention pooling
-# with other heads than the blocks', and "all" if it reads all tokens; then the architectures. {a,b} stands
-# for either.
+# with another number of heads than the blocks', "prefix" if it reads the tokens before the patches too; then
+# the architectures. {a,b} stands for either.
 _TABLE = """
 2 exact test_{vit,vit2}
 3 exact deit_tiny_distilled_patch16_224 deit_tiny_patch16_224 vit_tiny_patch16_{224,384}
 3 exact vit_tiny_r_s16_p8_{224,384}
 3 exact,1e-5,dinov3 vit_tiny_patch16_dinov3_qkvb
-3 exact,1e-5,pe24,pool8all vit_pe_core_tiny_patch16_384
+3 exact,1e-5,pe24,pool8 vit_pe_core_tiny_patch16_384
 3 exact,1e-5,pe32 vit_pe_spatial_tiny_patch16_512
-3 exact,pool3all test_vit3
+3 exact,prefix test_vit3
 3 silu,eva16 eva02_tiny_patch14_{224,336}
 4 exact vit_wee_patch16_reg1_gap_256
 4 exact,1e-5 vit_xsmall_patch16_clip_224
@@ -41,7 +41,7 @@ _TABLE = """
 6 exact vit_small_patch16_36x1_224 vit_small_patch32_{224,384} vit_small_patch8_224
 6 exact vit_small_r26_s32_{224,384}
 6 exact,1e-5,dinov3 vit_small_patch16_{dinov3,lingbot} vit_small_patch16_dinov3_qkvb
-6 exact,1e-5,pe24,pool8all vit_pe_core_small_patch16_384
+6 exact,1e-5,pe24,pool8 vit_pe_core_small_patch16_384
 6 exact,1e-5,pe32 vit_pe_spatial_small_patch16_512
 6 exact,axial vit_small_patch16_rope_224 vit_small_patch16_rope_ape_224
 6 exact,mixed vit_small_patch16_rope_mixed_224 vit_small_patch16_rope_mixed_ape_224
@@ -62,7 +62,7 @@ _TABLE = """
 12 exact vit_base_r26_s32_224 vit_base_r50_s16_{224,384}
 12 exact,1e-5 beit3_base_patch16_224 vit_base_patch16_clip_{224,384} vit_base_patch32_clip_{224,256,384,448}
 12 exact,1e-5,dinov3 vit_base_patch16_{dinov3,lingbot} vit_base_patch16_dinov3_qkvb
-12 exact,1e-5,pe14,pool8all vit_pe_core_base_patch16_224
+12 exact,1e-5,pe14,pool8 vit_pe_core_base_patch16_224
 12 exact,1e-5,pe32 vit_pe_spatial_base_patch16_512
 12 exact,axial vit_base_patch16_rope_224 vit_base_patch16_rope_ape_224
 12 exact,eva16 vit_base_patch16_rope_reg1_gap_256
@@ -88,10 +88,10 @@ _TABLE = """
 16 exact,1e-5 vit_gigantic_patch14_clip_{224,378} vit_huge_patch14_clip_{224,336,378}
 16 exact,1e-5 vit_large_patch14_clip_{224,336}
 16 exact,1e-5,dinov3 vit_large_patch16_{dinov3,lingbot} vit_large_patch16_dinov3_qkvb
-16 exact,1e-5,pe24,pool8all vit_pe_core_large_patch14_336
+16 exact,1e-5,pe24,pool8 vit_pe_core_large_patch14_336
 16 exact,1e-5,pe32 vit_pe_lang_large_patch14_448 vit_pe_spatial_large_patch14_448
 16 exact,1e-5,peg32 vit_pe_lang_gigantic_patch14_448 vit_pe_spatial_gigantic_patch14_448
-16 exact,1e-5,peg32,pool8all vit_pe_core_gigantic_patch14_448
+16 exact,1e-5,peg32,pool8 vit_pe_core_gigantic_patch14_448
 16 exact,axial vit_large_patch16_rope_224 vit_large_patch16_rope_ape_224
 16 exact,mixed vit_large_patch16_rope_mixed_224 vit_large_patch16_rope_mixed_ape_224
 16 quick,1e-5 vit_gigantic_patch14_clip_quickgelu_224 vit_huge_patch14_clip_quickgelu_{224,378}
@@ -156,7 +156,9 @@ def _fields(heads: str, spec: str) -> dict[str, Any]:
         if word in _ROTARY:
             fields["rotary"] = _ROTARY[word]
         elif word.startswith("pool"):
-            fields |= {"pool_heads": int(re.sub(r"\D", "", word)), "pool_all": word.endswith("all")}
+            fields["pool_heads"] = int(word.removeprefix("pool"))
+        elif word == "prefix":
+            fields["pool_all"] = True
         else:
             fields["eps"] = float(word)
     return fields

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
+from tinyvit.model.layout import Row
 
 
 class NamedArrays:
@@ -115,18 +116,22 @@ def described_config(source: str, fields: dict[str, Any]) -> ViTConfig:
 
 
 def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:
-    """Zeros for all parameters of a model, to be filled from a table.
+    """Zeros for all parameters of a model, to be filled from a table. Raises UserError like zeros_for."""
+    size = " x ".join(map(str, config.image_size))
+    return zeros_for(table, layout(config), f"a model of its shape, for images of {size} pixels,", dtype)
+
+
+def zeros_for(table: NamedArrays, rows: tuple[Row, ...], what: str, dtype: str) -> Params:
+    """Zeros for the parameters that rows list, to be filled from a table; what they are is for messages.
 
     Raises UserError, before memory is taken for them, if the table has far fewer numbers than that. (If only
     an array is missing, that is found, and named, when the table is asked for it.)
     """
-    rows = layout(config)
     needed = sum(prod(row.shape) for row in rows)
     if needed > 4 * table.numbers + 1_000_000:
         raise UserError(
-            f"{table.source} contains {table.numbers:,} numbers, but a model of its shape, for images of "
-            f"{' x '.join(map(str, config.image_size))} pixels, has {needed:,}: download it again, with the "
-            "config.json beside it."
+            f"{table.source} contains {table.numbers:,} numbers, but {what} has {needed:,}: download it "
+            "again, with the config.json beside it."
         )
     return Params.zeros(rows, dtype)
 

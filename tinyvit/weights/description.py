@@ -6,6 +6,7 @@ sides of an image that is not square, or which tokens are pooled. Nor do they co
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,14 @@ _VISIBLE = frozenset(
         "img_size", "patch_size", "in_chans", "num_classes", "embed_dim", "depth", "mlp_ratio", "qkv_bias",
         "proj_bias", "qk_norm", "class_token", "pos_embed", "no_embed_class", "reg_tokens", "pre_norm",
         "final_norm", "fc_norm", "use_fc_norm", "init_values", "scale_attn_norm", "scale_mlp_norm",
-        "pool_include_prefix", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
+        "num_reg_tokens", "use_abs_pos_emb", "use_rel_pos_bias", "use_pre_transformer_norm",
+        "use_post_transformer_norm", "qkv_fused", "scale_mlp", "scale_attn_inner",
+        "dynamic_img_size", "strict_img_size", "weight_init",
         "fix_init", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate",
         "drop_path_rate",
     )
 )  # fmt: skip
-_READ = frozenset(("num_heads", "act_layer", "global_pool", "attn_pool_num_heads"))
+_READ = frozenset(("num_heads", "act_layer", "global_pool", "attn_pool_num_heads", "pool_include_prefix"))
 # The exceptions that reading a malformed file may raise.
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 
@@ -77,15 +80,6 @@ def read_description(path: Path) -> dict[str, Any]:
         raise UserError(
             f"{path} does not describe a model ({error}): correct it, or move it elsewhere to do without it."
         ) from error
-    for what, value, choices in (
-        ("nonlinearity", known.get("gelu"), GELU),
-        ("pooling", known.get("pool"), _POOL),
-    ):
-        if value is not None and value not in choices.values():
-            raise UserError(
-                f"{path} specifies the {what} {value!r}, but tinyvit has only {', '.join(choices)}: choose "
-                "another checkpoint."
-            )
     return known
 
 
@@ -119,6 +113,12 @@ def is_described_by_timm(path: Path) -> bool:
 
 def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     kind, classifier = stated.get("model_type"), (stated.get("architectures") or [""])[0]
+    if (problem := stated.get("problem_type")) not in (None, "single_label_classification"):
+        raise UserError(
+            f"{path} states the problem_type {problem!r}, but tinyvit's classes exclude each other: choose "
+            "another checkpoint; or, to use its features or give it a new head, remove problem_type from the "
+            "file."
+        )
     if kind in _TOWERS:
         kind, stated = _TOWERS[kind], stated.get("vision_config_dict") or stated.get("vision_config") or {}
     if kind is not None and kind not in _HUGGING_FACE:
@@ -130,7 +130,7 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     known |= _where_stated(
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
-        gelu=(stated.get("hidden_act"), lambda name: GELU.get(name, name)),
+        gelu=(stated.get("hidden_act"), partial(_one_of, GELU, path, "nonlinearity")),
         image_size=(stated.get("image_size"), height_and_width),
     )
     if stated.get("use_mean_pooling") is False:
@@ -150,27 +150,48 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         raise UserError(f"{path} names timm's architecture {name!r}, {error}.") from None
     _check_arguments(path, arguments)
     input_size = (stated.get("pretrained_cfg") or {}).get("input_size")  # (3, H, W)
+    size = arguments.get("img_size") or (input_size[1:] if input_size else None)
     pool = arguments.get("global_pool", stated.get("global_pool"))
     if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
-    return meant | _where_stated(
+    known = meant | _where_stated(
         heads=(arguments.get("num_heads"), int),
+        eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
         pool_heads=(arguments.get("attn_pool_num_heads"), int),
-        gelu=(arguments.get("act_layer"), lambda name: GELU.get(name, name)),
-        image_size=(arguments.get("img_size") or (input_size[1:] if input_size else None), height_and_width),
-        pool=(pool, lambda name: _POOL.get(name, name)),
+        pool_all=(arguments.get("pool_include_prefix"), bool),
+        gelu=(arguments.get("act_layer"), partial(_one_of, GELU, path, "nonlinearity")),
+        image_size=(size, height_and_width),
+        pool=(pool, partial(_one_of, _POOL, path, "pooling")),
     )
+    if "rotary" in known or name.startswith("eva_giant"):  # timm's class Eva: "map" reads all tokens
+        known["pool_all"] = known.get("pool", "attention") == "attention"
+        if pool == "map" and known["gelu"] != "exact":
+            raise UserError(
+                f"{path} describes attention pooling whose MLP has another nonlinearity than the blocks': "
+                "choose another checkpoint."
+            )
+    return known
 
 
 def _check_arguments(path: Path, arguments: dict[str, Any]) -> None:
     """Raise UserError for an argument of timm's that changes the computation in an unknown way."""
     for name, value in arguments.items():
-        plain = value is None or (name, value) == ("norm_layer", "layernorm")
+        plain = value is None or (name, value) in (("norm_layer", "layernorm"), ("dynamic_img_pad", False))
         if not plain and name not in _VISIBLE and name not in _READ:
             raise UserError(
                 f"{path} specifies {name} {value!r}, which tinyvit does not support: choose another "
                 "checkpoint."
             )
+
+
+def _one_of(choices: dict[str, str], path: Path, what: str, name: str) -> str:
+    """What a name in a config.json stands for. Raises UserError if it is not one of the choices."""
+    if name not in choices:
+        raise UserError(
+            f"{path} specifies the {what} {name!r}, but tinyvit has only {', '.join(choices)}: choose "
+            "another checkpoint."
+        )
+    return choices[name]
 
 
 def _where_stated(**fields: tuple[Any, Callable]) -> dict[str, Any]:

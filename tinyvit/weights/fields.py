@@ -82,22 +82,33 @@ def _pooling(table: NamedArrays, names: Naming, fields: dict[str, Any]) -> dict[
 
     Of a single token, it is the same before and after choosing it.
     """
-    head, stated = f"{names.head}.weight", fields.get("pool")
-    found = {"pool": stated or ("token" if names.class_token in table else "mean")}
+    head, stated, norm = f"{names.head}.weight", fields.get("pool"), f"{names.norm}.weight"
+    reads_token = names.class_token in table and (norm in table or f"{names.pooled_norm}.weight" not in table)
+    found = {"pool": stated or ("token" if reads_token else "mean")}
+    has_distillation = names is TIMM and names.distillation_token in table
     if head in table and table.shape(head, 2)[1] == 2 * fields["width"]:
         found["pool"] = "both"
-    elif f"{names.head2}.weight" in table:
+    elif f"{names.head2}.weight" in table or (has_distillation and head not in table):
         found["pool"] = "distilled"
     elif stated in (None, "attention") and "attn_pool.latent" in table:
         found = {"pool": "attention"}
         if (width := table.shape("attn_pool.mlp.fc2.weight", 2)[1]) != fields["mlp_width"]:
             found["pool_mlp_width"] = width
+    others = names.class_token in table or names.registers in table
+    if found["pool"] == "mean" and fields.get("pool_all") and others:
+        raise UserError(
+            f"{table.source} averages all its tokens, where tinyvit averages the patches: choose another "
+            "checkpoint."
+        )
     if found["pool"] != "attention":
         table.drop(r"^attn_pool\.")  # a classifier that was added pools without it
-    if found["pool"] == "token" and f"{names.pooled_norm}.weight" in table:
+        found |= {"pool_heads": 0, "pool_all": False}
+    if found["pool"] == "token" and norm not in table and f"{names.pooled_norm}.weight" in table:
         for part in ("weight", "bias"):
             table.rename(f"{names.pooled_norm}.{part}", f"{names.norm}.{part}")
-    if f"{names.norm}.weight" not in table:
+    if fields.get("final_norm") == "none":
+        table.drop(rf"^{names.norm}\.")  # of a classifier that does without it
+    elif norm not in table:
         found["final_norm"] = "pooled" if f"{names.pooled_norm}.weight" in table else "none"
     return found
 
@@ -117,6 +128,13 @@ def _tokens_and_positions(table: NamedArrays, names: Naming, fields: dict[str, A
         if "image_size" not in fields:
             raise UserError(f"{table.source} does not state the size of its images: {_STATE_SIZE}.")
         has_bias = names.block.format(0) + names.bias_table in table
+        size = fields["image_size"]
+        if has_bias and names is not TIMM and not isinstance(size, int) and size[0] != size[1]:
+            raise UserError(
+                f"{table.source} has relative positions for images of {size[0]} x {size[1]} pixels, but "
+                "transformers confuses their rows and columns unless images are square: choose another "
+                "checkpoint."
+            )
         return found | {"position": "bias" if has_bias else "none"}
     pixels = fields["patch_size"] * resnet_scale(fields.get("resnet"))
     is_deit_3 = names is TIMM and bool(fields["layer_scale"])

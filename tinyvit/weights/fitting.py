@@ -4,8 +4,10 @@ A layout implies some of the arithmetic, such as the form of GELU. A model that 
 written in it, since other programs would compute something else from the same weights.
 """
 
+from math import floor
 from typing import Any
 
+from tinyvit.data.photo_fit import GREY, PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
 from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
@@ -51,9 +53,32 @@ def fits_timm(config: ViTConfig) -> bool:
 
 def torch_naming(config: ViTConfig) -> Naming | None:
     """timm's or Hugging Face's, whichever computes as the model does when only its arrays are known."""
-    if _computes(TIMM, config) and not misfits_of_hybrid(config):
+    if _computes(TIMM, config) and not (misfits_of_hybrid(config) or config.pre_logits):
         return TIMM
     return HUGGING_FACE if _computes(HUGGING_FACE, config) and fits_hugging_face(config) else None
+
+
+def photos_unfit_for_hugging_face(fit: PhotoFit) -> str:
+    """Why Hugging Face's processors cannot fit photos so, as a predicate; empty if they can."""
+    if fit.fit == "pad":
+        return "are padded, and Hugging Face's processors do not pad"
+    if any(fit.edge):
+        return "are cut at their lower and right edges, and Hugging Face's processors cut out the centre"
+    height, width = fit.frame
+    if fit.fit == "crop" and height != width:
+        return (
+            f"are scaled to cover {height} x {width} pixels, and Hugging Face's processors scale them to "
+            "cover a square"
+        )
+    return ""
+
+
+def timm_share(fit: PhotoFit) -> float | None:
+    """The crop_pct with which timm fits photos so; None if it cannot."""
+    share = 1.0 if fit.frame == fit.size else fit.size[0] / (fit.frame[0] + 0.5)  # it divides, rounding down
+    framed = tuple(floor(side / share) for side in fit.size)
+    misfit = framed != fit.frame or (fit.fit == "pad" and fit.border != GREY) or any(fit.edge)
+    return None if misfit else share
 
 
 def misfits_of_hybrid(config: ViTConfig) -> list[str]:
@@ -62,13 +87,18 @@ def misfits_of_hybrid(config: ViTConfig) -> list[str]:
     return [name for name, value in theirs.items() if getattr(config, name) != value]
 
 
-def write_instead(config: ViTConfig, padded: bool = False) -> str:
-    """What to do where a layout cannot hold a model, perhaps one for padded photos: the formats that can."""
+def write_instead(config: ViTConfig, fit: PhotoFit | None = None) -> str:
+    """What to do where a layout cannot hold a model, or the fit of its photos: the formats that can."""
+    photos = fit_for(config.image_size, fit)
+    for_hugging_face = fits_hugging_face(config) and not photos_unfit_for_hugging_face(photos)
     others = [
-        ("an .npz file in the official layout", fits_official(config) and has_square_images(config)),
-        ("a .safetensors file", torch_naming(config) is not None),
-        ("a folder for Hugging Face", fits_hugging_face(config) and not padded),
-        ("a folder for timm", fits_timm(config)),
+        (
+            "an .npz file in the official layout",
+            fits_official(config) and has_square_images(config) and not fit,
+        ),
+        ("a .safetensors file", torch_naming(config) is not None and not fit),
+        ("a folder for Hugging Face", for_hugging_face),
+        ("a folder for timm", fits_timm(config) and timm_share(photos) is not None),
         ("an .onnx file", True),
     ]
     *first, last = [name for name, fits in others if fits]

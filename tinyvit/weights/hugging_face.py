@@ -12,7 +12,7 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import replaced_folder, write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.weights.fitting import write_instead
+from tinyvit.weights.fitting import photos_unfit_for_hugging_face, write_instead
 from tinyvit.weights.preprocessing import FILTERS
 from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.safetensors import write_safetensors
@@ -30,16 +30,8 @@ def save_hugging_face(
     """
     arrays = to_hugging_face(config, params)
     fit = fit_for(config.image_size, fit)
-    if fit.fit == "pad":
-        raise UserError(
-            "photos for this model are padded, and Hugging Face's processors do not pad. Instead, "
-            f"{write_instead(config, padded=True)}"
-        )
-    if any(fit.edge):
-        raise UserError(
-            "photos for this model are cut at their lower and right edges, but Hugging Face's processors cut "
-            "out the centre. Instead, write an .onnx file."
-        )
+    if why := photos_unfit_for_hugging_face(fit):
+        raise UserError(f"photos for this model {why}. Instead, {write_instead(config, fit)}")
     files = {
         "config.json": _description(config, classes),
         "preprocessor_config.json": _preprocessing(config, fit),
@@ -92,8 +84,7 @@ def _description(config: ViTConfig, classes: Sequence[str]) -> dict[str, Any]:
 def _preprocessing(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
     """The contents of a preprocessor_config.json: how photos are resized, and pixels scaled to -1..1."""
     (height, width), frame = fit.size, fit.frame
-    # Hugging Face scales by the shorter side alone, which must cover both sides of a frame
-    size = {"shortest_edge": max(frame)} if fit.fit == "crop" else {"height": frame[0], "width": frame[1]}
+    size = {"shortest_edge": frame[0]} if fit.fit == "crop" else {"height": frame[0], "width": frame[1]}
     return {
         "image_processor_type": "BitImageProcessor",  # the one that resizes and then crops
         "do_convert_rgb": True,

@@ -1,10 +1,11 @@
 """The names that timm, Hugging Face and torchvision give to the arrays of a plain ViT."""
 
-from collections.abc import Container
+import re
+from collections.abc import Collection, Container
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyvit.weights.pixels import PixelScale
+from tinyvit.weights.pixels import CLIP_PIXELS, HALF_PIXELS, IMAGENET_PIXELS, PixelScale
 
 # The ResNet of timm's hybrids. Without stages, it consists of its stem, and that word is omitted.
 BACKBONE = "patch_embed.backbone."
@@ -16,7 +17,7 @@ class Naming:
     """How a library names the arrays; {} stands for the number of a block, and qkv lists one or three layers.
 
     resize is how the library resizes position embeddings for images of another size (see ops.resize). pixels
-    is the scale of pixels that all its models expect, if they agree on one.
+    is the scale of pixels that all models with these names expect, if they agree on one.
     """
 
     patch: str
@@ -90,7 +91,9 @@ HUGGING_FACE = Naming(
     whole="vit.",
     eps=1e-12,
 )
-DINOV2 = replace(HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6)
+DINOV2 = replace(
+    HUGGING_FACE, norm1="norm1", norm2="norm2", fc1="mlp.fc1", fc2="mlp.fc2", eps=1e-6, pixels=IMAGENET_PIXELS
+)
 # The names of transformers 5 in memory, which files saved with tools other than its own have.
 _ATTENTION_5: dict[str, Any] = {
     "qkv": ("attention.q_proj", "attention.k_proj", "attention.v_proj"),
@@ -123,6 +126,7 @@ CLIP = Naming(
     norm="post_layernorm",
     head="visual_projection",
     resize="bicubic",
+    pixels=CLIP_PIXELS,
     gelu="quick",
     eps=1e-5,
 )
@@ -142,6 +146,7 @@ OPENAI = Naming(
     norm="ln_post",
     head="proj",
     resize="bicubic",
+    pixels=CLIP_PIXELS,
     gelu="quick",
     eps=1e-5,
 )
@@ -160,9 +165,24 @@ TORCHVISION = Naming(
     head="heads.head",
     pre_logits="heads.pre_logits",
     resize="bicubic",
-    pixels=PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    pixels=IMAGENET_PIXELS,
 )
 _ALL = (TIMM, HUGGING_FACE, DINOV2, HUGGING_FACE_5, DINOV2_5, DINOV3, CLIP, SIGLIP, OPENAI, TORCHVISION)
+
+
+# Arrays that only models have that were trained on ImageNet's scale, or on -1 to 1.
+_TELLING = {
+    r"\.ls1\.gamma$|(^|\.)dist(illation)?_token$|^decoder[._]": IMAGENET_PIXELS,  # DINOv2, DeiT, MAE
+    r"\.relative_position_bias_table$": HALF_PIXELS,  # BEiT
+}
+
+
+def usual_pixels(names: Naming, held: Collection[str]) -> PixelScale | None:
+    """The scale of pixels on which models with these arrays are trained; None if not always the same."""
+    if names in (CLIP, SIGLIP):
+        return CLIP_PIXELS if names.class_token in held else HALF_PIXELS
+    telling = (s for pattern, s in _TELLING.items() if any(re.search(pattern, name) for name in held))
+    return names.pixels or next(telling, None)
 
 
 def recognise(held: Container[str]) -> Naming | None:

@@ -28,6 +28,11 @@ class PixelScale(NamedTuple):
     std: tuple[float, ...]
 
 
+IMAGENET_PIXELS = PixelScale((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+CLIP_PIXELS = PixelScale((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+HALF_PIXELS = PixelScale((0.5,), (0.5,))
+
+
 def adapt_to_pixel_scale(
     config: ViTConfig, params: Params, scale: PixelScale, source: str
 ) -> tuple[ViTConfig, Params]:

@@ -14,7 +14,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.weights.description import UNREADABLE, height_and_width
-from tinyvit.weights.pixels import PixelScale
+from tinyvit.weights.pixels import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
 
 # Pillow's filters, indexed by the numbers that Hugging Face uses.
 FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
@@ -25,8 +25,8 @@ _SHORTER_SIDE = ("CLIP", "Bit", "ConvNext", "Siglip", "LeViT", "Levit", "MobileN
 _PLAIN: dict[str, Any] = {"image_mean": (0.5,) * 3, "image_std": (0.5,) * 3, "size": 224, "resample": 3}
 _CLIP = _PLAIN | {
     "crop_size": 224,
-    "image_mean": (0.48145466, 0.4578275, 0.40821073),
-    "image_std": (0.26862954, 0.26130258, 0.27577711),
+    "image_mean": CLIP_PIXELS.mean,
+    "image_std": CLIP_PIXELS.std,
 }
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "ViT": _PLAIN | {"resample": 2, "do_center_crop": False},
@@ -39,8 +39,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "size": {"height": 224, "width": 224},
         "resample": 2,
         "do_center_crop": False,
-        "image_mean": (0.485, 0.456, 0.406),
-        "image_std": (0.229, 0.224, 0.225),
+        "image_mean": IMAGENET_PIXELS.mean,
+        "image_std": IMAGENET_PIXELS.std,
     },
     "Bit": _CLIP,
     "CLIP": _CLIP,
@@ -93,8 +93,8 @@ def read_pixel_scale(folder: Path) -> PixelScale | None:
             scale = PixelScale(tuple(float(m) / span for m in mean), tuple(float(s) / span for s in std))
         except UNREADABLE as error:
             raise _bad(path, "the scale of pixels", error) from error
-        lengths = len(scale.mean), len(scale.std)
-        if lengths not in ((1, 1), (3, 3)) or not np.isfinite(scale).all() or min(scale.std) <= 0:
+        lengths = {len(scale.mean), len(scale.std)}
+        if lengths not in ({1}, {3}, {4}) or not np.isfinite(scale).all() or min(scale.std) <= 0:
             raise UserError(
                 f"{path} states mean {mean} and std {std} of the pixels, expected one number for each "
                 "channel, with std above 0: correct it, or move it elsewhere to do without it."
@@ -132,7 +132,11 @@ def _of_whole_processor(stated: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _timms(stated: dict[str, Any], _: Path) -> dict[str, Any]:
     """The pretrained_cfg of timm's, in older files the whole; empty if it is not timm's."""
-    known = dict(stated.get("pretrained_cfg") or (stated if "architecture" in stated else {}))
+    if "architecture" not in stated:
+        return {}
+    known = {"mean": IMAGENET_PIXELS.mean, "std": IMAGENET_PIXELS.std}
+    given = dict(stated.get("pretrained_cfg") or stated)
+    known |= {name: value for name, value in given.items() if value is not None}
     changed = stated.get("model_args") or {}
     any_size = changed.get("dynamic_img_size") or changed.get("strict_img_size") is False
     if changed.get("img_size") and known.get("fixed_input_size") and not any_size:
@@ -163,7 +167,8 @@ def _timm_fit(stated: dict[str, Any]) -> PhotoFit | None:
     frame = floor(height / share), floor(width / share)
     fit = TIMM_FITS[stated.get("crop_mode") or "center"]
     resample = _filter(stated.get("interpolation") or "bicubic")
-    red, green, blue = (round(255 * float(m)) for m in stated.get("mean") or (0.485, 0.456, 0.406))
+    border = [round(255 * float(m)) for m in stated["mean"]]
+    red, green, blue = border if len(border) == 3 else border[:1] * 3  # of grey, or of channels without a fit
     return PhotoFit(fit, frame, (height, width), resample, "timm", (red, green, blue))
 
 

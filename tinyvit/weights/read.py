@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tinyvit.weights.safetensors import (
 from tinyvit.weights.shards import ENDING as INDEX
 from tinyvit.weights.shards import read_index, read_shards
 from tinyvit.weights.torch_files import TORCH_ENDINGS, read_torch
-from tinyvit.weights.torch_names import from_torch_names, naming_of, usual_name
+from tinyvit.weights.torch_names import from_torch_names, naming_of, pixels_of_names, usual_name
 
 _READERS = {".npz": read_npz, ".safetensors": read_safetensors, INDEX: read_shards}
 _READERS |= dict.fromkeys(TORCH_ENDINGS, read_torch)
@@ -40,27 +41,37 @@ def load_weights(
     """The configuration and parameters in a file; the library it is from is recognised by its array names.
 
     Nearly everything follows from the arrays. The rest is taken from the config.json that timm and Hugging
-    Face publish with their files, if there is one; heads and image_size, if given, take precedence over both,
-    but heads may not contradict what tinyvit's own .safetensors files state. A model trained on another scale
-    of pixels, as stated in that config.json or in preprocessor_config.json (or used by torchvision), is
-    adapted to pixels from -1 to 1. path may be the index of a model in several files. Raises UserError if a
-    file is missing, damaged, or not a plain ViT, or itself states that it has other heads.
+    Face publish with their files, if there is one, or from the metadata of tinyvit's own .safetensors files;
+    heads and image_size, if given, take precedence, but heads may not contradict those metadata. A model
+    trained on another scale of pixels, as stated in that config.json or in preprocessor_config.json, or
+    implied by the names of its arrays, is adapted to pixels from -1 to 1; a warning says so where this scale
+    is only assumed. path may be the index of a model in several files. Raises UserError if a file is missing,
+    damaged, or not a plain ViT, or itself states that it has other heads.
     """
     arrays, ending = read_arrays(path), _ending(path)
     if is_official(arrays):
         return from_official(arrays, str(path), image_size, dtype)
     given = {"heads": heads, "image_size": image_size}
     metadata = read_metadata(path) if ending == ".safetensors" else {}
-    known = _own_metadata(metadata)
-    if heads not in (None, known.get("heads", heads)):
-        raise UserError(f"{path} itself states that it has {known['heads']} heads: omit heads (--heads).")
+    own = _own_metadata(metadata)
+    if heads not in (None, own.get("heads", heads)):
+        raise UserError(f"{path} itself states that it has {own['heads']} heads: omit heads (--heads).")
     description = path.with_name("config.json")
-    known |= read_description(description)
+    known = own or read_description(description)  # beside a file of ours, it is of another model
     known |= {key: value for key, value in given.items() if value is not None}
-    config, params = from_torch_names(arrays, str(path), known, dtype, described=description.is_file())
-    scale = read_pixel_scale(path.parent) or naming_of(arrays, str(path)).pixels
-    if scale is not None and not OWN_PIXELS.items() <= metadata.items():
-        config, params = adapt_to_pixel_scale(config, params, scale, str(path))
+    is_described = description.is_file() and not own
+    config, params = from_torch_names(arrays, str(path), known, dtype, described=is_described)
+    if OWN_PIXELS.items() <= metadata.items():
+        return config, params
+    scale = read_pixel_scale(path.parent) or pixels_of_names(arrays, str(path))
+    if scale is not None:
+        return adapt_to_pixel_scale(config, params, scale, str(path))
+    warnings.warn(
+        f"{path} does not state the scale of its pixels: -1 to 1 is assumed, a mean and std of 0.5. If it was"
+        " trained on another, put the preprocessor_config.json of its makers beside it, or write one, as in "
+        '{"do_resize": false, "image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}.',
+        stacklevel=2,
+    )
     return config, params
 
 

@@ -1,12 +1,14 @@
 """Loading a model from any source: a run, a checkpoint, a file of weights, a folder, or a known name."""
 
 import os
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.distributed import in_turn
 from tinyvit.errors import UserError
 from tinyvit.files.download import Report
@@ -37,8 +39,14 @@ def load_any(
     state the size of photos, the model is one for that size. Raises UserError if the source is none of
     these, is damaged, is for images of other channels, or if heads contradicts the shapes of its arrays.
     """
-    with np.errstate(all="ignore"):  # what overflows is found below
-        model = _load(_weights_within(source), report, heads, checkpoint)
+    try:
+        with np.errstate(all="ignore"):  # what overflows is found below
+            model = _load(_weights_within(source), report, heads, checkpoint)
+    except MemoryError as error:
+        raise UserError(
+            f"{source} does not fit into memory, at the size that it or the files beside it state: correct "
+            "them, or choose a smaller model."
+        ) from error
     config = model.config
     if heads not in (None, config.heads):
         raise UserError(f"{source} itself states that it has {config.heads} heads: omit heads (--heads).")
@@ -94,13 +102,17 @@ def _load(source: str, report: Report | None, heads: int | None, which: str) -> 
         return Model(found.config, found.params, classes, found.position_resize, found.photo_fit)
     config, params = load_weights(path, heads)
     fit = read_preprocessing(path.parent) if os.path.isfile(source) else None  # not of a known name
-    texts = path.parent if has_words(path.parent) else None
-    classes = class_names(source, config.classes) if config.predicts == "image" else ()
+    is_classifier = config.classes > 1 and config.predicts == "image"  # even one made of a CLIP or SigLIP
+    texts = path.parent if has_words(path.parent) and not is_classifier else None
+    classes = class_names(source, config.classes) if is_classifier else ()
     model = Model(config, params, classes, usual_position_resize(path), fit, texts=texts)
     if fit is None or config.has_resnet:
         return model
     fit = fit.covered_by(config.patch_size)
-    return at_image_size(replace(model, photo_fit=fit), fit.size)
+    try:
+        return at_image_size(replace(model, photo_fit=fit), fit.size)
+    except UserError as error:
+        raise UserError(f"the files beside {path} state another size of photos: {error}") from error
 
 
 def _names_in_run(path: Path, found: Checkpoint) -> tuple[str, ...]:
@@ -123,11 +135,15 @@ def _weights_within(source: str) -> str:
     return str(weights_in(folder) or source)
 
 
-def at_resolution(model: M, resolution: int | None, position_resize: str | None = None) -> M:
+def at_resolution(
+    model: M, resolution: int | None, position_resize: str | None = None, edge: bool = False
+) -> M:
     """The same model for square images of that side; for None, the model unchanged.
 
     Position embeddings are resized with position_resize or, by default, as in the library that the model
-    comes from. Raises UserError if a Transformer's patches do not divide the images.
+    comes from. If its patches do not divide the images, photos become images of that side and lose their
+    lower and right edge, as in other libraries, with a warning; unless edge is False, or images are smaller
+    than a patch or read by a ResNet: then this raises UserError.
     """
     P = model.config.pixels_per_patch
     if position_resize not in (None, *METHODS):
@@ -143,10 +159,15 @@ def at_resolution(model: M, resolution: int | None, position_resize: str | None 
         raise UserError(f"the resolution is {resolution!r}, expected a whole number of pixels, 1 or more.")
     if model.config.has_transformer and resolution % P:
         below, above = resolution // P * P, (resolution // P + 1) * P
-        raise UserError(
-            f"images of {resolution} x {resolution} pixels cannot be cut into the model's patches of {P} x "
-            f"{P}: choose a resolution (--resolution) of {f'{below} or {above}' if below else above}."
+        what = f"the model's patches of {P} x {P} do not divide images of {resolution} x {resolution} pixels"
+        choose = f"choose a resolution (--resolution) of {f'{below} or {above}' if below else above}"
+        if not edge or not below or model.config.has_resnet:
+            raise UserError(f"{what}: {choose}.")
+        warnings.warn(
+            f"{what}: their lower and right edges are cut off. To keep them, {choose}.", stacklevel=3
         )
+        fit = fit_for(resolution, model.photo_fit).covered_by(P)
+        return at_image_size(replace(model, photo_fit=fit), below, position_resize or model.position_resize)
     return at_image_size(model, resolution, position_resize or model.position_resize)
 
 

@@ -1,22 +1,30 @@
 """Saving models in any layout, which is given explicitly or follows from the file name."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from tinyvit.data.photo_fit import PhotoFit
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.npz import add_seal
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
-from tinyvit.weights.fitting import fits_hugging_face, fits_timm, has_square_images, write_instead
+from tinyvit.weights.fitting import (
+    fits_hugging_face,
+    fits_timm,
+    has_square_images,
+    photos_unfit_for_hugging_face,
+    write_instead,
+)
 from tinyvit.weights.hugging_face import save_hugging_face
 from tinyvit.weights.official import to_official
 from tinyvit.weights.onnx_file import save_onnx
 from tinyvit.weights.pixels import OWN_PIXELS
 from tinyvit.weights.replacing import check_replaceable
+from tinyvit.weights.resolve import imagenet_classes
 from tinyvit.weights.safetensors import write_safetensors
 from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_torch_names
@@ -28,7 +36,7 @@ LAYOUTS = {  # and their endings
 _BY_ENDING = {".npz": "tinyvit", ".safetensors": "torch", ".onnx": "onnx", "": ""}
 
 
-def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> None:
+def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFit | None = None) -> list[str]:
     """Write a model, over nothing but what an earlier save has left (see replacing.check_replaceable).
 
     layout 'tinyvit' is the default for .npz and stores any model with its class names; 'official' is the
@@ -37,10 +45,10 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
     'hugging_face' is a folder that from_pretrained opens, the default for a name without an ending; and
     'timm', the default if Hugging Face does not have such a model or fit, is a folder that timm's
     create_model opens. 'official' and 'torch' drop the names of the classes, and fit, which describes how
-    photos become images for the model. For images that are not square, Hugging Face's processors cannot cut
-    out the same part of a photo: they cut out a smaller one. Raises UserError if path is taken or does not
-    have the ending of the layout, if the layout cannot represent the model, if the model does not have as
-    many names as classes, or if its parameters are not floating-point numbers.
+    photos become images for the model. Returns a sentence, without a full stop, for each of these that the
+    model has and the file has not. Raises UserError if path is taken or does not have the ending of the
+    layout, if the layout cannot represent the model, if the model does not have as many names as classes, or
+    if its parameters are not floating-point numbers.
     """
     check_free(path)
     if layout is None:
@@ -57,9 +65,11 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
             f"the parameters are {params.flat.dtype}, expected floating-point numbers: "
             "params.astype('float32') makes them such."
         )
-    if config.predicts_patches and layout != "tinyvit":
+    holding = ("tinyvit", "onnx") if config.predicts == "embedding" else ("tinyvit",)
+    if config.predicts != "image" and layout not in holding:
+        what = "patches" if config.predicts_patches else "an embedding of the image"
         raise UserError(
-            f"the layout {layout} has no place for a model that predicts patches: fine-tune it first, or "
+            f"the layout {layout} has no place for a model that predicts {what}: fine-tune it first, or "
             "choose the layout tinyvit."
         )
     if layout == "tinyvit":
@@ -81,11 +91,33 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         save_onnx(path, config, params, names, fit)
     else:
         (save_timm if layout == "timm" else save_hugging_face)(path, config, params, names, fit)
+    return left_out(model, layout, fit)
+
+
+def left_out(model: Model, layout: str, fit: PhotoFit | None) -> list[str]:
+    """What a file of that layout, or a 'page', has no place for, in a sentence each, without a full stop."""
+    if layout not in ("official", "torch", "page"):
+        return []
+    usual = fit_for(model.config.image_size, None)
+    fit, said = replace(fit_for(model.config.image_size, fit), library=usual.library), []
+    instead = write_instead(model.config, fit)
+    known = imagenet_classes() if layout == "official" else ()
+    if layout != "page" and model.classes and tuple(model.classes) != known:
+        said.append(
+            f"the names of its {len(model.classes)} classes are not included, since this format has no place "
+            f"for them: to keep them, {instead}"
+        )
+    if fit != usual:
+        said.append(
+            f"its way of fitting photos ({fit.fit}, {fit.resample}) is not included: to keep it, {instead}"
+        )
+    return [each.removesuffix(".") for each in said]
 
 
 def folder_layout(config: ViTConfig, fit: PhotoFit | None) -> str:
     """The usual layout of a folder: 'hugging_face', unless only 'timm' can hold such a model or fit."""
-    others = fits_hugging_face(config) and not (fit and fit.fit == "pad")
+    photos = fit_for(config.image_size, fit)
+    others = fits_hugging_face(config) and not photos_unfit_for_hugging_face(photos)
     return "timm" if fits_timm(config) and not others else "hugging_face"
 
 

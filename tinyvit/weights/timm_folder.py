@@ -1,13 +1,13 @@
 """Writing a folder that timm.create_model("local-dir:FOLDER", pretrained=True) opens."""
 
 from collections.abc import Sequence
-from math import floor
 from pathlib import Path
 from typing import Any
 
-from tinyvit.data.photo_fit import GREY, PhotoFit, fit_for
+from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
+from tinyvit.weights.fitting import timm_share, write_instead
 from tinyvit.weights.hugging_face import write_folder
 from tinyvit.weights.preprocessing import TIMM_FITS
 from tinyvit.weights.torch_names import to_timm
@@ -41,12 +41,11 @@ def save_timm(
         "global_pool": {"token": "token", "mean": "avg", "attention": "map"}[config.pool],
         "class_token": config.has_token,
         "reg_tokens": config.registers,
-        "no_embed_class": config.position_on == "patches"
-        or (config.registers > 0 and config.position_on == "class"),
+        "no_embed_class": arrays["pos_embed"].shape[1] == config.patches,
         "init_values": config.layer_scale or None,
         "qk_norm": config.qk_norm,
         "pool_include_prefix": config.pool_all,
-        "final_norm": config.final_norm == "tokens",
+        "final_norm": config.final_norm != "none",
         "fc_norm": config.final_norm == "pooled",
     }
     description = {
@@ -61,15 +60,12 @@ def save_timm(
 
 def _photos(config: ViTConfig, fit: PhotoFit) -> dict[str, Any]:
     """timm's words for how photos are fitted, and for pixels from -1 to 1."""
-    share = (
-        1.0 if fit.frame == fit.size else fit.size[0] / (fit.frame[0] + 0.5)
-    )  # timm divides, rounding down
-    framed = tuple(floor(side / share) for side in fit.size)
-    if framed != fit.frame or (fit.fit == "pad" and fit.border != GREY) or any(fit.edge):
+    share = timm_share(fit)
+    if share is None:
         raise UserError(
             f"timm cannot fit photos as this model expects: {fit.fit}, to {fit.frame} with a border of "
-            f"{fit.border}, of which {fit.size} is cut out beside an edge of {fit.edge}. Write an .onnx file "
-            "instead."
+            f"{fit.border}, of which {fit.size} is cut out beside an edge of {fit.edge}. Instead, "
+            f"{write_instead(config, fit)}"
         )
     return {
         "input_size": (config.channels, *fit.size),

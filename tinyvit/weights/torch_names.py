@@ -38,7 +38,8 @@ from tinyvit.weights.fitting import (
     torch_naming,
     write_instead,
 )
-from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise
+from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise, usual_pixels
+from tinyvit.weights.pixels import PixelScale
 from tinyvit.weights.plain import (
     with_all_biases,
     with_one_table,
@@ -105,7 +106,7 @@ def from_torch_names(
     for name, shape in params.shapes.items():
         if name == "position":
             params[name] = take_positions(table, names.position, config)
-        elif has_head or not name.startswith("head."):
+        elif has_head or not name.startswith(("head.", "head2.")):
             parts = [table.take(theirs, s) for theirs, s in sources_of(name, shape, config, names)]
             params[name] = to_ours(name, np.concatenate(parts), shape)
     table.finish()
@@ -115,7 +116,14 @@ def from_torch_names(
 def _usual(arrays: dict[str, np.ndarray], source: str) -> dict[str, np.ndarray]:
     """The arrays of the image side, in one spelling, without the prefix for the whole model."""
     better = _image_side([name for name, array in arrays.items() if array.size])  # no registers are no array
-    return in_one_spelling(renamed([(new, arrays[name]) for name, new in better.items()], source))
+    usual = renamed([(new, arrays[name]) for name, new in better.items()], source)
+    try:
+        return in_one_spelling(usual)
+    except (ValueError, TypeError, IndexError) as error:  # other shapes than those of a ViT
+        raise UserError(
+            f"{source} is not a plain ViT: its arrays do not have the shapes that their names imply "
+            f"({error}). Choose another checkpoint."
+        ) from error
 
 
 def _image_side(names: Collection[str]) -> dict[str, str]:
@@ -138,6 +146,11 @@ def naming_of(names: Collection[str], source: str) -> Naming:
             "or as timm, Hugging Face or torchvision name them."
         )
     return found
+
+
+def pixels_of_names(names: Collection[str], source: str) -> PixelScale | None:
+    """The scale of pixels of a checkpoint with these arrays, where their names decide it; otherwise None."""
+    return usual_pixels(naming_of(names, source), _image_side(names).values())
 
 
 def usual_name(name: str) -> str:

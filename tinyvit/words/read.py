@@ -1,5 +1,7 @@
 """Reading the text side of a folder of Hugging Face's CLIP or SigLIP."""
 
+import string
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.model import Params
 from tinyvit.ops import softmax
-from tinyvit.weights.arrays import NamedArrays
+from tinyvit.weights.arrays import NamedArrays, zeros_for
 from tinyvit.weights.description import GELU, UNREADABLE
 from tinyvit.weights.naming import CLIP
 from tinyvit.weights.read import read_arrays
@@ -45,7 +47,7 @@ class Words:
 
     config: TextConfig
     params: Params
-    tokenize: Any
+    tokenize: Callable[[list[str]], np.ndarray]
     end: int | None
     scale: float
     bias: float
@@ -95,7 +97,11 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
             causal=is_clip,
             has_bias=not is_clip,
         )
-        end = text.get("eos_token_id", 2)
+        end = text.get("eos_token_id")
+        end = 2 if end is None else int(end)
+        if min(config.tokens, config.length, config.dimensions) < 1:
+            raise ValueError("sizes below 1")
+        rows = text_layout(config)
     except UNREADABLE as error:
         raise UserError(
             f"{folder} does not describe a model for images and texts ({error}): choose a CLIP or SigLIP."
@@ -103,12 +109,14 @@ def read_words(folder: Path, dtype: str = "float32") -> Words:
     path = weights_in(folder) or folder / "model.safetensors"
     arrays = read_arrays(path)
     table = NamedArrays({name.removeprefix("model."): array for name, array in arrays.items()}, str(path))
-    params = Params.zeros(text_layout(config), dtype)
+    params = zeros_for(table, rows, "the text side that its config.json describes", dtype)
     for name, shape in params.shapes.items():
         parts = [table.take(theirs, s) for theirs, s in _sources(name, shape, config)]
         params[name] = to_ours(name, np.concatenate(parts), shape)
     scale, bias = (_number(table, name) for name in ("logit_scale", "logit_bias"))
-    return Words(config, params, tokenizer_of(folder, config), None if end == 2 else int(end), scale, bias)
+    if not (np.isfinite(params.flat).all() and np.isfinite([scale, bias]).all()):
+        raise UserError(f"{path} contains numbers that are not finite: download it again.")
+    return Words(config, params, tokenizer_of(folder, config), None if end == 2 else end, scale, bias)
 
 
 def _sources(name: str, shape: tuple[int, ...], config: TextConfig) -> list[tuple[str, tuple]]:
@@ -123,14 +131,34 @@ def _sources(name: str, shape: tuple[int, ...], config: TextConfig) -> list[tupl
 
 def _number(table: NamedArrays, name: str) -> float:
     """A single number; 0 if the model has none, as a CLIP has no bias."""
-    return float(table.take(name, table.shape_of(name)).reshape(-1)[0]) if name in table else 0.0
+    if name not in table:
+        return 0.0
+    shape = table.shape_of(name)
+    return table.take(name, shape if shape == (1,) else ()).item()
 
 
-def tokenizer_of(folder: Path, config: TextConfig) -> Any:
-    """A function from texts to the numbers of their tokens, (n, L)."""
-    if config.causal:
-        clip = Tokenizer.load(folder)
-        return lambda texts: _padded([clip.encode(text, config.length) for text in texts])
+def tokenizer_of(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
+    """A function from texts to the numbers of their tokens, (n, L). Raises UserError if it cannot be read."""
+    tokenize = _tokenizer_of_clip(folder, config) if config.causal else _tokenizer_of_siglip(folder, config)
+
+    def checked(texts: list[str]) -> np.ndarray:
+        ids = tokenize(texts)
+        if not 0 <= ids.min() <= ids.max() < config.tokens:
+            raise UserError(
+                f"the tokenizer in {folder} makes numbers from {ids.min()} to {ids.max()}, but the model "
+                f"knows {config.tokens:,} tokens: download both again."
+            )
+        return ids
+
+    return checked
+
+
+def _tokenizer_of_clip(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
+    clip = Tokenizer.load(folder)
+    return lambda texts: _padded([clip.encode(text, config.length) for text in texts])
+
+
+def _tokenizer_of_siglip(folder: Path, config: TextConfig) -> Callable[[list[str]], np.ndarray]:
     try:
         from tokenizers import Tokenizer as OfFile  # here, as only SigLIP's needs the package
     except ImportError:
@@ -144,22 +172,31 @@ def tokenizer_of(folder: Path, config: TextConfig) -> Any:
             f"{folder / 'tokenizer.json'} cannot be read ({error}): download it again."
         ) from error
     tokenizer.enable_truncation(config.length)
-    padding = tokenizer.token_to_id(_padding_token(folder))
+    stated = _tokenizer_config(folder)
+    pad_token, kind = stated.get("pad_token", "</s>"), stated.get("tokenizer_class", "SiglipTokenizer")
+    pad_token = pad_token.get("content") if isinstance(pad_token, dict) else pad_token
+    padding = tokenizer.token_to_id(str(pad_token))
     if padding is None:
         raise UserError(
             f"the tokenizer.json in {folder} lacks the token that texts are padded with: download it."
         )
     tokenizer.enable_padding(length=config.length, pad_id=padding)
-    return lambda texts: np.array([tokenizer.encode(text.lower()).ids for text in texts])
+    is_first = str(kind).startswith("SiglipTokenizer")  # not of SigLIP 2, which keeps punctuation
+    plain = without_punctuation if is_first else str
+    return lambda texts: np.array([tokenizer.encode(plain(text.lower())).ids for text in texts])
 
 
-def _padding_token(folder: Path) -> str:
-    """The token that texts are padded with: SigLIP's own, unless tokenizer_config.json names another."""
+def without_punctuation(text: str) -> str:
+    """The text as SigLIP's tokenizer reads it: without ASCII punctuation, with single blanks."""
+    return " ".join(text.translate(dict.fromkeys(map(ord, string.punctuation))).split())
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    """What tokenizer_config.json states; nothing if there is none that can be read."""
     try:
-        stated = read_json(folder / "tokenizer_config.json")["pad_token"]
-        return str(stated["content"] if isinstance(stated, dict) else stated)
+        return dict(read_json(folder / "tokenizer_config.json"))
     except UNREADABLE:
-        return "</s>"
+        return {}
 
 
 def _padded(ids: list[list[int]]) -> np.ndarray:

@@ -19,10 +19,13 @@ _SHORT_FORMS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 
 
 class Tokenizer:
-    """numbers holds the number of every token; ranks how early each pair of symbols is merged."""
+    """numbers holds the number of every token; ranks how early each pair of symbols is merged.
 
-    def __init__(self, numbers: dict[str, int], ranks: dict[tuple[str, str], int]):
-        self.numbers, self.ranks = numbers, ranks
+    source is where they come from, for messages.
+    """
+
+    def __init__(self, numbers: dict[str, int], ranks: dict[tuple[str, str], int], source: str):
+        self.numbers, self.ranks, self.source = numbers, ranks, source
         self._tokens_of = lru_cache(maxsize=10_000)(self._merged)
 
     @classmethod
@@ -36,7 +39,12 @@ class Tokenizer:
                 model = read_json(folder / "tokenizer.json")["model"]
                 numbers, lines = model["vocab"], model["merges"]
             pairs = [line.split(" ") if isinstance(line, str) else line for line in lines if line]
-            return cls(numbers, {(one, other): rank for rank, (one, other) in enumerate(pairs)})
+            ranks = {(one, other): rank for rank, (one, other) in enumerate(pairs)}
+            if odd := next((t for t, number in numbers.items() if type(number) is not int), None):
+                raise ValueError(f"token {odd!r} has no number")
+            if missing := next((token for token in (START, END) if token not in numbers), None):
+                raise ValueError(f"it lacks {missing}")
+            return cls(numbers, ranks, str(folder))
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise UserError(
                 f"{folder} has no tokenizer that can be read ({error}): expected vocab.json and merges.txt, "
@@ -49,7 +57,9 @@ class Tokenizer:
         try:
             numbers = [self.numbers[token] for token in tokens]
         except KeyError as error:
-            raise UserError(f"the tokenizer has no token {error}: download it again.") from None
+            raise UserError(
+                f"the tokenizer in {self.source} has no token {error}: download it again."
+            ) from None
         return [self.numbers[START], *numbers[: length - 2], self.numbers[END]]
 
     def _merged(self, word: str) -> tuple[str, ...]:
