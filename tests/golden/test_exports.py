@@ -82,7 +82,7 @@ PARTS = {
     "pool_all": ({"pool": "attention", "pool_all": True, "registers": 1}, ("timm", "onnx")),
     "head_bias": ({"head_bias": False}, ("onnx",)),
     "causal": ({"pool": "mean", "causal": True}, ()),
-    "patch_dropout": ({"patch_dropout": 0.5}, ("onnx",)),
+    "patch_dropout": ({"patch_dropout": 0.5}, ("onnx", "page")),
     "root": ({"resnet": (), "image_size": (32, 32)}, ("onnx", "official")),
     "patches": ({"predicts": "patches"}, ()),
     "embedding": ({"predicts": "embedding"}, ("onnx",)),
