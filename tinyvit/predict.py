@@ -80,6 +80,8 @@ class Seen(NamedTuple):
 def main(args: argparse.Namespace) -> int:
     """Read the images, predict, print, and draw the attention if requested; returns the exit status."""
     source, words = _source_and_images(args)
+    if args.template and args.classes is None:
+        raise UserError("--template is a sentence for the classes of --classes: give them too, or omit it.")
     if args.attention and not args.attention.parent.is_dir():
         raise UserError(
             f"cannot write {args.attention}: there is no folder {args.attention.parent}. Create it first."
@@ -108,7 +110,7 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
     """The source of the model, and the files and folders to predict."""
     if args.weights:  # then the argument in the position of RUN is an image too
         return args.weights, [args.run, *args.images] if args.run else args.images
-    if args.run and args.classes and has_words(args.run):
+    if args.run and has_words(args.run):
         return str(args.run), args.images
     if args.run is None:
         raise UserError("expected RUN IMAGE... or --weights FILE IMAGE...: a model, and at least one image.")
@@ -132,14 +134,15 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     device = chosen_device(args, file=aside)
     report = Progress(aside).download(source)
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
-    if not (model.has_head or args.attention or args.classes):
+    if not (model.has_head or args.attention or args.classes is not None):
+        words = 'give some with --classes "cat, dog", ' if model.texts else ""
         raise UserError(
-            f"{source} {why_no_classes(model)}: draw what it attends to with --attention PNG, "
+            f"{source} {why_no_classes(model)}: {words}draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
     if args.attention:
         check_has_attention(model.config)
-    if not (model.has_head or args.classes) and (args.json or args.csv):
+    if not (model.has_head or args.classes is not None) and (args.json or args.csv):
         flag = "--json" if args.json else "--csv"
         raise UserError(f"{source} {why_no_classes(model)} to print: omit {flag}.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
@@ -147,7 +150,7 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
 
 def _classes(model: Model, args: argparse.Namespace) -> tuple[tuple[str, ...], Classify | None]:
     """The names of the classes, and what gives their probabilities; none for a model without a head."""
-    if args.classes:
+    if args.classes is not None:
         names = tuple(filter(None, (name.strip() for name in args.classes.split(","))))
         return names, partial(model.zero_shot, classes=names, templates=args.template or DEFAULT_TEMPLATES)
     return (model.names, model.probabilities) if model.has_head else ((), None)
