@@ -21,7 +21,7 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
         type=thread_count,
         metavar="N",
         help="number of CPU threads to use (default: one for each available core, which under mpiexec the "
-        "processes of a machine share)",
+        "processes of a machine share, or OMP_NUM_THREADS if that is less)",
     )
 
 
