@@ -38,7 +38,7 @@ from tinyvit.files.atomic import move, write_atomically
 from tinyvit.files.locks import Taken
 from tinyvit.files.reading import parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, is_record, load_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_change, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
 
@@ -245,8 +245,8 @@ class RunFolder:
 
     @by_first
     def changed(self) -> list[dict[str, Any]]:
-        """The changes of settings since the run was started, each with the epoch and step it came after."""
-        return self._config("changed", list, [])
+        """See changes_in."""
+        return changes_in(self.config_path)
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
@@ -374,6 +374,20 @@ class RunFolder:
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "
                     "folder with --out."
                 )
+
+
+def changes_in(config_path: Path) -> list[dict[str, Any]]:
+    """The changes of settings since a run was started, from its config.json: see checkpoint.is_change.
+
+    There are none in a file of settings alone. Raises UserError if they are something else.
+    """
+    changed = (_stated(config_path) or {}).get("changed", [])
+    if not isinstance(changed, list) or not all(map(is_change, changed)):
+        raise UserError(
+            f"{config_path} is damaged (its changes of settings are not those of a run): restore it, or "
+            'delete "changed" in it.'
+        )
+    return changed
 
 
 def has_checkpoint(folder: Path) -> bool:

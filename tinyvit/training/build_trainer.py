@@ -26,11 +26,11 @@ from tinyvit.training.choices import (
 )
 from tinyvit.training.evaluation import task_of
 from tinyvit.training.learning import make_learning
-from tinyvit.training.loop import Trainer
+from tinyvit.training.loop import Trainer, scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, starting_model
-from tinyvit.training.wording import length
+from tinyvit.training.wording import described, length
 
 
 @dataclass(frozen=True)
@@ -111,22 +111,29 @@ def resumed_trainer(
     trainer.saver.recorded |= kept
     if checkpoint:
         trainer.restore(checkpoint)
-    if changed := what_changed((checkpoint and checkpoint.settings) or before.as_dict(), settings):
-        state = trainer.state
-        said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
-        progress.note(f"changed from step {state.step + 1:,} on: {said.replace('_', ' ')}")
+    state, start = trainer.state, (checkpoint and checkpoint.settings) or before.as_dict()
+    if changed := what_changed(start, state.changed, settings):
+        if others := {name: pair for name, pair in changed.items() if name not in ("epochs", "steps")}:
+            progress.note(f"changed from step {state.step + 1:,} on: {described(others)}")
         if checkpoint:
             state.changed.append({"step": state.step + 1, "epoch": len(state.records) + 1} | changed)
-    if changed or length(settings) != length(before) or trainer.state.changed != run.changed():
+    if changed or state.changed != run.changed():
         if checkpoint:  # first, so that whatever happens now, the checkpoint is one of the newer settings
             trainer.save()
-        run.extend(replace(settings, **kept), trainer.state.changed)
+        run.extend(replace(settings, **kept), state.changed)
     if length(settings) != length(before):
         progress.note(
             f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
-            f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
+            f"schedule of the longer run, {_first_rate(trainer, before)}"
         )
     return trainer
+
+
+def _first_rate(trainer: Trainer, before: Settings) -> str:
+    """The learning rate with which an extended run goes on, and the last one of the settings before."""
+    step, steps = trainer.state.step, trainer.steps_per_epoch
+    now, last = trainer.learning_rate(step + 1), scheduled_rate(before, step, steps) if step else 0.0
+    return f"which raises it from {last:.2g} to {now:.2g}" if now > last > 0 else f"from {now:.2g} on"
 
 
 def _weights_of(settings: Settings, progress: Progress) -> Model:

@@ -51,6 +51,10 @@ CHANGEABLE |= {
     "cutmix",
     "erase",
 }
+_MAY_DIFFER = ("data_dir", "labels", "ranks")
+_LENGTHS = ("epochs", "steps")
+# Settings whose changes a resumed run records: with others, its numbers would be others.
+RECORDED = {*CHANGEABLE, *_LENGTHS, "recipe", "device", "precision", "threads", "ranks"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -266,10 +270,18 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
     return changed
 
 
-def what_changed(before: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The settings that may change and are not as before, and the recipe's name, each with both values."""
-    now = settings.as_dict()
-    pairs = {name: [before.get(name, now[name]), now[name]] for name in sorted(CHANGEABLE | {"recipe"})}
+@by_first
+def what_changed(
+    start: dict[str, Any], changed: list[dict[str, Any]], settings: Settings
+) -> dict[str, list[Any]]:
+    """The recorded settings that are not as before, each with both values; of a run by steps, not its epochs.
+
+    Before, they were those of the start with all changes so far. Of several ranks, each may have another
+    number of threads: that of the first one counts.
+    """
+    before = start | {name: change[name][1] for change in changed for name in change.keys() & RECORDED}
+    now, names = settings.as_dict(), RECORDED - ({"epochs"} if settings.steps else set())
+    pairs = {name: [before.get(name, now[name]), now[name]] for name in sorted(names)}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -278,10 +290,6 @@ def _is_the_same(name: str, value: Any, before: Any) -> bool:
     if name == "weights" and before is not None:
         return Path(value).absolute() == Path(before).absolute()
     return value == before
-
-
-_LENGTHS = ("epochs", "steps")
-_MAY_DIFFER = ("data_dir", "labels", "ranks")
 
 
 def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
@@ -302,7 +310,7 @@ def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[
         if now == value or name in _MAY_DIFFER or name in chosen:
             continue
         longer = name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value
-        changeable = name in CHANGEABLE or name == "recipe"
+        changeable = name in RECORDED
         if ahead < 0 and changeable:
             continue
         if longer or (ahead > 0 and changeable):

@@ -27,6 +27,12 @@ from tinyvit.training.state import State, restored
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
 
+def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
+    """The learning rate of a run with these settings for update number `step`, counted from 1."""
+    total = s.steps or s.epochs * steps_per_epoch
+    return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)
+
+
 class Trainer:
     """One training run, with an engine for each of its stages.
 
@@ -75,8 +81,7 @@ class Trainer:
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
-        s = self.settings
-        return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
+        return scheduled_rate(self.settings, step, self.steps_per_epoch)
 
     @property
     def done(self) -> float:

@@ -21,6 +21,7 @@ from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.divergence import Guard
+from tinyvit.training.evaluation import COLOURS_RIGHT
 from tinyvit.training.state import State, live_arrays, to_save
 
 _QUICK = 3.0  # seconds: writing that takes longer makes checkpoints rarer
@@ -92,6 +93,7 @@ class EpochFiles:
 
     def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
+        self.accuracy = COLOURS_RIGHT if settings.target else "accuracy"
         self._failed: set[str] = set()
         self._board = TensorBoard(run.path / "tensorboard") if settings.log and current().is_first else None
         self._next = -math.inf  # when it is time to draw again
@@ -108,7 +110,8 @@ class EpochFiles:
         started = time.monotonic()
         if is_last or started >= self._next:
             path = self.run.curves_path
-            self._try("curves.png", lambda: draw_curves(records, path, self.title, best_epoch))
+            words = self.title, best_epoch, self.accuracy
+            self._try("curves.png", lambda: draw_curves(records, path, *words))
             self._next = time.monotonic() + (time.monotonic() - started) / _SHARE
 
     def _try(self, name: str, write: Callable[[], None]) -> None:

@@ -12,18 +12,26 @@ from tinyvit.errors import UserError
 from tinyvit.optim import Partial
 from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder, latest_run
+from tinyvit.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call
 from tinyvit.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
-from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
+from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.loop import Trainer
 from tinyvit.training.run_data import check_not_among_classes
 from tinyvit.training.saving import EpochFiles, write_samples
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.state import State
-from tinyvit.training.wording import announce, command, model_name, outcome, where, why_done
+from tinyvit.training.wording import (
+    announce,
+    command,
+    described,
+    model_name,
+    outcome,
+    where,
+    why_done,
+)
 
 
 @for_all_ranks
@@ -61,6 +69,8 @@ def train(
             raise UserError("--resume continues a run with that run's settings: omit --config.")
         return _resume(_run_to_resume(out, resume), chosen, deadline, context)
     repeated = Settings.load(config) if config else None
+    if config and (note := _why_not_the_same(config, chosen)):
+        progress.note(note)
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     if show_augmentation:
@@ -74,6 +84,23 @@ def train(
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = new_trainer(run, settings, user_fixed(chosen, repeated), device, context)
         return _fit(trainer, device, deadline, progress)
+
+
+@by_first
+def _why_not_the_same(config: Path, chosen: dict[str, Any]) -> str:
+    """Why the settings in a config.json do not repeat the run that wrote it; empty if they do."""
+    stages = []
+    for change in changes_in(config):
+        names = sorted(change.keys() & RECORDED - chosen.keys())
+        if names and change["step"] > 1:  # from step 1 on, it is as if the run had been started so
+            said = described({name: change[name] for name in names})
+            stages.append(f"{said} from step {change['step']:,} on")
+    if not stages:
+        return ""
+    return (
+        f"{config} does not repeat its run, which was resumed with other settings ({'; '.join(stages)}): "
+        "the new run has the last of them from its start"
+    )
 
 
 @contextlib.contextmanager

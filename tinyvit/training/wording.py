@@ -1,6 +1,7 @@
 """What a run says of itself: its length, its model, what to expect of it, and what came of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,11 @@ from tinyvit.training.state import State
 def length(settings: Settings) -> str:
     """How long a run is, such as '12 epochs'."""
     return counted(settings.steps, "step") if settings.steps else counted(settings.epochs, "epoch")
+
+
+def described(changed: Mapping[str, Sequence[Any]]) -> str:
+    """Settings that were changed, such as 'lr 0.001 -> 0.0003, weight decay 0.05 -> 0.2'."""
+    return ", ".join(f"{name} {old} -> {new}".replace("_", " ") for name, (old, new) in changed.items())
 
 
 def all_done(settings: Settings) -> str:
