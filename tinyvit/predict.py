@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import math
 import os
 import re
 import shlex
@@ -19,8 +18,8 @@ import numpy as np
 from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
-from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
-from tinyvit.data.photos import Photo, read_photos
+from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
@@ -31,6 +30,7 @@ from tinyvit.shell.flags import (
     WEIGHTS,
     add_checkpoint_flag,
     add_compute_flags,
+    add_fit_flag,
     add_json_flag,
     add_weights_flags,
     chosen_device,
@@ -43,7 +43,6 @@ from tinyvit.weights.resolve import why_no_classes
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet
-MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _EPILOG = """\
 A folder stands for all images in it and in the folders below it, sorted, except hidden ones; folders that are
@@ -96,7 +95,8 @@ def main(args: argparse.Namespace) -> int:
     read, seen = _predict(model, classify, sources, args, output)
     readable = len(sources) - (output.errors - before)
     if chosen_fit(model, args.fit).fit == "crop":
-        _say_what_was_cropped(read, output)
+        for line in what_was_cropped(read):
+            output.note(line)
     if seen:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {readable:,} images" if len(seen) < readable else ""
@@ -237,22 +237,6 @@ def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:
         return classify(views)
 
 
-def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
-    """Print a line if cropping has removed a large part of a photo."""
-    much = [(lost, path) for lost, path in read if lost > MUCH]
-    if not much:
-        return
-    lost, path = max(much)
-    share = f"{math.floor(100 * lost)}%"  # never all of it
-    if len(much) == 1:
-        output.note(f"cropping cut {share} off {path}; with --fit pad the model sees all of it")
-    else:
-        output.note(
-            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {share} off "
-            f"{path}; with --fit pad the model sees all of them"
-        )
-
-
 def _draw(seen: Sequence[Seen], path: Path) -> None:
     """Draw the attention sheet, over the whole photos."""
     names = short_names([one.photo.path for one in seen])
@@ -296,13 +280,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_weights_flags(p)
     add_checkpoint_flag(p)
-    p.add_argument(
-        "--fit",
-        choices=FITS,
-        help="how an image that does not have the model's shape is fitted: crop shows the model its centre, "
-        "pad shows all of it on grey, squash shows all of it distorted (default: as the files published with "
-        "the weights say, or crop)",
-    )
+    add_fit_flag(p, "an image", "as in training, or as the files published with the weights say, or crop")
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )

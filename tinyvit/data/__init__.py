@@ -10,6 +10,7 @@ from tinyvit.data.dataset import (
     Dataset,
     ImageSet,
     Note,
+    check_kept,
     class_names,
     hold_out,
     keep_classes,
@@ -24,7 +25,7 @@ from tinyvit.data.plan import (
     make_batch,
     plan_batch,
 )
-from tinyvit.data.shapes import make_shapes
+from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
 
@@ -95,13 +96,17 @@ def load_dataset(
     note: Note | None = None,
     strict: bool = False,
     labels: Path | str | None = None,
+    only: str | None = None,
+    fit: str | None = None,
 ) -> Dataset:
     """The data set of that name, one of DATASETS.
 
     data_dir: where the files are; by default, CIFAR and MNIST are downloaded into ./data. image_size: as in
     image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
     drawing the shapes, and for splitting data of the user that have no test images. labels: a table of
-    the files in a folder and their classes, if these are not its folders.
+    the files in a folder and their classes, if these are not its folders. only: the classes to keep, their
+    names separated by commas, checked before anything is decoded or downloaded where they are known. fit: how
+    photos are fitted to the image size, one of photo_fit.FITS, 'crop' by default.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
@@ -129,6 +134,8 @@ def load_dataset(
         raise UserError(
             f"--labels names the table of a folder's images, not of {name}: give --dataset folder."
         )
+    if fit is not None and name not in PHOTOS:
+        raise UserError(f"the images of {name} are not photos to be fitted: omit --fit.")
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
@@ -140,20 +147,24 @@ def load_dataset(
     if name == "arrays":
         from tinyvit.data.arrays import load_arrays
 
-        return load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
-    if name == "parquet":
+        dataset = load_arrays(Path(str(data_dir)), None if image_size is None else side, seed, note)
+    elif name == "parquet":
         from tinyvit.data.parquet import load_parquet
 
-        return load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict)
-    if name == "folder":
+        dataset = load_parquet(Path(str(data_dir)), side, seed, decoding, note, strict, only, fit)
+    elif name == "folder":
         from tinyvit.data.folder import load_folder  # here, as each data set needs its own machinery alone
 
-        return load_folder(
-            Path(str(data_dir)), side, seed, decoding, note, strict, table=Path(labels) if labels else None
-        )
-    if name == "shapes":
-        return make_shapes(seed=seed)
-    from tinyvit.data import cifar, mnist
+        table = Path(labels) if labels else None
+        dataset = load_folder(Path(str(data_dir)), side, seed, decoding, note, strict, table, only, fit)
+    elif name == "shapes":
+        check_kept(name, only, CLASSES)
+        dataset = make_shapes(seed=seed)
+    else:
+        from tinyvit.data import cifar, mnist
 
-    load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
-    return load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+        module = mnist if name in mnist.SOURCES else cifar
+        check_kept(name, only, module.SOURCES[name].classes)
+        load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
+        dataset = load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+    return keep_classes(dataset, class_names(only, dataset.classes)) if only else dataset

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.dataset import Counter, Dataset, Note
+from tinyvit.data.dataset import Counter, Dataset, Note, check_kept
 from tinyvit.data.folder import judge
 from tinyvit.data.folder_files import digest_of
 from tinyvit.data.parts import NAMES, Given, dataset_of, part_called
-from tinyvit.data.photos import Photo, read_photos
+from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.errors import UserError
 from tinyvit.files.reading import parse_json
 
@@ -36,10 +36,13 @@ def load_parquet(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    only: str | None = None,
+    fit: str | None = None,
 ) -> Dataset:
     """The data set in the parquet files in path or below: images (n, image_size, image_size, 3).
 
-    Images without a label are left out, as are a few that cannot be read; strict refuses these. Raises
+    Images without a label are left out, as are a few that cannot be read; strict refuses these. only and fit
+    are as in folder.load_folder, but classes are only known at once if the metadata name them. Raises
     UserError if there are no such files, if one is damaged, or if pyarrow is not installed.
     """
     try:
@@ -51,15 +54,18 @@ def load_parquet(
     try:
         opened = {file: pq.ParquetFile(file) for file in files}
         columns, classes = _columns(files[0], opened[files[0]].schema_arrow)
+        if classes:
+            check_kept(path.resolve().name, only, classes)
         whole = sum(each.metadata.num_rows for each in opened.values())
         given: dict[str, Given] = {}
         errors: list[str] = []
         left_out: dict[str, str] = {}
+        lost: list[tuple[float, Path]] = []
         done = 0
         for part, named in parts.items():
             views, labels, names = [], [], []
             for name, what, photo in (
-                row for file in named for row in _rows(file, opened[file], *columns, image_size)
+                row for file in named for row in _rows(file, opened[file], *columns, image_size, fit)
             ):
                 done += 1
                 if decoding:
@@ -71,6 +77,7 @@ def load_parquet(
                     left_out[name] = str(photo)
                 else:
                     views.append(photo.view)
+                    lost.append((photo.lost, photo.path))
                     labels.append(what)
                     names.append(name)
             if views:
@@ -86,6 +93,8 @@ def load_parquet(
             f"the parquet files in {path} cannot be read ({reason}): download them again."
         ) from error
     note = note or (lambda line: None)
+    for line in what_was_cropped(lost):
+        note(line)
     if errors:
         judge(path, whole, errors, note, strict)
     if unlabelled := sum(why == _UNLABELLED for why in left_out.values()):
@@ -127,14 +136,14 @@ def _columns(file: Path, schema: Any) -> tuple[tuple[str, str], list[str]]:
 
 
 def _rows(
-    file: Path, opened: Any, image: str, label: str, image_size: int
+    file: Path, opened: Any, image: str, label: str, image_size: int, fit: str | None
 ) -> Iterator[tuple[str, Any, Photo | UserError]]:
     """A name, the label and the image of each row."""
     first = 0
     for batch in opened.iter_batches(_ROWS, columns=[image, label]):
         names = [f"{file.name} row {first + i}" for i in range(len(batch))]
         sources = map(_source, names, batch.column(image).to_pylist())
-        with closing(read_photos(sources, image_size, with_whole=False)) as photos:
+        with closing(read_photos(sources, image_size, fit, with_whole=False)) as photos:
             yield from zip(names, batch.column(label).to_pylist(), photos, strict=True)
         first += len(batch)
 

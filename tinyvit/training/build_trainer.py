@@ -16,9 +16,11 @@ from tinyvit.optim import Average
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
+    check_warmup,
     fitted_to_data,
     fitted_to_model,
     what_changed,
@@ -82,8 +84,17 @@ def prepared(
         weights = _weights_of(settings, context.progress)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
+    if fixed.keys() & {"epochs", "steps"} and fixed.keys() & {"warmup_epochs", "warmup_steps"}:
+        check_warmup(settings)
     dataset = load_data(settings, context.data_url, context.progress, strict=context.strict)
-    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
+    fitted = fitted_to_data(settings, len(dataset.train), fixed)
+    if fitted.batch_size != settings.batch_size and not settings.weights:
+        size, images = counted(fitted.batch_size, "image"), len(dataset.train)
+        context.progress.note(
+            f"a batch has {size} instead of the usual {settings.batch_size}, as there are only {images} to "
+            "train on (--batch-size)"
+        )
+    return fitted, dataset, weights
 
 
 def resumed_trainer(

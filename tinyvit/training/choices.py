@@ -16,6 +16,7 @@ from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.training.recipes import (
     FINE_TUNING,
     FINE_TUNING_PHOTOS,
@@ -27,6 +28,7 @@ from tinyvit.training.recipes import (
     fitted_fine_tuning,
     recipe,
     settings_of,
+    small_batch,
 )
 from tinyvit.training.starting_point import SHAPE
 
@@ -212,13 +214,41 @@ def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
 
 
 def fitted_to_data(settings: Settings, images: int, fixed: dict[str, Any]) -> Settings:
-    """Settings in which whatever is not fixed suits this number of training images."""
+    """Settings in which whatever is not fixed suits this number of training images.
+
+    Raises UserError for a warm-up that is fixed and longer than the run.
+    """
     if settings.weights:
         settings = replace(settings, **fitted_fine_tuning(images, fixed))
+    elif settings.batch_size > images and "batch_size" not in fixed:
+        settings = replace(settings, batch_size=small_batch(settings.batch_size, images), recipe=None)
     length = _length_in_epochs(settings, images)
     if "warmup_epochs" not in fixed:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
+    check_warmup(settings, max(1, images // settings.batch_size))
     return with_whole_epochs(settings, images)
+
+
+def check_warmup(settings: Settings, steps_per_epoch: int | None = None) -> None:
+    """Raise UserError for a warm-up that is longer than the run.
+
+    Before the data are known, an epoch has no number of steps: only epochs are compared, or only steps.
+    """
+    warmup, total = settings.warmup_steps, settings.steps
+    if steps_per_epoch:
+        warmup, total = settings.warmup(steps_per_epoch), total or settings.epochs * steps_per_epoch
+    if warmup is None and total is None:
+        is_longer = settings.warmup_epochs > settings.epochs
+    else:
+        is_longer = warmup is not None and total is not None and warmup > total
+    if is_longer:
+        unit = "epochs" if settings.warmup_steps is None else "steps"
+        raise UserError(
+            f"the warm-up of {getattr(settings, f'warmup_{unit}'):,g} {unit} is longer than the run of "
+            f"{counted(settings.steps, 'step') if settings.steps else counted(settings.epochs, 'epoch')}, so "
+            f"that the learning rate would never reach {settings.lr:g}: give a shorter --warmup-{unit}, or a "
+            "longer run."
+        )
 
 
 def with_whole_epochs(settings: Settings, images: int) -> Settings:

@@ -10,10 +10,8 @@ import numpy as np
 from tinyvit.data import (
     BROUGHT,
     Dataset,
-    class_names,
     hold_out,
     is_at_hand,
-    keep_classes,
     load_dataset,
     take_share,
 )
@@ -71,9 +69,9 @@ def load_data(
         progress.note if in_detail else None,
         strict,
         settings.labels,
+        settings.only,
+        settings.fit,
     )
-    if settings.only:
-        dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
     if settings.validation:
         dataset = hold_out(dataset, settings.validation, settings.seed)
     if settings.fraction < 1:

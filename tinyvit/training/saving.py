@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data import Dataset, one_of_each
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
@@ -153,7 +154,7 @@ class Saver:
         self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings, files: EpochFiles
     ):
         self.run, self.engine, self.guard, self.files = run, engine, guard, files
-        self.clock, self.recorded = SaveClock(), settings.as_dict()
+        self.clock, self.recorded, self.fit = SaveClock(), settings.as_dict(), settings.fit
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that on any rank; see SaveClock."""
@@ -179,6 +180,8 @@ class Saver:
 
     def _write(self, state: State, path: Path, previous: Path | None) -> None:
         checkpoint = to_save(self.engine, state, resumable=previous is not None)
+        if self.fit:
+            checkpoint.photo_fit = fit_for(self.engine.config.image_size, self.fit)
         checkpoint.settings = self.recorded
         with self.clock.writing():
             # The others wait: a second signal would kill one that has left, and that would end rank 0 too.
