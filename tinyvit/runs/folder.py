@@ -32,6 +32,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit import __version__
+from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, printable
 from tinyvit.files.atomic import move, write_atomically
@@ -315,12 +316,18 @@ class RunFolder:
         table.writerows(records)
         write_atomically(self.table_path, lambda file: file.write(text.getvalue().encode()))
 
-    def lacking(self, epochs: int) -> str:
-        """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
-        if len(self.metrics()) < epochs:
-            return self.metrics_path.name
-        drawn = self.curves_path.stat().st_mtime_ns if self.curves_path.exists() else -1
-        return self.curves_path.name if drawn < self.metrics_path.stat().st_mtime_ns else ""
+    def lacking(self, epochs: int, settings: Settings) -> list[str]:
+        """The names of the files that a finished run lacks, or that are older than its last checkpoint.
+
+        It was stopped just then, or somebody has deleted them.
+        """
+        saved = self.last_path.stat().st_mtime_ns
+        written = [self.table_path, self.samples_path] + [self.split_path] * (settings.dataset in PHOTOS)
+        drawn = [self.curves_path] + [self.patches_path] * (settings.target is not None)
+        found = [self.metrics_path] * (len(self.metrics()) < epochs)
+        found += [path for path in written if not path.exists()]
+        found += [path for path in drawn if not path.exists() or path.stat().st_mtime_ns < saved]
+        return [path.name for path in found]
 
     def _record(self, number: int, line: str) -> dict[str, Any]:
         try:

@@ -30,6 +30,7 @@ from tinyvit.training.evaluation import task_of
 from tinyvit.training.learning import make_learning
 from tinyvit.training.loop import Trainer, scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
+from tinyvit.training.saving import write_names
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, starting_model
 from tinyvit.training.wording import described, length
@@ -63,8 +64,7 @@ def new_trainer(
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
-    held_out = {"validation": dataset.validation, "test": dataset.test}
-    run.write_names(dataset.left_out, {part: images.names for part, images in held_out.items() if images})
+    write_names(run, dataset)
     run.create(settings, model.config, classes, model.params.count, dataset.files)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
@@ -109,6 +109,8 @@ def resumed_trainer(
     before = run.settings()
     check_classes(run, dataset)
     check_files(run, dataset)
+    if not run.split_path.exists():
+        write_names(run, dataset)
     settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below

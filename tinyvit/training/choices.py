@@ -267,15 +267,15 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
 def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended or with others of those that may change.
 
-    Raises UserError if the user now asks for anything else to differ.
+    A run by steps that is extended in epochs, which it shows too, counts in epochs from then on. Raises
+    UserError if the user now asks for anything else to differ.
     """
     settings = settings_of_run(run, checkpoint, chosen)
-    length = "steps" if settings.steps else "epochs"
-    free = {*FREE_ON_RESUME, length}
+    free = {*FREE_ON_RESUME, *_LENGTHS}
     for name, value in chosen.items():
         before = getattr(settings, name)
-        if name == ("epochs" if length == "steps" else "steps"):
-            raise UserError(f"{run.path} counts in {length}: to extend it, use --{length}, not --{name}.")
+        if name == "steps" and before is None:
+            raise UserError(f"{run.path} counts in epochs: to extend it, use --epochs, not --steps.")
         if name == "ema" and bool(value) != bool(before):
             raise UserError(
                 f"{run.path} was started with ema {before:g}: the rate of an average may change, but none "
@@ -288,12 +288,14 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
                 f"keeps its settings. Omit {flag}, or start a new run with another --out."
             )
-        if name == length and value < before:
+        if name in _LENGTHS and value < before:
             raise UserError(
-                f"{run.path} was started for {before:,} {length}: a resumed run can be made longer, not "
-                f"shorter. Omit --{length}, or give a larger number."
+                f"{run.path} was started for {before:,} {name}: a resumed run can be made longer, not "
+                f"shorter. Omit --{name}, or give a larger number."
             )
     changed = replace(settings, **{name: chosen[name] for name in free | CHANGEABLE if name in chosen})
+    if chosen.get("epochs", 0) > settings.epochs:
+        changed = replace(changed, steps=None)
     if any(getattr(changed, name) != getattr(settings, name) for name in CHANGEABLE):
         _check_together(changed, {name: chosen[name] for name in CHANGEABLE if name in chosen})
         return replace(changed, recipe=None)

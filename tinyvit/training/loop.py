@@ -153,15 +153,16 @@ class Trainer:
         record |= {"images_per_second": rate, "seconds": state.seconds}
         took = state.seconds - before
         self.saver.check_finite(state.step)
-        if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
-            return
-        with state.timed():
-            if is_best:
-                self.saver.write_best(state)
-            self.saver.write_last(state, state.is_finished(s))
-        by_loss, label = self.task.by_loss, "validation" if held_out else "test"
-        shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
-        self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)
+        if judged:  # otherwise the next checkpoint, at most a minute after the last, holds this record too
+            with state.timed():
+                if is_best:
+                    self.saver.write_best(state)
+                self.saver.write_last(state, state.is_finished(s))
+        by_loss, label = self.task.by_loss, "validation" if self.dataset.validation else "test"
+        best = None if not state.best_epoch else state.best_loss if by_loss else state.best
+        result = None if not judged else judged.loss if by_loss else judged.accuracy
+        figures = epoch + 1, s.epochs, loss, result, best, rate, took, label, by_loss, is_best
+        self.progress.epoch(*figures)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""

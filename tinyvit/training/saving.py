@@ -17,6 +17,7 @@ from tinyvit.data.photo_fit import fit_for
 from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -141,6 +142,30 @@ def write_samples(run: RunFolder, dataset: Dataset, note: Callable[[str], None])
             run.add_sample(f"{name}.png", partial(Image.fromarray(images[i]).save, format="PNG"))
     except (OSError, ValueError) as error:  # a UserError is a ValueError
         note(f"test images were not written to {run.samples_path}, but training continues: {error}")
+
+
+@by_first
+def write_names(run: RunFolder, dataset: Dataset) -> None:
+    """Write split.json and left_out.json, of data whose images have names."""
+    held_out = {"validation": dataset.validation, "test": dataset.test}
+    run.write_names(dataset.left_out, {part: images.names for part, images in held_out.items() if images})
+
+
+def write_patches(
+    run: RunFolder, settings: Settings, config: ViTConfig, params: Params, dataset: Dataset
+) -> None:
+    """Draw what a run without labels predicts of some test images; OSError or ValueError if that fails."""
+    from tinyvit.insight.patches import (  # here, as runs with labels draw no patches
+        SHOWN,
+        draw_patches,
+        filled_patches,
+    )
+
+    assert settings.target, "this run learns without labels"
+    images, what = np.asarray(dataset.test.images[:SHOWN]), (settings.target, settings.corrupt, settings.seed)
+    versions = filled_patches(config, params, images, *what)
+    title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
+    draw_patches(versions, run.patches_path, title)
 
 
 class Saver:
