@@ -190,13 +190,13 @@ LATER = ["metrics.csv", "metrics.jsonl", "curves.png", "split.json", "samples", 
 
 
 def content(path):
-    """The bytes of a file, or of all files in a folder; None if there is none. Times on curves are not alike."""
+    """The bytes of a file, or of all files in a folder; of curves, which show the time, their name."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     return [file.name if file.name == "curves.png" else file.read_bytes() for file in files if file.exists()]
 
 
 @pytest.mark.parametrize("command", [train, pretrain], ids=["train", "pretrain"])
-def test_a_finished_run_gets_back_whatever_is_missing(go, photos, tmp_path, monkeypatch, command):
+def test_a_finished_run_gets_back_whatever_is_missing(go, photos, tmp_path, command):
     """As when it was killed between its last checkpoint and these files."""
     data = shutil.copytree(photos, tmp_path / "photos")
     run, names = tmp_path / "run", [name for name in LATER if command is pretrain or name != "patches.png"]
@@ -219,9 +219,7 @@ def test_a_finished_run_gets_back_whatever_is_missing(go, photos, tmp_path, monk
     assert content(run / "split.json") == whole["split.json"]
 
 
-def test_a_run_that_learned_without_labels_survives_a_kill_around_any_write(
-    go, photos, tmp_path, monkeypatch
-):
+def test_a_run_without_labels_survives_a_kill_around_any_write(go, photos, tmp_path, monkeypatch):
     """Even the one of its last picture, which is of the last weights."""
     flags, left, replace = ("--epochs", "2", "--ema", "0.9"), [], os.replace
     run, alone = tmp_path / "run", tmp_path / "alone"
