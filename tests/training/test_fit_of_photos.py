@@ -9,7 +9,7 @@ from PIL import Image
 import tinyvit
 from tests.tiny_runs import arrays, assert_one_line, interrupted_after, tiny
 from tinyvit import evaluate, fewshot, predict, pretrain, train
-from tinyvit.data import load_dataset
+from tinyvit.data import folder, load_dataset
 from tinyvit.data.photo_fit import FITS
 from tinyvit.data.photos import read_photo
 
@@ -19,14 +19,14 @@ CROPPED = "cropping cut more than a third off 40 of 40 images, 80% off "
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory):
     """Noise of 40 x 8 pixels, whose ends tell red from blue: a square of the centre does not."""
-    folder, rng = tmp_path_factory.mktemp("wide"), np.random.default_rng(0)
+    path, rng = tmp_path_factory.mktemp("wide"), np.random.default_rng(0)
     for channel, name in ((0, "red"), (2, "blue")):
-        (folder / name).mkdir()
+        (path / name).mkdir()
         for i in range(20):
             pixels = rng.integers(0, 60, (8, 40, 3), dtype=np.uint8)
             pixels[:, :16, channel] += np.uint8(180)
-            Image.fromarray(pixels).save(folder / name / f"{i}.png")
-    return folder
+            Image.fromarray(pixels).save(path / name / f"{i}.png")
+    return path
 
 
 @pytest.mark.parametrize("fit", [None, *FITS])
@@ -61,6 +61,18 @@ def test_a_probe_and_a_run_without_labels_have_a_fit_too(go, wide, tmp_path):
         assert status == 0 and (CROPPED in out) == is_cropped
         assert tinyvit.load(probe).photo_fit.fit == fit
         probe.unlink()
+
+
+def test_decoded_photos_are_kept_for_each_fit(wide, tmp_path, monkeypatch):
+    monkeypatch.setenv("TINYVIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(folder, "LONG", 0.0)
+    decoded = {fit: load_dataset("folder", wide, 8, fit=fit).train.images for fit in FITS}
+    monkeypatch.setattr(folder, "read_photos", None)  # they are not decoded again
+    for fit, images in decoded.items():
+        np.testing.assert_array_equal(load_dataset("folder", wide, 8, fit=fit).train.images, images)
+    assert len({images.tobytes() for images in decoded.values()}) == 3
+    default = load_dataset("folder", wide, 8).train.images
+    np.testing.assert_array_equal(default, decoded["crop"])
 
 
 def test_only_photos_are_fitted(go, tmp_path):
