@@ -23,9 +23,7 @@ from tinyvit.training.run_data import load_data
 
 FIGURES = [0.5, 0.9, 0.6, 0.3, 0.7]  # accuracies of one judgement after the other; losses are 2 less these
 EMA, VALIDATION = ("--ema", "0.6"), ("--validation", "8")
-CHOSEN_BY_TEST = (
-    "epoch 2, has the best test accuracy, 90.0%; after the last epoch it was 60.0% (95% interval"
-)
+CHOSEN_BY_TEST = "epoch 2, has the best test accuracy, 90.0%; after the last epoch it was 60.0% (95% interval"
 CHOSEN = "epoch 2, the best by validation accuracy (90.0%), has test accuracy 70.0% (95% interval 36.6"
 
 

@@ -100,9 +100,10 @@ def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, An
     state, last = trainer.state, trainer.state.records[-1]
     kept, after = f"best.npz, of epoch {state.best_epoch}", show(last)
     is_last = state.best_epoch == last["epoch"]  # but perhaps of an epoch that was cut short: see restored
+    chosen = f"the best by validation {kind} ({best})" if trainer.dataset.validation else ""
     if is_last and state.best_loss == last.get("val_loss", last["test_loss"]):
-        return f"{kept}, the last, has test {kind} {after}"
-    if not trainer.dataset.validation:
+        return f"{kept}, the last{chosen and ' and '}{chosen}, has test {kind} {after}"
+    if not chosen:
         return f"{kept}, has the best test {kind}, {best}; after the last epoch it was {after}"
     try:
         model, engine = trainer.run.load("best"), trainer.engine
@@ -111,10 +112,7 @@ def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, An
         results = figures_of_epoch(None, trainer.task.evaluate(judge, trainer.dataset.test))
     except UserError:
         return f"test {kind} {after} after the last epoch; {kept}, cannot be read"
-    return (
-        f"{kept}, the best by validation {kind} ({best}), has test {kind} {show(results)}; after the last "
-        f"epoch it was {after}"
-    )
+    return f"{kept}, {chosen}, has test {kind} {show(results)}; after the last epoch it was {after}"
 
 
 def _after_training(trainer: Trainer) -> Iterator[str]:
