@@ -36,7 +36,7 @@ Record = Mapping[str, Any]
 class Run:
     """A run to compare: its settings and the records of metrics.jsonl, empty before the first epoch ends.
 
-    changed holds what of the settings was changed when it was resumed; classes are the names of its classes.
+    changed lists the changes of settings on resuming (see runs.folder.changes_in); classes are class names.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Run:
 
     @property
     def target(self) -> str | None:
-        """What it predicts of corrupted patches; None if it learns labels."""
+        """The target of learning without labels; None if the run learns labels."""
         return self.settings.get("target")
 
     def values(self, setting: str) -> dict[int, Any]:
@@ -165,9 +165,10 @@ def as_json(runs: Sequence[Run], paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _figures(run: Run, without_labels: bool) -> dict[str, str]:
-    """Label and text of each figure in the table; without_labels, all of its runs predict patches.
+    """Label and text of each figure in the table; without_labels is true if all of its runs predict patches.
 
-    The accuracy of such a run is the share of colours that it predicts, which is none of classes.
+    The accuracy of such a run is the share of colours that it predicts right: beside runs with labels, it is
+    left out.
     """
     best, last = run.best or {}, run.records[-1] if run.records else {}
     tested = [r["test_accuracy"] for r in run.records if r.get("test_accuracy") is not None]

@@ -283,6 +283,16 @@ def test_a_repeated_run_keeps_its_own_warmup_even_if_it_is_a_long_one(command, p
     assert command("--config", run / "config.json", "--out", short, "--epochs", "2")[0] == 0
     settings = Settings.load(short / "config.json")
     assert (settings.epochs, settings.warmup_epochs) == (2, 0.5)
+    for first, flags, warmup in (
+        (("--warmup-epochs", "2"), ("--epochs", "1"), (0.25, None)),  # though 2 are longer than it
+        (("--warmup-steps", "9"), ("--steps", "8"), (0.5, 2)),
+        (("--warmup-steps", "9"), ("--steps", "8", "--warmup-steps", "8"), (0.5, 8)),
+    ):
+        run, short = (tmp_path / "-".join(flags) / name for name in ("run", "short"))
+        assert command(*tiny(photos, run, *first))[0] == 0
+        assert command("--config", run / "config.json", "--out", short, *flags)[0] == 0
+        settings = Settings.load(short / "config.json")
+        assert (settings.warmup_epochs, settings.warmup_steps) == warmup
 
 
 def test_a_repeated_run_computes_where_its_config_says_unless_the_user_says_otherwise(

@@ -26,7 +26,7 @@ _WAY = 1  # to be raised whenever photos become other pixels
 
 
 class PhotoCache:
-    """What is kept of the photos in some files, cropped or otherwise fitted to size x size pixels."""
+    """The decoded photos of some files, cropped or otherwise fitted to size x size pixels."""
 
     def __init__(self, folder: Path, files: Sequence[Path], size: int, fit: str | None = None):
         self.files = sorted(files)

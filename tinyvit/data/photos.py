@@ -80,7 +80,7 @@ def read_photos(
 
 
 def what_was_cropped(lost: Sequence[tuple[float, Path]]) -> Iterator[str]:
-    """A line if cropping has cut a large share, 0..1, off a photo; lost is the share and path of each."""
+    """A line if cropping has cut much off some photos; lost is the share, 0..1, and the path of each."""
     much = [(share, path) for share, path in lost if share > MUCH]
     if not much:
         return

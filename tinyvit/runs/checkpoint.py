@@ -175,7 +175,7 @@ def is_record(record: Any) -> bool:
 
 
 def is_change(change: Any) -> bool:
-    """Whether this can be a change of settings: from which step and epoch on, and old and new values."""
+    """True for a change of settings: the first step and epoch it holds for, and [old, new] by setting."""
     if not isinstance(change, dict) or not {"epoch", "step"} <= change.keys():
         return False
     places = all(type(change[name]) is int for name in ("epoch", "step"))

@@ -317,9 +317,9 @@ class RunFolder:
         write_atomically(self.table_path, lambda file: file.write(text.getvalue().encode()))
 
     def lacking(self, epochs: int, settings: Settings) -> list[str]:
-        """The names of the files that a finished run lacks, or that are older than its last checkpoint.
+        """The files that a finished run lacks, or that are older than its last checkpoint, by name.
 
-        It was stopped just then, or somebody has deleted them.
+        It was killed before it had written them, or they were deleted since.
         """
         saved = self.last_path.stat().st_mtime_ns
         written = [self.table_path, self.samples_path] + [self.split_path] * (settings.dataset in PHOTOS)
@@ -386,7 +386,7 @@ class RunFolder:
 def changes_in(config_path: Path) -> list[dict[str, Any]]:
     """The changes of settings since a run was started, from its config.json: see checkpoint.is_change.
 
-    There are none in a file of settings alone. Raises UserError if they are something else.
+    A file that holds only settings has none. Raises UserError for anything but such changes.
     """
     changed = (_stated(config_path) or {}).get("changed", [])
     if not isinstance(changed, list) or not all(map(is_change, changed)):

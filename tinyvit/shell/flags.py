@@ -130,7 +130,7 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
 
 
 def add_fit_flag(parser: argparse._ActionsContainer, what: str, default: str) -> None:
-    """--fit; what is how the fitted images are called."""
+    """--fit; `what` is fitted."""
     parser.add_argument(
         "--fit",
         choices=FITS,

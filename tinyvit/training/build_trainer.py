@@ -84,8 +84,7 @@ def prepared(
         weights = _weights_of(settings, context.progress)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
-    if fixed.keys() & {"epochs", "steps"} and fixed.keys() & {"warmup_epochs", "warmup_steps"}:
-        check_warmup(settings)
+    check_warmup(settings, fixed)
     dataset = load_data(settings, context.data_url, context.progress, strict=context.strict)
     fitted = fitted_to_data(settings, len(dataset.train), fixed)
     if fitted.batch_size != settings.batch_size and not settings.weights:
@@ -143,7 +142,7 @@ def resumed_trainer(
 
 
 def _first_rate(trainer: Trainer, before: Settings) -> str:
-    """The learning rate with which an extended run goes on, and the last one of the settings before."""
+    """The learning rate of the next step of an extended run, beside that of its last step if it is higher."""
     step, steps = trainer.state.step, trainer.steps_per_epoch
     now, last = trainer.learning_rate(step + 1), scheduled_rate(before, step, steps) if step else 0.0
     return f"which raises it from {last:.2g} to {now:.2g}" if now > last > 0 else f"from {now:.2g} on"

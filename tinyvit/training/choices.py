@@ -54,8 +54,8 @@ CHANGEABLE |= {
     "erase",
 }
 _MAY_DIFFER = ("data_dir", "labels", "ranks")
-_LENGTHS = ("epochs", "steps")
-# Settings whose changes a resumed run records: with others, its numbers would be others.
+_LENGTHS, _WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")
+# Settings whose changes a resumed run records, as its numbers depend on them.
 RECORDED = {*CHANGEABLE, *_LENGTHS, "recipe", "device", "precision", "threads", "ranks"}
 
 
@@ -202,7 +202,7 @@ def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, A
     """
     before = repeated.as_dict() if repeated else {}
     if chosen.keys() & {"epochs", "steps"}:
-        before.pop("warmup_epochs", None)
+        before = {name: value for name, value in before.items() if name not in _WARMUPS}
     return before | chosen
 
 
@@ -222,18 +222,23 @@ def fitted_to_data(settings: Settings, images: int, fixed: dict[str, Any]) -> Se
         settings = replace(settings, **fitted_fine_tuning(images, fixed))
     elif settings.batch_size > images and "batch_size" not in fixed:
         settings = replace(settings, batch_size=small_batch(settings.batch_size, images), recipe=None)
-    length = _length_in_epochs(settings, images)
+    length, steps = _length_in_epochs(settings, images), max(1, images // settings.batch_size)
     if "warmup_epochs" not in fixed:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
-    check_warmup(settings, max(1, images // settings.batch_size))
+    if "warmup_steps" not in fixed and settings.warmup_steps:
+        settings = replace(settings, warmup_steps=min(settings.warmup_steps, int(length * steps / 4)))
+    check_warmup(settings, fixed, steps)
     return with_whole_epochs(settings, images)
 
 
-def check_warmup(settings: Settings, steps_per_epoch: int | None = None) -> None:
-    """Raise UserError for a warm-up that is longer than the run.
+def check_warmup(settings: Settings, fixed: dict[str, Any], steps_per_epoch: int | None = None) -> None:
+    """Raise UserError for a warm-up that is longer than the run, if both are fixed.
 
     Before the data are known, an epoch has no number of steps: only epochs are compared, or only steps.
     """
+    unit = "epochs" if settings.warmup_steps is None else "steps"
+    if f"warmup_{unit}" not in fixed or not (steps_per_epoch or fixed.keys() & {*_LENGTHS}):
+        return
     warmup, total = settings.warmup_steps, settings.steps
     if steps_per_epoch:
         warmup, total = settings.warmup(steps_per_epoch), total or settings.epochs * steps_per_epoch
@@ -242,7 +247,6 @@ def check_warmup(settings: Settings, steps_per_epoch: int | None = None) -> None
     else:
         is_longer = warmup is not None and total is not None and warmup > total
     if is_longer:
-        unit = "epochs" if settings.warmup_steps is None else "steps"
         raise UserError(
             f"the warm-up of {getattr(settings, f'warmup_{unit}'):,g} {unit} is longer than the run of "
             f"{counted(settings.steps, 'step') if settings.steps else counted(settings.epochs, 'epoch')}, so "
@@ -308,8 +312,8 @@ def what_changed(
 ) -> dict[str, list[Any]]:
     """The recorded settings that are not as before, each with both values; of a run by steps, not its epochs.
 
-    Before, they were those of the start with all changes so far. Of several ranks, each may have another
-    number of threads: that of the first one counts.
+    Before, they were as at the start, with all changes since then. If ranks have different numbers of
+    threads, that of the first one counts.
     """
     before = start | {name: change[name][1] for change in changed for name in change.keys() & RECORDED}
     now, names = settings.as_dict(), RECORDED - ({"epochs"} if settings.steps else set())

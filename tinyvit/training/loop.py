@@ -159,10 +159,10 @@ class Trainer:
                     self.saver.write_best(state)
                 self.saver.write_last(state, state.is_finished(s))
         by_loss, label = self.task.by_loss, "validation" if self.dataset.validation else "test"
-        best = None if not state.best_epoch else state.best_loss if by_loss else state.best
-        result = None if not judged else judged.loss if by_loss else judged.accuracy
-        figures = epoch + 1, s.epochs, loss, result, best, rate, took, label, by_loss, is_best
-        self.progress.epoch(*figures)
+        result = (judged.loss if by_loss else judged.accuracy) if judged else None
+        best = (state.best_loss if by_loss else state.best) if state.best_epoch else None
+        figures = loss, result, best, rate, took, label, by_loss, is_best
+        self.progress.epoch(epoch + 1, s.epochs, *figures)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""

@@ -88,7 +88,7 @@ def train(
 
 @by_first
 def _why_not_the_same(config: Path, chosen: dict[str, Any]) -> str:
-    """Why the settings in a config.json do not repeat the run that wrote it; empty if they do."""
+    """The reason why the settings in a config.json do not repeat its run; empty if they do."""
     stages = []
     for change in changes_in(config):
         names = sorted(change.keys() & RECORDED - chosen.keys())
@@ -155,7 +155,7 @@ def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, contex
 
 
 def _write_from_data(run: RunFolder, checkpoint: Checkpoint, settings: Settings, context: RunContext) -> None:
-    """Write again what a finished run has written of its data. Raises OSError or ValueError if that fails."""
+    """Write again the files of a finished run that need its data. Raises OSError or ValueError on failure."""
     dataset = load_data(settings, context.data_url, context.progress, in_detail=False, strict=context.strict)
     check_classes(run, dataset)
     check_files(run, dataset)

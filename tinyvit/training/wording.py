@@ -92,16 +92,16 @@ def outcome(trainer: Trainer) -> list[str]:
 
 
 def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
-    """How good the model that is kept is on the test images, and how good the last one was.
+    """The test results of the model that is kept, and of the last one, in words.
 
-    kind is 'accuracy' or 'loss', by which the best epoch was chosen, and best its value. show(results) is the
-    text for results on the test images: an accuracy that was not chosen by has an interval.
+    kind is 'accuracy' or 'loss', by which the best epoch was chosen, and best is its value, as text.
+    show(results) is the text for the figures of an epoch on the test images.
     """
     state, last = trainer.state, trainer.state.records[-1]
     kept, after = f"best.npz, of epoch {state.best_epoch}", show(last)
     is_last = state.best_epoch == last["epoch"]  # but perhaps of an epoch that was cut short: see restored
     chosen = f"the best by validation {kind} ({best})" if trainer.dataset.validation else ""
-    if is_last and state.best_loss == last.get("val_loss", last["test_loss"]):
+    if is_last and state.best_loss == last.get("val_loss", last.get("test_loss")):
         return f"{kept}, the last{chosen and ' and '}{chosen}, has test {kind} {after}"
     if not chosen:
         return f"{kept}, has the best test {kind}, {best}; after the last epoch it was {after}"
@@ -119,12 +119,8 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
     assert state.best is not None, "whoever learns labels has an accuracy"
-    result = _result(
-        trainer,
-        "accuracy",
-        f"{100 * state.best:.1f}%",
-        lambda results: with_interval(results["test_accuracy"], len(trainer.dataset.test)),
-    )
+    count, best = len(trainer.dataset.test), f"{100 * state.best:.1f}%"
+    result = _result(trainer, "accuracy", best, lambda r: with_interval(r["test_accuracy"], count))
     yield f"done in {duration(state.seconds)}: {result}. Next:"
     yield f"  {call('evaluate')} {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
