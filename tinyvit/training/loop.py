@@ -27,12 +27,6 @@ from tinyvit.training.state import State, restored
 SAVE_SECONDS = 60  # between checkpoints, even within a long epoch; more if writing one takes long
 
 
-def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
-    """The learning rate of a run with these settings for update number `step`, counted from 1."""
-    total = s.steps or s.epochs * steps_per_epoch
-    return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)
-
-
 class Trainer:
     """One training run, with an engine for each of its stages.
 
@@ -173,3 +167,9 @@ class Trainer:
             result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
+
+
+def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
+    """The learning rate of a run with these settings for update number `step`, counted from 1."""
+    total = s.steps or s.epochs * steps_per_epoch
+    return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)
