@@ -111,6 +111,8 @@ def export_page(args: argparse.Namespace, model: Model) -> None:
     samples = samples_of_run(run, args.data_dir, model.config) if run and not args.no_samples else None
     size = write_page(model, args.out, samples, subtitle)
     print(f"wrote {args.out}: {size / 1e6:.1f} MB; open it in a browser")
+    if model.photo_fit and model.photo_fit.fit != "crop":
+        print(f"it crops photos that are dropped on it, but the model expects --fit {model.photo_fit.fit}")
     if run and samples:
         where = args.data_dir or run.settings().data_dir or run.settings().dataset
         print(

@@ -8,7 +8,7 @@ from PIL import Image
 
 import tinyvit
 from tests.tiny_runs import arrays, assert_one_line, interrupted_after, tiny
-from tinyvit import evaluate, fewshot, predict, pretrain, train
+from tinyvit import evaluate, export, fewshot, predict, pretrain, train
 from tinyvit.data import folder, load_dataset
 from tinyvit.data.photo_fit import FITS
 from tinyvit.data.photos import read_photo
@@ -47,6 +47,8 @@ def test_the_model_sees_photos_in_training_as_it_does_later(go, wide, tmp_path, 
     test = [go(evaluate, run, "--json", *more)[1] for more in ((), ("--data-dir", wide, "--split", "all"))]
     accuracy, of_all = (json.loads(found)["accuracy"] for found in test)
     assert (accuracy == of_all == 1.0) == (fit in ("pad", "squash"))
+    exported = go(export, run, tmp_path / "a.html")[1]
+    assert ("it crops photos that are dropped on it" in exported) == (fit in ("pad", "squash"))
     other = "squash" if fit == "pad" else "pad"
     result = go(train, "--resume", run, "--fit", other)
     assert_one_line(result, f"was started with fit {fit}, not {other}: a resumed run keeps its settings")
