@@ -55,6 +55,63 @@ def test_runs_with_the_same_settings_say_so(go, variant, tmp_path):
     assert "all settings are the same\n" in out
 
 
+def test_settings_that_a_run_was_resumed_with_are_compared_too(go, variant, tmp_path):
+    def with_changes(name, changed, **settings):
+        run = variant(name, settings)
+        config = json.loads((run / "config.json").read_text("utf-8")) | {"changed": changed}
+        (run / "config.json").write_text(json.dumps(config), "utf-8")
+        return run
+
+    first = {"step": 6, "epoch": 2, "lr": [0.003, 0.0001], "epochs": [2, 4]}
+    again = {"step": 9, "epoch": 3, "lr": [0.0001, 0.0003], "threads": [1, 2]}
+    runs = [with_changes("a", [first, again], lr=0.0003, epochs=4), variant("b", {"lr": 0.0003, "epochs": 4})]
+    runs.append(with_changes("c", [{"step": 1, "epoch": 1, "lr": [0.1, 0.0003]}], lr=0.0003, epochs=4))
+    _, out, _ = go(compare, *runs, "--out", tmp_path / "c.png")
+    assert "all settings are the same" not in out
+    cells = {line.split("  ")[0]: line for line in out.partition("\n\n")[0].splitlines()[1:]}
+    assert cells.keys() == {"lr", "epochs", "threads"}
+    assert "0.003, from step 6 0.0001, from step 9 0.0003" in cells["lr"]
+    assert "2, from step 6 4" in cells["epochs"] and "1, from step 9 2" in cells["threads"]
+    assert row(out, "lr")[-2:] == ["0.0003", "0.0003"]  # from step 1 on is from the start
+    found = json.loads(go(compare, *runs, "--json")[1])
+    assert found["differing_settings"] == ["epochs", "lr", "threads"]
+    assert [run["changed"] for run in found["runs"]][:2] == [[first, again], []]
+    assert "all settings are the same" in go(compare, *runs[1:], "--out", tmp_path / "c.png")[1]
+    for wrong in (5, {}, [3], [{"step": 1}], [first | {"lr": 0.1}], [first | {"lr": [1, 2, 3]}]):
+        damaged = with_changes(f"wrong{len(list(tmp_path.iterdir()))}", wrong)
+        assert_one_line(go(compare, runs[1], damaged), "config.json is damaged (its changes of settings")
+
+
+def test_figures_of_different_tasks_are_not_compared(go, variant, tmp_path, monkeypatch):
+    """Of a run without labels, the accuracy is the share of colours that it predicts right."""
+    records = [record(1, test_accuracy=0.25, test_loss=3.0)]
+    blind = [variant(name, {"target": "mean-colour"}, records) for name in ("a", "b")]
+    for run in blind:
+        config = json.loads((run / "config.json").read_text("utf-8")) | {"classes": []}
+        (run / "config.json").write_text(json.dumps(config), "utf-8")
+    sighted, other = variant("c", None, records), variant("d", None, records)
+    config = (other / "config.json").read_text("utf-8")
+    (other / "config.json").write_text(config.replace('"red"', '"orange"'), "utf-8")
+    drawn = []
+    monkeypatch.setattr(compare, "draw_comparison", lambda runs, path, accuracy: drawn.append(accuracy))
+
+    def compared(*runs):
+        drawn.clear()
+        return go(compare, *runs, "--out", tmp_path / "c.png")[1]
+
+    out = compared(*blind)
+    assert row(out, "colours right at best epoch") == ["25.0%"] * 2 and "accuracy" not in out
+    assert drawn == ["colours right"] and "different tasks" not in out
+    out = compared(blind[0], sighted)
+    assert row(out, "best accuracy") == row(out, "last test accuracy") == ["-", "25.0%"]
+    assert "different tasks, whose losses and accuracies cannot be compared: no curves are drawn" in out
+    assert not drawn
+    out = compared(sighted, other)
+    assert "different tasks, whose losses and accuracies cannot be compared, since their classes" in out
+    assert drawn == ["accuracy"]
+    assert "different tasks" in go(compare, blind[0], sighted, "--json")[2]
+
+
 def test_figures_are_those_of_the_metrics(go, trained, variant, tmp_path):
     records = [
         record(1, test_accuracy=0.5, test_loss=0.75),
@@ -91,7 +148,7 @@ def test_of_equally_accurate_epochs_the_one_of_lower_loss_is_best(accuracies, lo
 
 def test_the_curves_of_all_runs_are_drawn(go, trained, variant, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(compare, "draw_comparison", lambda runs, path: drawn.append((runs, path)))
+    monkeypatch.setattr(compare, "draw_comparison", lambda runs, path, _: drawn.append((runs, path)))
     _, out, _ = go(compare, trained, variant("other"), "--out", tmp_path / "c.png")
     [(runs, path)] = drawn
     assert [name for name, _ in runs] == ["trained", "other"]

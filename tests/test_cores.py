@@ -5,7 +5,9 @@ import os
 import pytest
 
 from tinyvit import cores
+from tinyvit.backend import select_device
 from tinyvit.cores import available_cores, available_memory, cores_of_one
+from tinyvit.training.choices import new_settings
 
 GIB = 1 << 30
 
@@ -16,6 +18,7 @@ def machine(monkeypatch):
     pages = {"SC_PHYS_PAGES": 16 << 20, "SC_PAGE_SIZE": 4096}
     monkeypatch.setattr(cores.os, "sched_getaffinity", lambda process: set(range(16)), raising=False)
     monkeypatch.setattr(cores.os, "sysconf", pages.__getitem__, raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
 
 
 def system(root, cgroup, files):
@@ -149,7 +152,20 @@ def test_the_processes_of_a_machine_share_its_cores(tmp_path, processes, quota, 
 
 
 def test_without_sets_of_cores_all_are_shared(monkeypatch):
-    monkeypatch.setattr("tinyvit.cores.available_cores", lambda root: 8)
-    assert cores_of_one([None] * 2, 0) == 4
-    assert cores_of_one([None] * 9, 0) == 1
-    assert cores_of_one([], 0) == 8  # a process on its own
+    assert cores_of_one([None] * 4, 0) == 4
+    assert cores_of_one([None] * 17, 0) == 1
+    assert cores_of_one([], 0) == 16  # a process on its own
+
+
+@pytest.mark.parametrize(
+    ("text", "alone", "of_two"),
+    [("1", 1, 1), (" 3 ", 3, 3), ("12", 12, 8), ("99", 16, 8), ("6,2", 6, 6)]
+    + [(text, 16, 8) for text in ("", "0", "-2", "all", "2.5", "9" * 5000)],
+)
+def test_each_process_keeps_to_the_number_of_threads_of_openmp(tmp_path, monkeypatch, text, alone, of_two):
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    assert available_cores(tmp_path) == cores_of_one([], 0, tmp_path) == alone
+    for processes in ([None] * 2, [frozenset(range(16))] * 2):
+        assert cores_of_one(processes, 1, tmp_path) == of_two
+    assert new_settings({}, None, select_device("cpu")).threads == available_cores()
+    assert new_settings({"threads": 5}, None, select_device("cpu")).threads == 5

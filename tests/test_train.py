@@ -10,6 +10,7 @@ from tests.tiny_runs import assert_one_line, tiny
 from tinyvit import evaluate, train
 from tinyvit.data.cifar import CIFAR10
 from tinyvit.engine import CpuEngine
+from tinyvit.training.loop import SAVE_SECONDS
 
 
 @pytest.fixture
@@ -223,3 +224,12 @@ def test_without_flags_it_trains_on_shapes(go, few_shapes, tmp_path, monkeypatch
     config = json.loads((tmp_path / "runs" / "shapes-1" / "config.json").read_text())
     assert config["settings"]["dataset"] == "shapes"
     assert len(config["classes"]) == 10
+
+
+def test_help_says_how_often_a_run_is_saved(capsys):
+    with pytest.raises(SystemExit):
+        train.parser().parse_args(["--help"])
+    assert "saved after each evaluation, once a minute in between" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert SAVE_SECONDS == 60

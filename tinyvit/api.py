@@ -121,24 +121,26 @@ class Model(core.Model, Looking):
     def zero_shot(
         self,
         images: Images,
-        classes: Sequence[str],
-        templates: Sequence[str] = DEFAULT_TEMPLATES,
+        classes: Iterable[str],
+        templates: Iterable[str] = DEFAULT_TEMPLATES,
     ) -> np.ndarray:
         """How well texts describe images, (n, C), of a model for images and texts (CLIP, SigLIP).
 
-        A class is the mean of what all templates make of its name; with ("{}",) it is the name alone. The
-        numbers of a CLIP sum to 1 over the classes; those of a SigLIP are between 0 and 1 each. Raises
-        UserError if the model was not learned with texts, or its files of them are missing.
+        A class is the mean of what all templates make of its name, which takes the place of {} in them; with
+        ("{}",) it is the name alone. The numbers of a CLIP sum to 1 over the classes, of which it needs two;
+        those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
+        or its files of them are missing.
         """
         if self.texts is None:
             raise UserError(
                 "this model does not know words: load the folder of a CLIP or SigLIP, with its text side."
             )
-        if isinstance(classes, str) or not len(classes) or not all(isinstance(c, str) for c in classes):
-            raise UserError(f"classes is {classes!r}, expected a list of texts.")
-        if not len(templates) or isinstance(templates, str) or not all("{}" in t for t in templates):
-            raise UserError(f"templates is {templates!r}, expected a list of texts with {{}} for the class.")
-        asked = tuple(classes), tuple(templates)
+        asked = _texts("classes", classes), _texts("templates", templates)
+        _check_distinct(asked[0])
+        if without := [template for template in asked[1] if "{}" not in template]:
+            raise UserError(
+                f"the template {without[0]!r} has no {{}}: put {{}} in the place of the class (--template)."
+            )
         if self._words is None or self._words[0] != asked:
             words = self._words[1] if self._words else read_words(self.texts)
             self._words = asked, words, words.classes(*map(list, asked))
@@ -415,12 +417,26 @@ def _count_and_names(classes: int | Sequence[str]) -> tuple[int, tuple[str, ...]
             f"a class is called {unfit[0]!r}, expected a name that is not empty and has no line breaks, tabs "
             "or other control characters."
         )
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
+    _check_distinct(names)
     if len(names) == 1:
         raise UserError(f"{names[0]!r} is the only class: name at least two, which can be told apart.")
     return len(names), names
+
+
+def _check_distinct(names: Sequence[str]) -> None:
+    """Raise UserError if two classes have one name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"two classes are called {twice!r}: give each a name of its own.")
+
+
+def _texts(what: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Strings in an order that can be relied on. Raises UserError for anything else."""
+    is_ordered = isinstance(given, Iterable) and not isinstance(given, str | Mapping | set | frozenset)
+    texts = tuple(given) if is_ordered else ()
+    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise UserError(f"{what} is {given!r}, expected a list of texts.")
+    return texts
 
 
 def _is_whole(label: Any) -> bool:

@@ -5,7 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path, usual_png
 from tinyvit.shell.figures import duration, short_names
 from tinyvit.shell.flags import add_json_flag
-from tinyvit.training.evaluation import rank
+from tinyvit.training.evaluation import COLOURS_RIGHT, rank
 
 OUT = Path("compare.png")
 LONGEST_NAME = 32  # characters of a run's name in the table
+_TWO_TASKS = "these runs learn different tasks, whose losses and accuracies cannot be compared"
 
 _EPILOG = """\
 examples:
@@ -33,11 +34,27 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """A run to compare: its settings and the records of metrics.jsonl, empty before the first epoch ends."""
+    """A run to compare: its settings and the records of metrics.jsonl, empty before the first epoch ends.
+
+    changed lists the changes of settings on resuming (see runs.folder.changes_in); classes are class names.
+    """
 
     name: str
     settings: dict[str, Any]
     records: list[Record]
+    changed: list[dict[str, Any]] = field(default_factory=list)
+    classes: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str | None:
+        """The target of learning without labels; None if the run learns labels."""
+        return self.settings.get("target")
+
+    def values(self, setting: str) -> dict[int, Any]:
+        """The values that a setting has had, by the first step that each holds for."""
+        pairs = {change["step"]: change[setting] for change in self.changed if setting in change}
+        first = next(iter(pairs.values()))[0] if pairs else self.settings[setting]
+        return {1: first} | {step: new for step, (_, new) in pairs.items()}
 
     @property
     def judged_on(self) -> str:
@@ -54,7 +71,7 @@ class Run:
 
         Of a run without labels, it is the one with the lowest loss.
         """
-        by_loss = self.settings.get("target") is not None
+        by_loss = self.target is not None
         measured = [r for r in self.records if self.value("loss" if by_loss else "accuracy", r) is not None]
         if not measured:
             return None
@@ -70,16 +87,23 @@ def main(args: argparse.Namespace) -> None:
         raise UserError(f"{args.runs[0]} alone cannot be compared: give at least two runs.")
     out = args.out or (None if args.json else usual_png(OUT))
     runs = [read_run(path, name) for path, name in zip(args.runs, short_names(args.runs), strict=True)]
+    aside = sys.stderr if args.json else sys.stdout  # the JSON stands alone
     if args.json:
         print(json.dumps(as_json(runs, args.runs), indent=2))
     else:
         print_table(runs)
         print()
+    if len({run.target for run in runs}) > 1:
+        print(f"{_TWO_TASKS}: no curves are drawn", file=aside)
+        return
+    if not runs[0].target and len({run.classes for run in runs}) > 1:
+        print(f"{_TWO_TASKS}, since their classes differ", file=aside)
     if out and not any(run.records for run in runs):
         raise UserError("there are no curves to draw: wait until one of these runs has finished an epoch.")
     if out:
-        draw_comparison([(run.name, run.records) for run in runs], out)
-        print(f"wrote {out}", file=sys.stderr if args.json else sys.stdout)  # the JSON stands alone
+        accuracy = COLOURS_RIGHT if runs[0].target else "accuracy"
+        draw_comparison([(run.name, run.records) for run in runs], out, accuracy)
+        print(f"wrote {out}", file=aside)
 
 
 def read_run(path: Path, name: str) -> Run:
@@ -87,20 +111,23 @@ def read_run(path: Path, name: str) -> Run:
     run = RunFolder.open(path)
     settings = run.settings().as_dict()
     records: list[Record] = [*run.metrics()]  # none if it has not finished its first epoch
-    return Run(name, settings, records)
+    return Run(name, settings, records, run.changed(), run.classes())
 
 
 def differing_settings(runs: Sequence[Run]) -> list[str]:
-    """The names of the settings that differ between the runs, in the order of Settings."""
-    first, *others = (run.settings for run in runs)
-    return [name for name in first if any(other[name] != first[name] for other in others)]
+    """The names of the settings that differ between the runs at any time, in the order of Settings."""
+    first, *others = runs
+    return [
+        name for name in first.settings if any(other.values(name) != first.values(name) for other in others)
+    ]
 
 
 def print_table(runs: Sequence[Run]) -> None:
     """Print a column for each run: the settings that differ, then how well the run did."""
     differing = differing_settings(runs)
-    settings = [[name.replace("_", " "), *(_word(r.settings[name]) for r in runs)] for name in differing]
-    columns = [_figures(run) for run in runs]
+    settings = [[name.replace("_", " "), *(_words(run.values(name)) for run in runs)] for name in differing]
+    without_labels = all(run.target for run in runs)
+    columns = [_figures(run, without_labels) for run in runs]
     figures = [[label, *(column[label] for column in columns)] for label in columns[0]]
     heading = ["", *(_shortened(run.name) for run in runs)]
     widths = [max(map(len, column)) for column in zip(heading, *settings, *figures, strict=True)]
@@ -127,6 +154,7 @@ def as_json(runs: Sequence[Run], paths: Sequence[Path]) -> dict[str, Any]:
             {
                 "run": str(path),
                 "settings": {name: run.settings[name] for name in differing},
+                "changed": run.changed,
                 "judged_on": run.judged_on,
                 "best": _without_nan(run.best),
                 "last": _without_nan(run.records[-1] if run.records else None),
@@ -136,22 +164,37 @@ def as_json(runs: Sequence[Run], paths: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def _figures(run: Run) -> dict[str, str]:
-    """Label and text of each figure in the table."""
+def _figures(run: Run, without_labels: bool) -> dict[str, str]:
+    """Label and text of each figure in the table; without_labels is true if all of its runs predict patches.
+
+    The accuracy of such a run is the share of colours that it predicts right: beside runs with labels, it is
+    left out.
+    """
     best, last = run.best or {}, run.records[-1] if run.records else {}
     tested = [r["test_accuracy"] for r in run.records if r.get("test_accuracy") is not None]
+    found = run.value("accuracy", best), run.value("accuracy", last), tested[-1] if tested else None
+    if run.target and not without_labels:
+        found = None, None, None
+    of_best, of_last, of_test = map(_percent, found)
+    right = COLOURS_RIGHT if without_labels else "accuracy"
     return {
         "epochs done": str(len(run.records)),
         "judged on": f"{run.judged_on} images",
         "best epoch": str(best.get("epoch", "-")),
-        "best accuracy": _percent(run.value("accuracy", best)),
+        f"{right} at best epoch" if without_labels else f"best {right}": of_best,
         "loss at best epoch": _decimals(run.value("loss", best)),
-        "last accuracy": _percent(run.value("accuracy", last)),
+        f"last {right}": of_last,
         "last loss": _decimals(run.value("loss", last)),
         "last training loss": _decimals(last.get("train_loss")),
-        "last test accuracy": _percent(tested[-1] if tested else None),
+        f"last test {right}": of_test,
         "time": duration(last.get("seconds")),
     }
+
+
+def _words(values: Mapping[int, Any]) -> str:
+    """The values of a setting as text, such as '0.001, from step 6 0.0003'."""
+    first, *others = values.items()
+    return ", ".join([_word(first[1]), *(f"from step {step:,} {_word(value)}" for step, value in others)])
 
 
 def _word(value: Any) -> str:

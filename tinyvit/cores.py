@@ -7,37 +7,53 @@ time per period, memory by a number of bytes. Groups are nested, and the tightes
 import contextlib
 import math
 import os
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 
 def available_cores(root: Path = Path("/")) -> int:
-    """How many cores this process may keep busy; at least 1.
+    """Number of cores this process may keep busy; at least 1.
 
-    This is the number of cores it may run on or its quota of processor time, rounded up, whichever is less.
-    root is the folder that contains proc/ and sys/.
+    This is the number of cores it may run on, its quota of processor time, rounded up, or OMP_NUM_THREADS,
+    whichever is least. root is the folder that contains proc/ and sys/.
     """
+    return min(_cores(root), _openmp_threads())
+
+
+def _cores(root: Path) -> int:
+    """The same without OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota in _cpu_quotas(root):
         cores = min(cores, math.ceil(quota))
     return max(cores, 1)
 
 
+def _openmp_threads() -> int:
+    """Number of threads that OMP_NUM_THREADS allows, at the outermost of several levels; without it, any.
+
+    Users set it to share a machine, and schedulers for each job: other numerical libraries heed it too.
+    """
+    with contextlib.suppress(ValueError):
+        return max(0, int(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0])) or sys.maxsize
+    return sys.maxsize
+
+
 def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: Path = Path("/")) -> int:
-    """How many cores one of several processes on this machine may keep busy, if all are busy; at least 1.
+    """Number of cores one of several processes on this machine may keep busy, if all are busy; at least 1.
 
     processes are the cores that each may run on. A core that several may run on counts for each as a part of
-    one; a quota is shared by all. Without those sets, the cores of this process are shared by all. If
-    processes is empty, there is only this one.
+    one; a quota is shared by all, and OMP_NUM_THREADS is for each. Without those sets, the cores of this
+    process are shared by all. If processes is empty, there is only this one.
     """
     if not processes:
         return available_cores(root)
     known = [cores for cores in processes if cores is not None]
-    if len(known) < len(processes):
-        return max(1, available_cores(root) // len(processes))
-    fair = sum(1 / sum(core in others for others in known) for core in known[which])
-    quota = min(_cpu_quotas(root), default=math.inf) / len(processes)
-    return max(1, math.floor(min(fair, quota) + 1e-9))
+    fair = _cores(root) / len(processes)
+    if len(known) == len(processes):
+        fair = sum(1 / sum(core in others for others in known) for core in known[which])
+        fair = min(fair, min(_cpu_quotas(root), default=math.inf) / len(processes))
+    return max(1, math.floor(min(fair, _openmp_threads()) + 1e-9))
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

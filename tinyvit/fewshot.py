@@ -1,13 +1,15 @@
 """`python -m tinyvit.fewshot WEIGHTS`: learn classes from a few images each, using a model's features."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from tinyvit.api import Model, load
-from tinyvit.data import PHOTOS, Dataset, class_names, keep_classes, load_dataset
+from tinyvit.data import PHOTOS, Dataset, load_dataset
 from tinyvit.data.dataset import class_counts
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.insight.few_shot import choose_shots, fit_probe
 from tinyvit.insight.judging import with_interval
 from tinyvit.insight.probe_head import with_probe
@@ -56,6 +58,7 @@ def main(args: argparse.Namespace) -> None:
     name, size = args.dataset or "shapes", args.image_size
     if name in PHOTOS and size is None:
         size = max(model.config.image_size)
+    fit = args.fit or (model.photo_fit.fit if model.photo_fit and name in PHOTOS else None)
     dataset = load_dataset(
         name,
         args.data_dir,
@@ -67,9 +70,9 @@ def main(args: argparse.Namespace) -> None:
         note=progress.note,
         strict=args.strict,
         labels=args.labels,
+        only=args.only,
+        fit=fit,
     )
-    if args.only:
-        dataset = keep_classes(dataset, class_names(args.only, dataset.classes))
     C = len(dataset.classes)
     smallest = int(class_counts(dataset.train.labels, C).min())
     shots = sorted(set(args.shots or [n for n in USUAL_SHOTS if n <= smallest]))
@@ -89,7 +92,8 @@ def main(args: argparse.Namespace) -> None:
     if args.save:
         chosen = choose_shots(dataset.train.labels, dataset.classes, shots[-1], seed=0)
         features, labels = model.features(dataset.train.images[chosen]), dataset.train.labels[chosen]
-        with_probe(model, features, labels, dataset.classes).save(args.save)
+        probed = with_probe(model, features, labels, dataset.classes)
+        replace(probed, photo_fit=fit_for(probed.config.image_size, fit) if fit else None).save(args.save)
         images, tested = counted(shots[-1], "image"), with_interval(table[-1, 0], len(dataset.test))
         print(f"wrote {args.save}, learned from {images} of each class: test accuracy {tested}")
 

@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import math
 import os
 import re
 import shlex
@@ -19,8 +18,8 @@ import numpy as np
 from tinyvit.api import DEFAULT_TEMPLATES, Model, load
 from tinyvit.data.decoding import Source, name_of
 from tinyvit.data.image_files import images_below
-from tinyvit.data.photo_fit import FITS, PhotoFit, fit_for
-from tinyvit.data.photos import Photo, read_photos
+from tinyvit.data.photo_fit import PhotoFit, fit_for
+from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.data.pixel_scale import Scaled, darkness
 from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
@@ -32,6 +31,7 @@ from tinyvit.shell.flags import (
     WEIGHTS,
     add_checkpoint_flag,
     add_compute_flags,
+    add_fit_flag,
     add_json_flag,
     add_weights_flags,
     chosen_device,
@@ -44,7 +44,6 @@ from tinyvit.weights.resolve import why_no_classes
 
 BATCH = 32  # images in memory at a time
 MOST_DRAWN = 24  # images on an attention sheet
-MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _EPILOG = """\
 A folder stands for all images in it and in the folders below it, sorted, except hidden ones; links to folders
@@ -81,6 +80,8 @@ class Seen(NamedTuple):
 def main(args: argparse.Namespace) -> int:
     """Read the images, predict, print, and draw the attention if requested; returns the exit status."""
     source, words = _source_and_images(args)
+    if args.template and args.classes is None:
+        raise UserError("--template is a sentence for the classes of --classes: give them too, or omit it.")
     if args.attention and not args.attention.parent.is_dir():
         raise UserError(
             f"cannot write {args.attention}: there is no folder {args.attention.parent}. Create it first."
@@ -94,7 +95,8 @@ def main(args: argparse.Namespace) -> int:
     read, seen = _predict(model, classify, sources, args, output)
     readable = len(sources) - (output.errors - before)
     if chosen_fit(model, args.fit).fit == "crop":
-        _say_what_was_cropped(read, output)
+        for line in what_was_cropped(read):
+            output.note(line)
     if seen:
         _draw(seen, args.attention)
         some = f" with the first {len(seen)} of {readable:,} images" if len(seen) < readable else ""
@@ -111,7 +113,7 @@ def _source_and_images(args: argparse.Namespace) -> tuple[str, list[Path]]:
     """The source of the model, and the files and folders to predict."""
     if args.weights:  # then the argument in the position of RUN is an image too
         return args.weights, [args.run, *args.images] if args.run else args.images
-    if args.run and args.classes and has_words(args.run):
+    if args.run and has_words(args.run):
         return str(args.run), args.images
     if args.run is None:
         raise UserError("expected RUN IMAGE... or --weights FILE IMAGE...: a model, and at least one image.")
@@ -135,14 +137,15 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
     device = chosen_device(args, file=aside)
     report = Progress(aside).download(source)
     model = load(source, checkpoint=args.checkpoint, heads=args.heads, threads=args.threads, report=report)
-    if not (model.has_head or args.attention or args.classes):
+    if not (model.has_head or args.attention or args.classes is not None):
+        words = 'give some with --classes "cat, dog", ' if model.texts else ""
         raise UserError(
-            f"{source} {why_no_classes(model)}: draw what it attends to with --attention PNG, "
+            f"{source} {why_no_classes(model)}: {words}draw what it attends to with --attention PNG, "
             "fine-tune it with tinyvit.finetune, or use its features with tinyvit.fewshot."
         )
     if args.attention:
         check_has_attention(model.config)
-    if not (model.has_head or args.classes) and (args.json or args.csv):
+    if not (model.has_head or args.classes is not None) and (args.json or args.csv):
         flag = "--json" if args.json else "--csv"
         raise UserError(f"{source} {why_no_classes(model)} to print: omit {flag}.")
     return model.at_resolution(args.resolution, args.position_resize).to(device)
@@ -150,7 +153,7 @@ def _load(source: str, args: argparse.Namespace, aside: TextIO) -> Model:
 
 def _classes(model: Model, args: argparse.Namespace) -> tuple[tuple[str, ...], Classify | None]:
     """The names of the classes, and what gives their probabilities; none for a model without a head."""
-    if args.classes:
+    if args.classes is not None:
         names = tuple(filter(None, (name.strip() for name in args.classes.split(","))))
         return names, partial(model.zero_shot, classes=names, templates=args.template or DEFAULT_TEMPLATES)
     return (model.names, model.probabilities) if model.has_head else ((), None)
@@ -239,22 +242,6 @@ def _probabilities(classify: Classify | None, views: np.ndarray) -> np.ndarray:
         return classify(views)
 
 
-def _say_what_was_cropped(read: Sequence[tuple[float, Path]], output: Predictions) -> None:
-    """Print a line if cropping has removed a large part of a photo."""
-    much = [(lost, path) for lost, path in read if lost > MUCH]
-    if not much:
-        return
-    lost, path = max(much)
-    share = f"{math.floor(100 * lost)}%"  # never all of it
-    if len(much) == 1:
-        output.note(f"cropping cut {share} off {path}; with --fit pad the model sees all of it")
-    else:
-        output.note(
-            f"cropping cut more than a third off {len(much):,} of {len(read):,} images, {share} off "
-            f"{path}; with --fit pad the model sees all of them"
-        )
-
-
 def _draw(seen: Sequence[Seen], path: Path) -> None:
     """Draw the attention sheet, over the whole photos."""
     names = short_names([one.photo.path for one in seen])
@@ -298,13 +285,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_weights_flags(p)
     add_checkpoint_flag(p)
-    p.add_argument(
-        "--fit",
-        choices=FITS,
-        help="how an image that does not have the model's shape is fitted: crop shows the model its centre, "
-        "pad shows all of it on grey, squash shows all of it distorted (default: as the files published with "
-        "the weights say, or crop)",
-    )
+    add_fit_flag(p, "an image", "as in training, or as the files published with the weights say, or crop")
     p.add_argument(
         "--top", type=positive_int, default=5, metavar="N", help="how many classes to print (default: 5)"
     )

@@ -150,6 +150,12 @@ def lora(params, rank=2, alpha=3.0, optimizer="sgd"):
     return LoRA(lambda own: make_optimizer(optimizer, own), params, found, rank, alpha, seed=5)
 
 
+@pytest.mark.parametrize(("alpha", "scale"), [(None, 1), (4.0, 1), (2.0, 0.5), (16.0, 4)])
+def test_what_lora_learns_counts_in_full_unless_alpha_says_otherwise(alpha, scale):
+    stepper, _ = make_learning(CONFIG, draw()[0], "sgd", 0.0, lora=4, lora_alpha=alpha)
+    assert stepper.scale == scale
+
+
 def test_the_gradients_of_both_factors_are_those_of_the_loss():
     """Central differences through the whole model, in A and in B, at factors that are not at their start."""
     rng = np.random.default_rng(2)

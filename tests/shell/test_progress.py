@@ -47,7 +47,7 @@ def test_moving_lines_never_wrap(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     progress, stream, clock = make()
     show_step(progress, clock)
-    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0)
+    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0, is_best=True)
     report = progress.download("cifar-10-binary.tar.gz")
     clock.now += 3
     report(50_000_000, 170_000_000)
@@ -93,8 +93,8 @@ def test_epoch_line_takes_the_place_of_the_moving_line():
 def test_epoch_lines_stand_in_columns():
     progress, stream, _ = make(terminal=False)
     progress.epoch(1, 100, 12.5, None, None, 9.4, 5.0)
-    progress.epoch(10, 100, 0.5, 0.05, 0.05, 812.0, 700.0, label="test")
-    progress.epoch(100, 100, 0.01, 1.0, 1.0, 123_456.0, 3_700.0)
+    progress.epoch(10, 100, 0.5, 0.05, 0.05, 812.0, 700.0, label="test", is_best=True)
+    progress.epoch(100, 100, 0.01, 1.0, 1.0, 123_456.0, 3_700.0, is_best=True)
     lines = stream.text.splitlines()
     for word in ("loss", "test", "best", "img/s"):
         assert len({line.index(word) for line in lines}) == 1, word
@@ -103,10 +103,11 @@ def test_epoch_lines_stand_in_columns():
 
 def test_star_marks_the_best_epoch_only():
     progress, stream, _ = make(terminal=False)
-    progress.epoch(1, 3, 1.0, 0.5, 0.5, 812.0, 41.0)
-    progress.epoch(2, 3, 1.0, 0.4, 0.5, 812.0, 41.0)
-    progress.epoch(3, 3, 1.0, None, 0.5, 812.0, 41.0)
-    assert ["*" in line for line in stream.text.splitlines()] == [True, False, False]
+    progress.epoch(1, 4, 1.0, 0.5, 0.5, 812.0, 41.0, is_best=True)
+    progress.epoch(2, 4, 1.0, 0.4, 0.5, 812.0, 41.0)
+    progress.epoch(3, 4, 1.0, 0.5, 0.5, 812.0, 41.0)  # as accurate, but not the one that was kept
+    progress.epoch(4, 4, 1.0, None, 0.5, 812.0, 41.0)
+    assert ["*" in line for line in stream.text.splitlines()] == [True, False, False, False]
 
 
 def test_terminal_is_redrawn_ten_times_a_second_at_most_but_for_the_last_step():
@@ -140,7 +141,7 @@ def print_everything(progress, clock):
     progress.header("shapes", "vit-nano/4", "NumPy")
     show_step(progress, clock)
     progress.note("saved")
-    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0)
+    progress.epoch(3, 12, 0.812, 0.712, 0.712, 812.0, 41.0, is_best=True)
     report = progress.download("data.tar")
     clock.now += 40
     report(1_000_000, 2_000_000)

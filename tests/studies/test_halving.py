@@ -10,6 +10,7 @@ from tinyvit import data, study
 from tinyvit.data import make_shapes
 from tinyvit.studies import STUDIES
 from tinyvit.studies.halving import HalvingPlan
+from tinyvit.studies.results import result_of
 from tinyvit.studies.study import COMMON, Study, Variant
 from tinyvit.training import saving
 
@@ -43,8 +44,8 @@ def run(go, tmp_path, monkeypatch):
 
 @pytest.fixture
 def judged(monkeypatch):
-    """The accuracies of finished runs are those above, those in the set that this gives have diverged; a step
-    took 1 s, or 3 s in `slow` and, in its second round, 5 s."""
+    """The accuracies of finished runs are those above, and the opposite on the test images; those in the set
+    that this gives have diverged; a step took 1 s, or 3 s in `slow` and, in its second round, 5 s."""
     from tinyvit.studies import halving, results
 
     diverged, seconds = set(), {"slow-1x-0": 3, "slow-2x-0": 5}
@@ -55,7 +56,7 @@ def judged(monkeypatch):
             return {"diverged": True, "held_out": None, "seconds": None, "images_seen": None}
         found = results.result_of(folder)
         took = found["images_seen"] // 10 * seconds.get(folder.name, 1)
-        return found | {"held_out": ACCURACIES[name], "seconds": took}
+        return found | {"held_out": ACCURACIES[name], "accuracy": 1 - ACCURACIES[name], "seconds": took}
 
     monkeypatch.setattr(halving, "result_of", result)
     return diverged
@@ -96,6 +97,9 @@ def test_what_was_held_out_decides_and_not_the_test_images(run, tmp_path, monkey
         path.name: json.loads((path / "metrics.jsonl").read_text("utf-8").splitlines()[-1])
         for path in runs.iterdir()
     }
+    for name, record in last.items():
+        found = result_of(runs / name)
+        assert (found["held_out"], found["accuracy"]) == (record["val_accuracy"], record["test_accuracy"])
     by_held_out = sorted(RUNS[:4], key=lambda name: last[name]["val_accuracy"], reverse=True)
     assert {f"{name[:-5]}-2x-0" for name in by_held_out[:2]} == {name for name in last if "-2x-" in name}
     assert len(last) == 7

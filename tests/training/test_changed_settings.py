@@ -33,6 +33,29 @@ def stopped(command, photos, tmp_path, monkeypatch):
     return tmp_path / "stopped"
 
 
+def test_a_longer_run_and_other_threads_are_recorded_and_config_says_that_it_repeats_neither(
+    command, photos, tmp_path
+):
+    run, again = tmp_path / "run", tmp_path / "again"
+    assert command(*tiny(photos, run, "--epochs", "1"))[0] == 0
+    _, out, _ = command("--resume", run, "--epochs", "3", "--threads", "2")
+    assert "the schedule of the longer run, which raises it from 0.00025 to 0.00083\n" in out
+    assert "changed from step 5 on: threads 1 -> 2\n" in out
+    said = {"step": 5, "epoch": 2, "epochs": [1, 3], "threads": [1, 2]}
+    assert RunFolder(run).changed() == [said]
+    assert command("--resume", run, "--epochs", "4")[0] == 0
+    back = {"step": 13, "epoch": 4, "epochs": [3, 4], "threads": [2, 1]}  # theirs were for that time only
+    assert RunFolder(run).changed() == [said, back]
+    _, out, _ = command("--config", run / "config.json", "--out", again)
+    first = "epochs 1 -> 3, threads 1 -> 2 from step 5 on; epochs 3 -> 4, threads 2 -> 1 from step 13 on"
+    assert f"{run / 'config.json'} does not repeat its run, which was resumed with other settings" in out
+    assert f"({first}): the new run has the last of them from its start\n" in out
+    assert (RunFolder(again).settings().epochs, RunFolder(again).changed()) == (4, [])
+    for source, *flags in ((run, "--epochs", "2", "--threads", "1"), (again,)):
+        out = tmp_path / source.name / "repeated"
+        assert "does not repeat" not in command("--config", source / "config.json", "--out", out, *flags)[1]
+
+
 def test_it_goes_on_from_the_checkpoint_with_the_new_settings(command, stopped, tmp_path):
     kept, old = shutil.copytree(stopped, tmp_path / "kept"), RunFolder(stopped).settings()
     status, out, _ = command("--resume", stopped, "--lr", "0.0003", "--decay", "constant")

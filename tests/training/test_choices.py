@@ -13,7 +13,7 @@ from tinyvit.errors import UserError
 from tinyvit.model import initialise
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.progress import Progress
-from tinyvit.training.choices import FREE_ON_RESUME, new_settings, on_ranks, resumed_settings
+from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, what_changed
 from tinyvit.training.run_data import load_data
 from tinyvit.training.starting_point import starting_model
 
@@ -243,12 +243,45 @@ def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
     assert (hold_out(data, 6, 1).validation.images != hold_out(data, 6, 2).validation.images).any()
 
 
-def test_a_resumed_run_keeps_every_setting_that_its_data_or_its_state_depend_on():
-    numbers_stay = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer", "log"}
-    assert numbers_stay == FREE_ON_RESUME
-    before = Settings(dataset="shapes", model="nano/4", threads=1)
+# Each setting with a value other than the default, by what a resumed run does with it.
+FOR_THIS_TIME = {"device": "cpu", "precision": "fp32", "threads": 2, "data_dir": "there", "labels": "a.csv"}
+FOR_THIS_TIME |= {"shard_optimizer": True, "log": "tensorboard"}
+FROM_HERE_ON = {"lr": 0.1, "decay": "linear", "weight_decay": 0.2, "clip": 2.0, "smoothing": 0.1, "ema": 0.5}
+FROM_HERE_ON |= {"evaluate_every": 2, "patience": 3, "crop_padding": 1, "crop_scale": 0.5, "flip": True}
+FROM_HERE_ON |= {"colour_jitter": 0.4, "augment": "randaugment", "augment_ops": 3, "augment_magnitude": 5.0}
+FROM_HERE_ON |= {"mixup": 0.8, "cutmix": 1.0, "erase": 0.25}
+LONGER = {"epochs": 11, "steps": 99}
+NEVER = {"dataset": "folder", "model": "micro/4", "layers": 2, "width": 8, "mlp_width": 8, "heads": 2}
+NEVER |= {"image_size": 16, "fit": "pad", "only": "star", "validation": 5, "fraction": 0.5, "pool": "mean"}
+NEVER |= {"position": "2d", "position_at": "blocks", "whiten": True, "batch_size": 9, "accumulate": 2}
+NEVER |= {"optimizer": "muon", "warmup_epochs": 2.0, "warmup_steps": 5, "dropout": 0.1, "drop_path": 0.1}
+NEVER |= {"repeats": 2, "balanced": True, "patch_dropout": 0.5, "weights": "w", "resolution": 16, "seed": 9}
+NEVER |= {"position_resize": "bicubic", "freeze": "stem", "layer_decay": 0.5, "lora": 2, "lora_alpha": 1.0}
+NEVER |= {"target": "pixels", "corrupt": 0.3, "recipe": "cpu-hour", "ranks": 2, "init": "mimetic"}
+DONE_WITH = FOR_THIS_TIME | FROM_HERE_ON | LONGER | NEVER
+
+
+def test_it_is_known_of_each_setting_what_a_resumed_run_does_with_it():
+    assert DONE_WITH.keys() == Settings(dataset="shapes", model="nano/4").as_dict().keys()
+
+
+@pytest.mark.parametrize("name", DONE_WITH)
+def test_a_resumed_run_does_with_a_setting_what_it_may(name):
+    needed = {"ema": 0.9} | {"augment_ops": {"augment": "randaugment"}, "steps": {"steps": 50}}.get(name, {})
+    needed |= {"augment": "randaugment"} if name == "augment_magnitude" else {}
+    before, value = Settings(dataset="shapes", model="nano/4", threads=1, **needed), DONE_WITH[name]
     run = SimpleNamespace(path="runs/a", settings=lambda: before, changed=list)
-    for name, value in (("corrupt", 0.3), ("dropout", 0.3), ("repeats", 2), ("seed", 9), ("lora", 2)):
-        with pytest.raises(UserError, match=f"was started with {name} .* a resumed run keeps its settings"):
+    assert value != getattr(before, name)
+    if name in NEVER:
+        with pytest.raises(UserError, match=r"was started with .* a resumed run keeps its settings"):
             resumed_settings(run, None, {name: value})
-    assert resumed_settings(run, None, {"threads": 2}).threads == 2
+        return
+    after = resumed_settings(run, None, {name: value})
+    assert after == replace(before, **{name: value})
+    recorded = what_changed(before.as_dict(), [], after)
+    unseen = {"data_dir", "labels", "shard_optimizer", "log"}  # the numbers are the same
+    assert recorded == ({} if name in unseen else {name: [getattr(before, name), value]})
+    back = [{"step": 5, "epoch": 2} | recorded]
+    assert what_changed(before.as_dict(), back, after) == {}
+    undone = {name: pair[::-1] for name, pair in recorded.items()}
+    assert what_changed(before.as_dict(), back, before) == undone

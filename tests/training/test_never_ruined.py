@@ -24,6 +24,7 @@ from tests.tiny_runs import (
 )
 from tinyvit.backend import select_device
 from tinyvit.errors import UserError
+from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training import evaluation, session
 from tinyvit.training.session import train as train_session
@@ -246,9 +247,19 @@ def test_an_epoch_that_was_cut_short_is_completed_when_a_run_by_steps_is_extende
     assert metrics(run) == metrics(tmp_path / "long")
 
 
-def test_a_run_is_made_longer_not_shorter_and_in_its_own_unit(command, alone):
+def test_a_run_is_made_longer_not_shorter_and_in_a_unit_that_it_shows(command, alone, photos, tmp_path):
     assert_one_line(command("--resume", alone, "--epochs", "2"), "made longer, not shorter")
     assert_one_line(command("--resume", alone, "--steps", "99"), "counts in epochs", "use --epochs")
+    run, flags = tmp_path / "run", ("--decay", "constant", "--warmup-epochs", "0.5")
+    _, out, _ = command(*tiny(photos, run, "--steps", "6", *flags))
+    assert "\nepoch 2/2  " in out
+    assert_one_line(command("--resume", run, "--epochs", "1"), "was started for 2 epochs", "not shorter")
+    assert "is finished: all 6 steps are done" in command("--resume", run, "--epochs", "2")[1]
+    assert "extended from 6 steps to 3 epochs: " in command("--resume", run, "--epochs", "3")[1]
+    assert RunFolder(run).changed() == [{"step": 7, "epoch": 2, "epochs": [2, 3], "steps": [6, None]}]
+    assert command(*tiny(photos, tmp_path / "long", "--epochs", "3", *flags))[0] == 0
+    assert_same_bits(run / "last.npz", tmp_path / "long" / "last.npz")
+    assert "all 3 epochs are done" in command("--resume", run)[1]
 
 
 def test_a_run_is_repeated_from_its_config(command, alone, tmp_path):
@@ -272,6 +283,16 @@ def test_a_repeated_run_keeps_its_own_warmup_even_if_it_is_a_long_one(command, p
     assert command("--config", run / "config.json", "--out", short, "--epochs", "2")[0] == 0
     settings = Settings.load(short / "config.json")
     assert (settings.epochs, settings.warmup_epochs) == (2, 0.5)
+    for first, flags, warmup in (
+        (("--warmup-epochs", "2"), ("--epochs", "1"), (0.25, None)),  # though 2 are longer than it
+        (("--warmup-steps", "9"), ("--steps", "8"), (0.5, 2)),
+        (("--warmup-steps", "9"), ("--steps", "8", "--warmup-steps", "8"), (0.5, 8)),
+    ):
+        run, short = (tmp_path / "-".join(flags) / name for name in ("run", "short"))
+        assert command(*tiny(photos, run, *first))[0] == 0
+        assert command("--config", run / "config.json", "--out", short, *flags)[0] == 0
+        settings = Settings.load(short / "config.json")
+        assert (settings.warmup_epochs, settings.warmup_steps) == warmup
 
 
 def test_a_repeated_run_computes_where_its_config_says_unless_the_user_says_otherwise(
@@ -308,8 +329,8 @@ def test_what_best_says_is_what_best_npz_holds_when_an_epoch_is_completed_later(
     assert command(*tiny(photos, run, "--steps", "6"))[0] == 0
     best = (run / "best.npz").read_bytes()
     status, out, _ = command("--resume", run, "--steps", "8")
-    assert status == 0 and "test accuracy 60.0% (95% interval 28.7 to 84.8) after the last epoch; " in out
-    assert "the best epoch by test accuracy was 2, with 90.0%. Next:" in out
+    assert status == 0 and ": best.npz, of epoch 2, has the best test accuracy, 90.0%; after the last" in out
+    assert "; after the last epoch it was 60.0% (95% interval 28.7 to 84.8). Next:" in out
     assert (run / "best.npz").read_bytes() == best
     progress = json.loads(str(arrays(run / "last.npz")["progress"]))
     assert (progress["best"], progress["best_epoch"]) == (0.9, 2)

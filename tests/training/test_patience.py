@@ -31,8 +31,12 @@ def test_a_run_ends_when_nothing_better_has_come_for_that_long(command, photos, 
     status, out, _ = command(*tiny(photos, tmp_path / "run", *flags))
     assert status == 0
     assert [record["test_accuracy"] for record in metrics(tmp_path / "run")] == [0.5, 0.6, 0.6, 0.4]
+    starred = [line.endswith("*") or " * " in line for line in out.splitlines() if line.startswith("epoch")]
+    assert starred == [True, True, False, False]  # the third is as good, but best.npz is the second
     assert "it ended early, after epoch 4 of 6, since 2 evaluations in a row were not better than" in out
-    assert "the best epoch by test accuracy was 2, with 60.0%" in out
+    assert (
+        ": best.npz, of epoch 2, has the best test accuracy, 60.0%; after the last epoch it was 40.0%" in out
+    )
     assert json.loads(str(arrays(tmp_path / "run/best.npz")["progress"]))["best_epoch"] == 2
     rates = [record["lr"] for record in metrics(tmp_path / "run")]
     assert command(*tiny(photos, tmp_path / "whole", "--epochs", "6"))[0] == 0

@@ -20,6 +20,7 @@ from tests.tiny_runs import (
     spawn,
     tiny,
 )
+from tinyvit import pretrain, train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
@@ -181,8 +182,62 @@ def test_a_finished_run_says_so_and_is_not_changed(command, alone):
     assert contents(alone) == before
     whole = (alone / "metrics.jsonl").read_text("utf-8")  # a kill after the checkpoint leaves one line less
     (alone / "metrics.jsonl").write_text("".join(whole.splitlines(keepends=True)[:2]), "utf-8")
-    assert "done, and metrics.jsonl, which lacked the last, is complete now" in command("--resume", alone)[1]
+    assert "epochs are done, and metrics.jsonl is written again." in command("--resume", alone)[1]
     assert (alone / "metrics.jsonl").read_text("utf-8") == whole
+
+
+LATER = ["metrics.csv", "metrics.jsonl", "curves.png", "split.json", "samples", "patches.png"]
+
+
+def content(path):
+    """The bytes of a file, or of all files in a folder; of curves, which show the time, their name."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return [file.name if file.name == "curves.png" else file.read_bytes() for file in files if file.exists()]
+
+
+@pytest.mark.parametrize("command", [train, pretrain], ids=["train", "pretrain"])
+def test_a_finished_run_gets_back_whatever_is_missing(go, photos, tmp_path, command):
+    """As when it was killed between its last checkpoint and these files."""
+    data = shutil.copytree(photos, tmp_path / "photos")
+    run, names = tmp_path / "run", [name for name in LATER if command is pretrain or name != "patches.png"]
+    assert go(command, *tiny(data, run, "--validation", "8"))[0] == 0
+    whole = {path.name: content(path) for path in run.iterdir()}
+    for lost in ([name] for name in names), [names]:
+        for each in lost:
+            for name in each:
+                shutil.rmtree(run / name) if (run / name).is_dir() else (run / name).unlink()
+            status, out, err = go(command, "--resume", run)
+            assert (status, err) == (0, "")
+            assert all(name in out.splitlines()[-2] for name in each) and " written again." in out, out
+            assert {path.name: content(path) for path in run.iterdir()} == whole, each
+            assert "nothing was changed" in go(command, "--resume", run)[1]
+    (run / "split.json").unlink()
+    data.rename(tmp_path / "elsewhere")
+    status, out, _ = go(command, "--resume", run)
+    assert status == 0 and "split.json cannot be written again: " in out and "nothing was changed" in out
+    assert go(command, "--resume", run, "--data-dir", tmp_path / "elsewhere")[0] == 0
+    assert content(run / "split.json") == whole["split.json"]
+
+
+def test_a_run_without_labels_survives_a_kill_around_any_write(go, photos, tmp_path, monkeypatch):
+    """Even the one of its last picture, which is of the last weights."""
+    flags, left, replace = ("--epochs", "2", "--ema", "0.9"), [], os.replace
+    run, alone = tmp_path / "run", tmp_path / "alone"
+
+    def photographed(source, target):
+        left.append(shutil.copytree(run, tmp_path / f"left{len(left)}"))
+        replace(source, target)
+
+    assert go(pretrain, *tiny(photos, alone, *flags))[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "replace", photographed)
+        assert go(pretrain, *tiny(photos, run, *flags))[0] == 0
+    for there in left:
+        again = ("--resume", there) if (there / "config.json").exists() else tiny(photos, there, *flags)
+        assert go(pretrain, *again)[0] == 0
+        assert {path.name for path in there.iterdir()} | {"previous.npz"} == {p.name for p in alone.iterdir()}
+        assert content(there / "patches.png") == content(alone / "patches.png")
+        assert metrics(there) == metrics(alone)
 
 
 def test_a_finished_run_that_counts_in_steps_is_made_longer_in_steps(command, photos, tmp_path):

@@ -173,7 +173,7 @@ def test_a_choice_is_respected(run, monkeypatch):
     two_blocks = ("--epochs", "1", "--layers", "2")  # of a single one, stochastic depth skips nothing
     plain = arrays(run("plain", *two_blocks)[0] / "last.npz")["param/head.weight"]
     choices = ["--optimizer sgd", "--optimizer adam", "--decay linear", "--decay constant", "--dropout 0.2"]
-    choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 2"]
+    choices += ["--drop-path 0.2", "--smoothing 0.1", "--clip 0.1", "--weight-decay 5", "--warmup-epochs 1"]
     choices += ["--crop-padding 0", "--no-flip", "--lr 0.01", "--batch-size 4", "--validation 8"]
     choices += ["--mixup 0.2", "--cutmix 1", "--erase 0.5", "--repeats 2", "--colour-jitter 0.4"]
     choices += ["--crop-padding 0 --crop-scale 0.5"]

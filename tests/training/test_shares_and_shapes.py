@@ -55,7 +55,10 @@ def test_a_run_that_is_evaluated_now_and_then(command, photos, tmp_path, monkeyp
     monkeypatch.setattr(evaluation, "evaluate", lambda *args: looked.append(1) or real(*args))
     flags = ("--epochs", "5", "--evaluate-every", "2", "--warmup-steps", "3")
     status, out, _ = command(*tiny(photos, tmp_path / "alone", *flags))
-    assert (status, len(looked), out.count("\nepoch ")) == (0, 3, 3)
+    epochs = [line for line in out.splitlines() if line.startswith("epoch ")]
+    assert (status, len(looked), len(epochs)) == (0, 3, 5)
+    assert [" test     -   best     -  " in line for line in epochs] == [True, False, False, False, False]
+    assert [" test     - " in line for line in epochs] == [True, False, True, False, False]
     records = metrics(tmp_path / "alone")
     assert [record["test_accuracy"] is not None for record in records] == [False, True, False, True, True]
     with interrupted_after(monkeypatch, step):

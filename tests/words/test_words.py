@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,12 +80,21 @@ def test_a_copy_of_a_model_still_knows_words(model):
     [
         ("cat", ["{}"], "classes is 'cat', expected a list of texts"),
         ([], ["{}"], "classes is [], expected a list of texts"),
+        (iter([]), ["{}"], "expected a list of texts"),
         ([1, 2], ["{}"], "expected a list of texts"),
-        (["cat"], ["a photo"], "expected a list of texts with {} for the class"),
-        (["cat"], "{}", "expected a list of texts with {} for the class"),
+        ({"cat", "dog"}, ["{}"], "expected a list of texts"),  # in which order?
+        ({"cat": 0, "dog": 1}, ["{}"], "expected a list of texts"),
+        (["cat", " "], ["{}"], "expected a list of texts"),
+        (5, ["{}"], "classes is 5, expected a list of texts"),
+        (["cat"], ["{}"], "'cat' is the only class, and a CLIP shares out 100%"),
+        (["cat", "dog", "cat"], ["{}"], "two classes are called 'cat'"),
+        (["cat", "dog"], "{}", "templates is '{}', expected a list of texts"),
+        (["cat", "dog"], ["{}", "a photo"], "the template 'a photo' has no {}: put {} in the place"),
+        (["cat", "dog"], ["{name}"], "the template '{name}' has no {}"),
+        (["cat", "dog"], ["{"], "the template '{' has no {}"),
     ],
 )
-def test_what_is_not_a_list_of_texts_is_refused(model, classes, templates, why):
+def test_classes_and_templates_that_say_nothing_are_refused(model, classes, templates, why):
     assert why in complaint(model.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), classes, templates)
 
 
@@ -93,6 +103,38 @@ def test_a_new_head_leaves_the_space_that_images_and_texts_share(model):
     assert classifier.has_head and "does not know words" in complaint(
         classifier.zero_shot, np.zeros((1, 12, 12, 3), np.uint8), CLASSES
     )
+
+
+@pytest.mark.parametrize("made", [list, tuple, iter, np.array, lambda texts: dict.fromkeys(texts).keys()])
+def test_classes_and_templates_may_be_any_iterable_with_an_order(model, made):
+    images, templates = np.full((1, 12, 12, 3), 7, np.uint8), ["{}", "a {}"]
+    expected = model.zero_shot(images, CLASSES, templates)
+    np.testing.assert_array_equal(model.zero_shot(images, made(CLASSES), made(templates)), expected)
+
+
+@pytest.mark.parametrize(
+    ("template", "sentence"),
+    [
+        ("a {} next to a {}", "a cat next to a cat"),
+        ("{} {0}", "cat {0}"),
+        ("{{}}", "{cat}"),
+        ("{} {", "cat {"),
+        ("{}: {name} {!r}", "cat: {name} {!r}"),
+        ("100% {}", "100% cat"),
+    ],
+)
+def test_every_literal_pair_of_braces_is_replaced_and_nothing_else(monkeypatch, template, sentence):
+    words, seen = read_words(FOLDER), []
+    monkeypatch.setattr(words, "embed", lambda texts: seen.append(texts) or np.ones((len(texts), 4)))
+    words.classes(["cat", "dog"], [template])
+    assert seen == [[sentence], [sentence.replace("cat", "dog")]]
+
+
+def test_a_siglip_judges_a_single_class(monkeypatch):
+    words = read_words(FOLDER)
+    monkeypatch.setattr(words, "embed", lambda texts: np.ones((len(texts), 4)))
+    words.config = replace(words.config, causal=False)
+    assert words.classes(["cat"], ["{}"]).shape == (1, 4)
 
 
 def test_a_model_without_texts_says_so():
@@ -108,7 +150,15 @@ def test_from_the_shell(go, tmp_path):
     status, out, err = go(predict, FOLDER, tmp_path / "red.png", "--classes", "a cat, dog", "--json")
     assert (status, err) == (0, "")
     assert {row["class"] for row in json.loads(out)["classes"]} == {"a cat", "dog"}
-    assert_one_line(go(predict, "--weights", FOLDER, tmp_path / "red.png"), "given in words", "--classes")
+    for model in (["--weights", FOLDER], [FOLDER]):
+        words = *model, tmp_path / "red.png"
+        assert_one_line(go(predict, *words), "no classes but those", 'give some with --classes "cat, dog"')
+        assert go(predict, *words, "--attention", tmp_path / "a.png")[0] == 0
+        assert_one_line(go(predict, *words, "--template", "a {}"), "--template is a sentence for the classes")
+        assert_one_line(go(predict, *words, "--classes", "cat"), "'cat' is the only class")
+        assert_one_line(go(predict, *words, "--classes", ","), "classes is (), expected a list")
+        assert_one_line(go(predict, *words, "--classes", "a,b", "--template", "{name}"), "'{name}' has no {}")
+        assert go(predict, *words, "--classes", "a,b", "--template", "{} {0}", "--template", "{{}}")[0] == 0
 
 
 @pytest.mark.parametrize(

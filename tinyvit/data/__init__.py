@@ -13,6 +13,7 @@ from tinyvit.data.dataset import (
     Dataset,
     ImageSet,
     Note,
+    check_kept,
     class_names,
     hold_out,
     keep_classes,
@@ -28,7 +29,7 @@ from tinyvit.data.plan import (
     make_batch,
     plan_batch,
 )
-from tinyvit.data.shapes import make_shapes
+from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST_SEED, MOST_PIXELS
 
@@ -100,6 +101,8 @@ def load_dataset(
     strict: bool = False,
     labels: Path | str | None = None,
     recorded: Mapping[str, str] | None = None,
+    only: str | None = None,
+    fit: str | None = None,
 ) -> Dataset:
     """The data set of that name, one of DATASETS.
 
@@ -107,7 +110,9 @@ def load_dataset(
     image_side. data_url: another address for the CIFAR archive, or for the folder of MNIST's files. seed: for
     drawing the shapes, and for splitting data of the user that have no test images. labels: a table of
     the files in a folder and their classes, if these are not its folders. recorded: the part that each image
-    of a folder had in an earlier run, by its name, to be used again (see RunFolder.recorded).
+    of a folder had in an earlier run, by its name, to be used again (see RunFolder.recorded). only: the
+    classes to keep, their names separated by commas, checked before anything is decoded or downloaded where
+    they are known. fit: how photos are fitted to the image size, one of photo_fit.FITS, 'crop' by default.
 
     report(done_bytes, total_bytes) is called during a download and decoding(done_images, total_images) while
     photos are read; note(line) receives what was found in it and left out, or that downloaded files are not
@@ -135,6 +140,8 @@ def load_dataset(
         raise UserError(
             f"--labels names the table of a folder's images, not of {name}: give --dataset folder."
         )
+    if fit is not None and name not in PHOTOS:
+        raise UserError(f"the images of {name} are not photos to be fitted: omit --fit.")
     if not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise UserError(f"the seed is {seed!r}, expected a whole number, 0 or more, and below 2^64.")
     side = image_side(name, image_size)
@@ -152,22 +159,27 @@ def load_dataset(
         elif name == "parquet":
             from tinyvit.data.parquet import load_parquet
 
-            dataset = load_parquet(path, side, seed, decoding, note, strict)
+            dataset = load_parquet(path, side, seed, decoding, note, strict, only, fit)
         else:
             from tinyvit.data.folder import load_folder
 
             table = Path(labels) if labels else None
-            dataset = load_folder(path, side, seed, decoding, note, strict, table, recorded)
+            dataset = load_folder(path, side, seed, decoding, note, strict, table, recorded, only, fit)
         note = note or (lambda line: None)
         some = dataset.train.images[:: 1 + len(dataset.train) // 500]
         if name != "arrays" and (why := darkness(np.asarray(some), FEW)):  # arrays so dark are refused
             note(why)
         from tinyvit.data.twins import without_twins
 
-        return without_twins(dataset, note)
-    if name == "shapes":
-        return make_shapes(seed=seed)
-    from tinyvit.data import cifar, mnist
+        dataset = without_twins(dataset, note)
+    elif name == "shapes":
+        check_kept(name, only, CLASSES)
+        dataset = make_shapes(seed=seed)
+    else:
+        from tinyvit.data import cifar, mnist
 
-    load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
-    return load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+        module = mnist if name in mnist.SOURCES else cifar
+        check_kept(name, only, module.SOURCES[name].classes)
+        load = mnist.load_mnist if name in mnist.SOURCES else cifar.load_cifar
+        dataset = load(name, Path("data" if data_dir is None else data_dir), data_url, report, note)
+    return keep_classes(dataset, class_names(only, dataset.classes)) if only else dataset

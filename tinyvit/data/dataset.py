@@ -146,20 +146,30 @@ def class_names(text: str, known: Sequence[str] = ()) -> list[str]:
     return names
 
 
+def check_kept(dataset: str, only: str | None, classes: Sequence[str]) -> None:
+    """Raise UserError unless the names in a text, if any, are those of two or more classes of a data set."""
+    if only:
+        _check_names(dataset, class_names(only, classes), classes)
+
+
+def _check_names(dataset: str, names: Sequence[str], classes: Sequence[str]) -> None:
+    if unknown := [name for name in names if name not in classes]:
+        raise UserError(
+            f"{dataset} has no class {unknown[0]!r}: expected some of "
+            f"{nearest(repr(unknown[0]), [*map(repr, classes)])}."
+        )
+    if not 2 <= len(set(names)) == len(names):
+        listed = ", ".join(map(repr, names))
+        raise UserError(f"expected at least two different classes to keep, not {listed}.")
+
+
 def keep_classes(dataset: Dataset, names: Sequence[str]) -> Dataset:
     """The images of the named classes alone, which are numbered from 0 in the order of their names here.
 
     Raises UserError unless they are at least two different classes of the data set.
     """
     names = [*map(class_name, names)]
-    if unknown := [name for name in names if name not in dataset.classes]:
-        raise UserError(
-            f"{dataset.name} has no class {unknown[0]!r}: expected some of "
-            f"{nearest(repr(unknown[0]), [*map(repr, dataset.classes)])}."
-        )
-    if not 2 <= len(set(names)) == len(names):
-        listed = ", ".join(map(repr, names))
-        raise UserError(f"expected at least two different classes to keep, not {listed}.")
+    _check_names(dataset.name, names, dataset.classes)
     new = np.full(len(dataset.classes), -1, np.int64)
     new[[dataset.classes.index(name) for name in names]] = np.arange(len(names))
 

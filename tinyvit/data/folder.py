@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from tinyvit.cores import available_memory
-from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note, class_counts
+from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note, check_kept, class_counts
 from tinyvit.data.folder_files import Found, find_images, name_below
 from tinyvit.data.label_table import find_listed
 from tinyvit.data.photo_cache import PhotoCache
-from tinyvit.data.photos import read_photos
+from tinyvit.data.photos import read_photos, what_was_cropped
 from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError
 
@@ -33,6 +33,8 @@ def load_folder(
     strict: bool = False,
     table: Path | None = None,
     recorded: Mapping[str, str] | None = None,
+    only: str | None = None,
+    fit: str | None = None,
 ) -> Dataset:
     """The images below path as a data set of images (n, image_size, image_size, 3).
 
@@ -43,6 +45,9 @@ def load_folder(
     are used and what their classes are (see data.label_table), wherever they are below path. recorded has the
     part of each image in an earlier run, by its name: see Found.split_as.
 
+    only names classes, separated by commas: they are checked before anything is decoded. fit is how photos
+    are fitted, one of photo_fit.FITS, 'crop' by default.
+
     note receives lines: how many images of how many classes were found, and what was left out. decoding(done,
     total) is called before the first image is decoded and after each one.
 
@@ -50,12 +55,13 @@ def load_folder(
     of the files (with strict: a single one) are damaged.
     """
     found = find_listed(path, table, seed) if table else find_images(path, seed)
+    check_kept(path.resolve().name, only, found.classes)
     note, digest = note or (lambda line: None), found.digest()
     if recorded:
         found.split_as(recorded)
     for line in found.lines():
         note(line)
-    images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note)
+    images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note, fit)
     if errors:
         judge(path, len(found.files), len(errors), list(errors.values()), note, strict)
     parts, start = {}, 0
@@ -79,34 +85,38 @@ def load_folder(
 
 
 def _decoded(
-    found: Found, size: int, decoding: Counter, note: Note
+    found: Found, size: int, decoding: Counter, note: Note, fit: str | None
 ) -> tuple[np.ndarray | Rows, dict[Path, str]]:
     """The images of the files that can be read, in order, and why the others cannot.
 
     If they would take up too much of the memory, they stay on the disk.
     """
     files, start = found.files, time.monotonic()
-    cache = PhotoCache(found.path, files, size)
+    cache = PhotoCache(found.path, files, size, fit)
     is_large = prod(cache.shape) > _MOST_IN_MEMORY * (available_memory() or math.inf)
     kept = cache.read()
     if kept:
         note(f"the decoded photos are those of an earlier run, in {cache.path}")
     elif is_large:
-        kept = _decoded_onto_disk(cache, size, decoding, note)
+        kept = _decoded_onto_disk(cache, size, decoding, note, fit)
     if kept:
         images, errors = kept
         place = {file: i for i, file in enumerate(cache.files)}
         rows = Rows(images, [place[file] for file in files if file not in errors])
         return rows if is_large else np.asarray(rows), errors
     images, errors = np.empty((len(files), size, size, 3), np.uint8), {}
+    lost: list[tuple[float, Path]] = []
     decoding(0, len(files))
-    with closing(read_photos(files, size, with_whole=False)) as photos:
+    with closing(read_photos(files, size, fit, with_whole=False)) as photos:
         for done, (file, photo) in enumerate(zip(files, photos, strict=True)):
             if isinstance(photo, UserError):
                 errors[file] = str(photo)
             else:
                 images[done - len(errors)] = photo.view
+                lost.append((photo.lost, file))
             decoding(done + 1, len(files))
+    for line in what_was_cropped(lost):
+        note(line)
     good = [file for file in files if file not in errors]
     images = images[: len(good)]
     found_photos: dict[Path, np.ndarray | str] = dict(zip(good, images, strict=True)) | errors
@@ -116,20 +126,28 @@ def _decoded(
 
 
 def _decoded_onto_disk(
-    cache: PhotoCache, size: int, decoding: Counter, note: Note
+    cache: PhotoCache, size: int, decoding: Counter, note: Note, fit: str | None
 ) -> tuple[np.ndarray, dict[Path, str]]:
     """The photos of a cache, mapped from the disk, decoded one after another; and why some are missing."""
     gigabytes = f"{prod(cache.shape) / 1e9:,.1f} GB"
     note(f"the photos take {gigabytes}, too much for the memory: they stay on the disk, in {cache.path}")
 
+    lost: list[tuple[float, Path]] = []
+
     def views() -> Iterator[np.ndarray | str]:
-        with closing(read_photos(cache.files, size, with_whole=False)) as photos:
+        with closing(read_photos(cache.files, size, fit, with_whole=False)) as photos:
             for done, photo in enumerate(photos):
                 decoding(done, len(cache.files))
-                yield str(photo) if isinstance(photo, UserError) else photo.view
+                if isinstance(photo, UserError):
+                    yield str(photo)
+                else:
+                    lost.append((photo.lost, photo.path))
+                    yield photo.view
         decoding(len(cache.files), len(cache.files))
 
     kept = cache.read() if cache.write(views()) else None
+    for line in what_was_cropped(lost):
+        note(line)
     if kept is None:
         raise UserError(
             f"{gigabytes} of decoded photos cannot be written to {cache.path}: make room there, point the "

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.dataset import Counter, Dataset, Note
+from tinyvit.data.dataset import Counter, Dataset, Note, check_kept
 from tinyvit.data.folder import judge
 from tinyvit.data.folder_files import digest_of
 from tinyvit.data.image_files import files_below
@@ -34,7 +34,7 @@ from tinyvit.data.parts import (
     part_said,
     splits,
 )
-from tinyvit.data.photos import Photo, read_photos
+from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.errors import UserError, class_name
 from tinyvit.files.reading import parse_json
 
@@ -52,10 +52,13 @@ def load_parquet(
     decoding: Counter | None = None,
     note: Note | None = None,
     strict: bool = False,
+    only: str | None = None,
+    fit: str | None = None,
 ) -> Dataset:
     """The data set in the parquet files in path or below: images (n, image_size, image_size, 3).
 
-    Images without a label are left out, as are a few that cannot be read; strict refuses these. Raises
+    Images without a label are left out, as are a few that cannot be read; strict refuses these. only and fit
+    are as in folder.load_folder, but classes are only known at once if the metadata name them. Raises
     UserError if there are no such files, if one is damaged, or if pyarrow is not installed.
     """
     try:
@@ -67,6 +70,7 @@ def load_parquet(
     given: dict[str, Given] = {}
     errors: dict[str, list[str]] = defaultdict(list)  # the images, by what is wrong with them
     left_out: dict[str, str] = {}
+    lost: list[tuple[float, Path]] = []
     done = 0
     try:
         shards = {
@@ -74,18 +78,21 @@ def load_parquet(
             for part, files in parts.items()
         }
         classes = _class_names(shards, note)
+        if classes:
+            check_kept(path.resolve().name, only, classes)
         labels = {part: list(chain(*(shard.labels for shard in each))) for part, each in shards.items()}
         known = {part: [label for label in these if label is not None] for part, these in labels.items()}
         numbered(path, {part: np.array(these) for part, these in known.items() if these}, classes)
         whole = sum(map(len, labels.values()))
         for part, each in shards.items():
             views, found, names = [], [], []
-            for name, label, photo in chain(*(shard.rows(image_size) for shard in each)):
+            for name, label, photo in chain(*(shard.rows(image_size, fit) for shard in each)):
                 done += 1
                 if decoding:
                     decoding(done, whole)
                 if isinstance(photo, Photo):
                     views.append(photo.view)
+                    lost.append((photo.lost, Path(name)))
                     found.append(label)
                     names.append(name)
                 else:
@@ -101,6 +108,8 @@ def load_parquet(
         raise UserError(
             f"the parquet files in {path} cannot be read ({reason}): download them again."
         ) from error
+    for line in what_was_cropped(lost):
+        note(line)
     if errors:
         lines = [f"{listed(names)}: {why}" for why, names in errors.items()]
         judge(path, whole, sum(map(len, errors.values())), lines, note, strict)
@@ -225,7 +234,7 @@ class _Shard:
             raise UserError(f"{self.name} has the label {cell}, expected 0 to {len(self.classes) - 1}.")
         return self.classes[cell]
 
-    def rows(self, image_size: int) -> Iterator[tuple[str, Any, Photo | str]]:
+    def rows(self, image_size: int, fit: str | None) -> Iterator[tuple[str, Any, Photo | str]]:
         """A name, the label and the image of each row, or why it has none."""
         first = 0
         for batch in self._opened.iter_batches(_ROWS, columns=[self._image]):
@@ -237,7 +246,7 @@ class _Shard:
                 for content, label in zip(contents, labels, strict=True)
                 if content and label is not None
             ]
-            with closing(read_photos(sources, image_size, with_whole=False)) as photos:
+            with closing(read_photos(sources, image_size, fit, with_whole=False)) as photos:
                 for i, (cell, content, label) in enumerate(zip(cells, contents, labels, strict=True)):
                     name = f"{self.name} row {first + i}"
                     if label is None:

@@ -1,6 +1,7 @@
 """Decoded photos, kept for the next run in the folder for what can be made again.
 
-A folder of photos has one entry for each size, valid while the names, sizes and times of its files stay:
+A folder of photos has one entry for each size and fit, valid while the names, sizes and times of its files
+stay:
 
 FOLDER-STAMP.npy    the photos, uint8 (n, size, size, 3), in the order of the files' names
 FOLDER-STAMP.json   which of them could not be read, and why; written last
@@ -25,14 +26,14 @@ _WAY = 1  # to be raised whenever photos become other pixels
 
 
 class PhotoCache:
-    """What is kept of the photos in some files, fitted to size x size pixels."""
+    """The decoded photos of some files, cropped or otherwise fitted to size x size pixels."""
 
-    def __init__(self, folder: Path, files: Sequence[Path], size: int):
+    def __init__(self, folder: Path, files: Sequence[Path], size: int, fit: str | None = None):
         self.files = sorted(files)
         self.shape = (len(files), size, size, 3)
         stats = [(str(file.relative_to(folder)), file.stat()) for file in self.files]
         lines = [f"{name} {each.st_size} {each.st_mtime_ns}" for name, each in stats]
-        self._folder = _digest(f"{folder.resolve()} {size}")
+        self._folder = _digest(f"{folder.resolve()} {size}{'' if fit in (None, 'crop') else f' {fit}'}")
         self._stamp = _digest("\n".join([f"{_WAY} {PIL.__version__}", *lines]))
 
     @property

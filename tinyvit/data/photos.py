@@ -1,8 +1,9 @@
 """Reading photos: the whole photo, and what a model sees of it."""
 
+import math
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,7 @@ from tinyvit.data.photo_fit import (
 from tinyvit.errors import UserError
 
 LONGEST = 1000  # the longest side of the whole photo, in pixels
+MUCH = 0.35  # cropping more than this share of a photo is reported; 3:2 loses slightly less
 
 _OVERSAMPLING = 2  # a JPEG is decoded at no less than this many times the size of the view
 _MOST_THREADS = 8
@@ -75,6 +77,22 @@ def read_photos(
     """
     with without_pillow_warnings():
         yield from _on_threads(partial(_read_or_error, fit_for(size, fit), with_whole), sources)
+
+
+def what_was_cropped(lost: Sequence[tuple[float, Path]]) -> Iterator[str]:
+    """A line if cropping has cut much off some photos; lost is the share, 0..1, and the path of each."""
+    much = [(share, path) for share, path in lost if share > MUCH]
+    if not much:
+        return
+    most, path = max(much)
+    share = f"{math.floor(100 * most)}%"  # never all of it
+    if len(much) == 1:
+        yield f"cropping cut {share} off {path}; with --fit pad the model sees all of it"
+    else:
+        yield (
+            f"cropping cut more than a third off {len(much):,} of {len(lost):,} images, {share} off "
+            f"{path}; with --fit pad the model sees all of them"
+        )
 
 
 def _read(fit: PhotoFit, with_whole: bool, source: Source) -> Photo:

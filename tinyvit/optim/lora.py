@@ -16,13 +16,14 @@ is W', merged in every step. What is spared is the memory of the optimiser.
 The matrices are those for queries, keys, values and outputs of each attention.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.layout import Row
 from tinyvit.model.params import Params
 from tinyvit.optim.partial import Partial
@@ -77,6 +78,22 @@ class LoRA(Partial):
             w = each.of(self.params)
             before = self._start[start : (start := start + w.size)].reshape(w.shape)
             w[...] = before + self.scale * (values[each.a] @ values[each.b])  #              eq. 1
+
+
+def check_rank(rows: Iterable[Row], rates: Mapping[str, float], rank: int) -> None:
+    """Raise UserError if LoRA of this rank has no matrix to learn, or more numbers to learn than a matrix."""
+    maps = [_Map(row, 0) for row in rows if _maps_of(row, rates)]
+    if not maps:
+        raise UserError(
+            "LoRA is for attention that is frozen, and all of it would learn: omit --lora, or freeze blocks "
+            "with --freeze."
+        )
+    most = min(min(each.inputs, each.outputs) for each in maps)
+    if rank > most:
+        raise UserError(
+            f"--lora {rank:,} is more than the rank of the matrices, which is {most:,} at most: give a "
+            "smaller one (4 to 16 is usual), or omit --lora to let all of them learn."
+        )
 
 
 class _Map:

@@ -19,13 +19,13 @@ MOST_LABELS = 14  # of curves whose last values fit next to a plot
 Run = tuple[str, Sequence[Record]]
 
 
-def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
+def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str], accuracy: str = "accuracy") -> None:
     """Draw the curves of runs (name, records of metrics.jsonl) to a PNG, replacing path atomically.
 
     Each run has a colour. Losses on the validation images, or on the test images if there are none, are solid
-    lines, and training losses are dashed. Accuracies are on the same images. Everything is plotted against
-    epochs, or against steps if several records of a run share an epoch. Raises ValueError without any
-    records, UserError if the picture cannot be written.
+    lines, and training losses are dashed. Accuracies, under the title `accuracy`, are on the same images.
+    Everything is plotted against epochs, or against steps if several records of a run share an epoch. Raises
+    ValueError without any records, UserError if the picture cannot be written.
     """
     if not any(records for _, records in runs):
         raise ValueError("no records to draw: expected at least one")
@@ -46,7 +46,8 @@ def draw_comparison(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
     _draw_panel(sheet, LOSS_BOX, loss_title, curves("loss"), training, x_name, math.inf, "{:.3f}")
     accuracies = curves("accuracy", 100)
     none: list[list[Point]] = [[] for _ in runs]
-    _draw_panel(sheet, ACCURACY_BOX, f"accuracy, % ({measured_on})", accuracies, none, x_name, 100, "{:.1f}%")
+    title = f"{accuracy}, % ({measured_on})"
+    _draw_panel(sheet, ACCURACY_BOX, title, accuracies, none, x_name, 100, "{:.1f}%")
     for line, row in enumerate(rows):
         left, height = 40.0, LEGEND_TOP + LEGEND_ROW * line
         for i in row:

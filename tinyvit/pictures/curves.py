@@ -41,14 +41,15 @@ def draw_curves(
     path: str | os.PathLike[str],
     title: str,
     best_epoch: int | None = None,
+    accuracy: str = "accuracy",
 ) -> None:
     """Draw a run's losses and accuracies to a PNG at path, which is replaced atomically.
 
     records are the objects of metrics.jsonl, in order: train_loss, test_loss, val_loss, and test_accuracy and
     val_accuracy (0..1), against epoch, or against step if several records share an epoch. A value that is
     missing, None or not finite is omitted. A star marks best_epoch, if given, on the curves of the images by
-    which it was chosen: the validation images, or the test images if there are none. Raises ValueError
-    without records, UserError if the picture cannot be written.
+    which it was chosen: the validation images, or the test images if there are none. `accuracy` is what the
+    accuracies are called. Raises ValueError without records, UserError if the picture cannot be written.
     """
     if not records:
         raise ValueError("no records to draw: expected at least one")
@@ -75,9 +76,9 @@ def draw_curves(
     empty = "not measured" if losses and losses[-1].name == judge else "not measured yet"
     sheet = Sheet(WIDTH, HEIGHT)
     sheet.text(40, 34, cut(title, WIDTH - 80, 22), 22, INK, "lm")
-    sheet.text(40, 62, _summary(records, best_epoch), 14, QUIET, "lm")
+    sheet.text(40, 62, _summary(records, best_epoch, accuracy), 14, QUIET, "lm")
     _draw_panel(sheet, LOSS_BOX, loss_title, losses, xs, x_name, math.inf, best_epoch)
-    _draw_panel(sheet, ACCURACY_BOX, "accuracy, %", accuracies, xs, x_name, 100.0, best_epoch, empty)
+    _draw_panel(sheet, ACCURACY_BOX, f"{accuracy}, %", accuracies, xs, x_name, 100.0, best_epoch, empty)
     sheet.save(path)
 
 
@@ -111,7 +112,7 @@ def _best_point(
     return points[-1] if points else None
 
 
-def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
+def _summary(records: Sequence[Record], best_epoch: int | None, accuracy: str) -> str:
     """The line below the title: progress, best accuracy, speed and time."""
     last = records[-1]
     name = x_axis_name(records)
@@ -119,11 +120,11 @@ def _summary(records: Sequence[Record], best_epoch: int | None) -> str:
     if best_epoch is None:
         best = max((y for _, y in finite_points(records, name, "test_accuracy", 100)), default=None)
         if best is not None:
-            parts.append(f"best test accuracy {best:.1f}%")
+            parts.append(f"best test {accuracy} {best:.1f}%")
     images = judging_images(records)
     key = {"validation": "val_accuracy", "test": "test_accuracy"}[images]
     if point := _best_point(records, name, key, 100, best_epoch):
-        parts.append(f"best epoch {best_epoch}: {images} accuracy {point[1]:.1f}%")
+        parts.append(f"best epoch {best_epoch}: {images} {accuracy} {point[1]:.1f}%")
     elif point := _best_point(records, name, key.replace("accuracy", "loss"), 1, best_epoch):
         parts.append(f"best epoch {best_epoch}: {images} loss {point[1]:.3f}")
     if last.get("images_per_second") is not None:

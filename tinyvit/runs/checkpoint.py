@@ -161,6 +161,9 @@ def _checked_progress(progress: Any) -> dict[str, Any]:
     records = progress.get("records", []) if isinstance(progress, dict) else None
     if not isinstance(records, list) or not all(is_record(record) for record in records):
         raise ValueError("its progress is not that of a run")
+    changed = progress.get("changed", [])
+    if not isinstance(changed, list) or not all(map(is_change, changed)):
+        raise ValueError("its changes of settings are not those of a run")
     return progress
 
 
@@ -169,6 +172,15 @@ def is_record(record: Any) -> bool:
     if not isinstance(record, dict) or not {"epoch", "step"} <= record.keys():
         return False
     return all(_fits(name, value) for name, value in record.items())
+
+
+def is_change(change: Any) -> bool:
+    """True for a change of settings: the first step and epoch it holds for, and [old, new] by setting."""
+    if not isinstance(change, dict) or not {"epoch", "step"} <= change.keys():
+        return False
+    places = all(type(change[name]) is int for name in ("epoch", "step"))
+    pairs = (pair for name, pair in change.items() if name not in ("epoch", "step"))
+    return places and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
 
 
 def _fits(name: str, value: Any) -> bool:

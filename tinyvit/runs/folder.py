@@ -33,13 +33,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tinyvit import __version__
+from tinyvit.data import PHOTOS
 from tinyvit.distributed import by_first
 from tinyvit.errors import UserError, class_name
 from tinyvit.files.atomic import move, write_atomically
 from tinyvit.files.locks import Taken
 from tinyvit.files.reading import open_regular, parse_json, read_json, read_text
 from tinyvit.model import ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, is_record, load_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_change, is_record, load_checkpoint
 from tinyvit.runs.claim import Claim
 from tinyvit.runs.settings import Settings
 
@@ -260,8 +261,8 @@ class RunFolder:
 
     @by_first
     def changed(self) -> list[dict[str, Any]]:
-        """The changes of settings since the run was started, each with the epoch and step it came after."""
-        return self._config("changed", list, [])
+        """See changes_in."""
+        return changes_in(self.config_path)
 
     def load(self, which: str) -> Checkpoint:
         """The checkpoint 'last' or 'best'. Raises UserError if its model is not the one in config.json."""
@@ -330,12 +331,18 @@ class RunFolder:
         table.writerows(records)
         write_atomically(self.table_path, lambda file: file.write(text.getvalue().encode()))
 
-    def lacking(self, epochs: int) -> str:
-        """The name of a file that does not show all epochs of a finished run yet; empty if there is none."""
-        if len(self.metrics()) < epochs:
-            return self.metrics_path.name
-        drawn = self.curves_path.stat().st_mtime_ns if self.curves_path.exists() else -1
-        return self.curves_path.name if drawn < self.metrics_path.stat().st_mtime_ns else ""
+    def lacking(self, epochs: int, settings: Settings) -> list[str]:
+        """The files that a finished run lacks, or that are older than its last checkpoint, by name.
+
+        It was killed before it had written them, or they were deleted since.
+        """
+        saved = self.last_path.stat().st_mtime_ns
+        written = [self.table_path, self.samples_path] + [self.split_path] * (settings.dataset in PHOTOS)
+        drawn = [self.curves_path] + [self.patches_path] * (settings.target is not None)
+        found = [self.metrics_path] * (len(self.metrics()) < epochs)
+        found += [path for path in written if not path.exists()]
+        found += [path for path in drawn if not path.exists() or path.stat().st_mtime_ns < saved]
+        return [path.name for path in found]
 
     def _record(self, number: int, line: str) -> dict[str, Any]:
         try:
@@ -389,6 +396,20 @@ class RunFolder:
                     f"{self.path} contains a file {path.name}, which a run would overwrite: choose another "
                     "folder with --out."
                 )
+
+
+def changes_in(config_path: Path) -> list[dict[str, Any]]:
+    """The changes of settings since a run was started, from its config.json: see checkpoint.is_change.
+
+    A file that holds only settings has none. Raises UserError for anything but such changes.
+    """
+    changed = (_stated(config_path) or {}).get("changed", [])
+    if not isinstance(changed, list) or not all(map(is_change, changed)):
+        raise UserError(
+            f"{config_path} is damaged (its changes of settings are not those of a run): restore it, or "
+            'delete "changed" in it.'
+        )
+    return changed
 
 
 def has_checkpoint(folder: Path) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from tinyvit.data import DATASETS
 from tinyvit.data.augmentation import MOST_MAGNITUDE, MOST_OPERATIONS, POLICIES, make_policy
+from tinyvit.data.photo_fit import FITS
 from tinyvit.distributed import by_first
 from tinyvit.engine import PRECISIONS
 from tinyvit.errors import UserError
@@ -50,7 +51,7 @@ class Settings:
     and position_at are the kind and the place of the position embedding (see ViTConfig); if the place is
     None, it becomes the usual one. init is how the parameters of a new model are drawn (see
     model.initialise), and whiten whether its patch embedding starts from the patches of the training images
-    (see model.whitening).
+    (see model.whitening). fit is how photos are fitted to the image size; None crops them.
 
     For fine-tuning, weights is the run folder, file or known name to start from, and model is its name. heads
     is then the number of heads, if the file does not state it. resolution is the side of the model's images
@@ -82,6 +83,7 @@ class Settings:
     data_dir: str | None = None
     labels: str | None = None
     image_size: int | None = None
+    fit: str | None = None
     only: str | None = None
     validation: float = 0
     fraction: float = 1.0
@@ -261,6 +263,7 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(("fraction", "layer_decay", "crop_scale"), _SHARE),
     **dict.fromkeys(("lr", "lora_alpha"), _POSITIVE),
     "dataset": _one_of(DATASETS),
+    "fit": _one_of(FITS),
     "augment": _one_of(POLICIES),
     "augment_ops": (
         lambda value: 1 <= value <= MOST_OPERATIONS,

@@ -5,6 +5,7 @@ from typing import TextIO
 
 from tinyvit.backend import Device, select_device
 from tinyvit.data import DATASETS
+from tinyvit.data.photo_fit import FITS
 from tinyvit.engine import PRECISIONS
 from tinyvit.ops.resize import METHODS
 from tinyvit.shell.command import path_text, pixel_count, positive_int, some_path, thread_count
@@ -21,7 +22,7 @@ def add_compute_flags(parser: argparse._ActionsContainer) -> None:
         type=thread_count,
         metavar="N",
         help="number of CPU threads to use (default: one for each available core, which under mpiexec the "
-        "processes of a machine share)",
+        "processes of a machine share, or OMP_NUM_THREADS if that is less)",
     )
 
 
@@ -90,7 +91,7 @@ def add_weights_argument(parser: argparse.ArgumentParser, nargs: str | None = No
 
 
 def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> None:
-    """--dataset, --data-dir, --labels, --data-url, --strict and --image-size (default: usual_size)."""
+    """--dataset, --data-dir, --labels, --data-url, --strict, --fit and --image-size (default: usual_size)."""
     parser.add_argument("--dataset", choices=DATASETS, help="data set to use (default: shapes)")
     parser.add_argument(
         "--data-dir",
@@ -124,6 +125,17 @@ def add_source_flags(parser: argparse._ActionsContainer, usual_size: str) -> Non
         metavar="N",
         help="scale the images of a folder, of parquet files or of arrays to N x N pixels "
         f"(default: {usual_size}; for arrays, the size that they have)",
+    )
+    add_fit_flag(parser, "a photo", "crop; for fewshot, as predict has it")
+
+
+def add_fit_flag(parser: argparse._ActionsContainer, what: str, default: str) -> None:
+    """--fit; `what` is fitted."""
+    parser.add_argument(
+        "--fit",
+        choices=FITS,
+        help=f"how {what} that does not have the model's shape is fitted: crop shows the model its centre, "
+        f"pad shows all of it on grey, squash shows all of it distorted (default: {default})",
     )
 
 

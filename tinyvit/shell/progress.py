@@ -121,14 +121,14 @@ class Progress:
         seconds: float,
         label: str = "test",
         by_loss: bool = False,
+        is_best: bool = False,
     ) -> None:
-        """Print the permanent line for an epoch, with a star if it is the best so far.
+        """Print the permanent line for an epoch, with a star if its model is the best so far, and was kept.
 
         result and best (this epoch included) are accuracies in 0..1 or, if by_loss, losses; None if not
         measured. label names the images they were measured on; rate is in images per second, seconds what the
         epoch took.
         """
-        is_best = result is not None and result == best
         label, form = (f"{label} loss", figure) if by_loss else (label, percent)
         fields = {
             "epoch": self._epoch_field(epoch, epochs),

@@ -295,7 +295,7 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="continue the run RUN or, if RUN is omitted, the run given with --out or the latest in runs/; "
         "with --epochs or --steps, the run is extended; flags such as --lr, --mixup or --patience hold from "
-        "there on",
+        "there on. A run is saved after each evaluation, once a minute in between, and when Ctrl-C stops it",
     )
     run.add_argument(
         "--config",

@@ -16,9 +16,11 @@ from tinyvit.optim import Average
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.shell.progress import Progress
 from tinyvit.training.choices import (
     FREE_ON_RESUME,
+    check_warmup,
     fitted_to_data,
     fitted_to_model,
     what_changed,
@@ -26,11 +28,12 @@ from tinyvit.training.choices import (
 )
 from tinyvit.training.evaluation import task_of
 from tinyvit.training.learning import make_learning
-from tinyvit.training.loop import Trainer
+from tinyvit.training.loop import Trainer, scheduled_rate
 from tinyvit.training.run_data import check_classes, check_files, check_fit, load_data, start_alike
+from tinyvit.training.saving import write_names
 from tinyvit.training.stages import Stages
 from tinyvit.training.starting_point import check_start, starting_model
-from tinyvit.training.wording import length
+from tinyvit.training.wording import described, length
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,7 @@ def new_trainer(
     model = starting_model(settings, len(dataset.classes), weights, dataset.train.images)
     trainer = _trainer(run, settings, dataset, model, device, context)
     classes = () if settings.target else dataset.classes
-    parts = {"train": dataset.train, "validation": dataset.validation, "test": dataset.test}
-    run.write_names(dataset.left_out, {part: images.names for part, images in parts.items() if images})
+    write_names(run, dataset)
     run.create(settings, model.config, classes, model.params.count, dataset.files)
     if settings.weights:  # which may have changed when the run is resumed
         trainer.save()
@@ -82,8 +84,16 @@ def prepared(
         weights = _weights_of(settings, context.progress)
         settings = fitted_to_model(settings, weights.config)
     check_start(settings, weights)  # before anything is downloaded
+    check_warmup(settings, fixed)
     dataset = load_data(settings, context.data_url, context.progress, strict=context.strict)
-    return fitted_to_data(settings, len(dataset.train), fixed), dataset, weights
+    fitted = fitted_to_data(settings, len(dataset.train), fixed)
+    if fitted.batch_size != settings.batch_size and not settings.weights:
+        size, images = counted(fitted.batch_size, "image"), len(dataset.train)
+        context.progress.note(
+            f"a batch has {size} instead of the usual {settings.batch_size}, as there are only {images} to "
+            "train on (--batch-size)"
+        )
+    return fitted, dataset, weights
 
 
 def resumed_trainer(
@@ -98,6 +108,8 @@ def resumed_trainer(
     before = run.settings()
     check_classes(run, dataset)
     check_files(run, dataset)
+    if not run.split_path.exists():
+        write_names(run, dataset)
     settings = with_whole_epochs(settings, len(dataset.train))
     weights = None
     if settings.weights and checkpoint:  # only its shape counts: its values are restored below
@@ -111,22 +123,29 @@ def resumed_trainer(
     trainer.saver.recorded |= kept
     if checkpoint:
         trainer.restore(checkpoint)
-    if changed := what_changed((checkpoint and checkpoint.settings) or before.as_dict(), settings):
-        state = trainer.state
-        said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
-        progress.note(f"changed from step {state.step + 1:,} on: {said.replace('_', ' ')}")
+    state, start = trainer.state, (checkpoint and checkpoint.settings) or before.as_dict()
+    if changed := what_changed(start, state.changed, settings):
+        if others := {name: pair for name, pair in changed.items() if name not in ("epochs", "steps")}:
+            progress.note(f"changed from step {state.step + 1:,} on: {described(others)}")
         if checkpoint:
             state.changed.append({"step": state.step + 1, "epoch": len(state.records) + 1} | changed)
-    if changed or length(settings) != length(before) or trainer.state.changed != run.changed():
+    if changed or state.changed != run.changed():
         if checkpoint:  # first, so that whatever happens now, the checkpoint is one of the newer settings
             trainer.save()
-        run.extend(replace(settings, **kept), trainer.state.changed)
+        run.extend(replace(settings, **kept), state.changed)
     if length(settings) != length(before):
         progress.note(
             f"extended from {length(before)} to {length(settings)}: the learning rate now follows the "
-            f"schedule of the longer run, from {trainer.learning_rate(trainer.state.step + 1):.2g} on"
+            f"schedule of the longer run, {_first_rate(trainer, before)}"
         )
     return trainer
+
+
+def _first_rate(trainer: Trainer, before: Settings) -> str:
+    """The learning rate of the next step of an extended run, beside that of its last step if it is higher."""
+    step, steps = trainer.state.step, trainer.steps_per_epoch
+    now, last = trainer.learning_rate(step + 1), scheduled_rate(before, step, steps) if step else 0.0
+    return f"which raises it from {last:.2g} to {now:.2g}" if now > last > 0 else f"from {now:.2g} on"
 
 
 def _weights_of(settings: Settings, progress: Progress) -> Model:

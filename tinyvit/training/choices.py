@@ -16,6 +16,7 @@ from tinyvit.recipes.named import named_recipe
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
+from tinyvit.shell.figures import counted
 from tinyvit.training.recipes import (
     FINE_TUNING,
     FINE_TUNING_PHOTOS,
@@ -27,6 +28,7 @@ from tinyvit.training.recipes import (
     fitted_fine_tuning,
     recipe,
     settings_of,
+    small_batch,
 )
 from tinyvit.training.starting_point import SHAPE
 
@@ -51,6 +53,10 @@ CHANGEABLE |= {
     "cutmix",
     "erase",
 }
+_MAY_DIFFER = ("data_dir", "labels", "ranks")
+_LENGTHS, _WARMUPS = ("epochs", "steps"), ("warmup_epochs", "warmup_steps")
+# Settings whose changes a resumed run records, as its numbers depend on them.
+RECORDED = {*CHANGEABLE, *_LENGTHS, "recipe", "device", "precision", "threads", "ranks"}
 
 
 def new_settings(chosen: dict[str, Any], repeated: Settings | None, device: Device) -> Settings:
@@ -196,7 +202,7 @@ def user_fixed(chosen: dict[str, Any], repeated: Settings | None) -> dict[str, A
     """
     before = repeated.as_dict() if repeated else {}
     if chosen.keys() & {"epochs", "steps"}:
-        before.pop("warmup_epochs", None)
+        before = {name: value for name, value in before.items() if name not in _WARMUPS}
     return before | chosen
 
 
@@ -208,13 +214,45 @@ def fitted_to_model(settings: Settings, config: ViTConfig) -> Settings:
 
 
 def fitted_to_data(settings: Settings, images: int, fixed: dict[str, Any]) -> Settings:
-    """Settings in which whatever is not fixed suits this number of training images."""
+    """Settings in which whatever is not fixed suits this number of training images.
+
+    Raises UserError for a warm-up that is fixed and longer than the run.
+    """
     if settings.weights:
         settings = replace(settings, **fitted_fine_tuning(images, fixed))
-    length = _length_in_epochs(settings, images)
+    elif settings.batch_size > images and "batch_size" not in fixed:
+        settings = replace(settings, batch_size=small_batch(settings.batch_size, images), recipe=None)
+    length, steps = _length_in_epochs(settings, images), max(1, images // settings.batch_size)
     if "warmup_epochs" not in fixed:  # a short run has no time for a long warm-up
         settings = replace(settings, warmup_epochs=min(settings.warmup_epochs, length / 4))
+    if "warmup_steps" not in fixed and settings.warmup_steps:
+        settings = replace(settings, warmup_steps=min(settings.warmup_steps, int(length * steps / 4)))
+    check_warmup(settings, fixed, steps)
     return with_whole_epochs(settings, images)
+
+
+def check_warmup(settings: Settings, fixed: dict[str, Any], steps_per_epoch: int | None = None) -> None:
+    """Raise UserError for a warm-up that is longer than the run, if both are fixed.
+
+    Before the data are known, an epoch has no number of steps: only epochs are compared, or only steps.
+    """
+    unit = "epochs" if settings.warmup_steps is None else "steps"
+    if f"warmup_{unit}" not in fixed or not (steps_per_epoch or fixed.keys() & {*_LENGTHS}):
+        return
+    warmup, total = settings.warmup_steps, settings.steps
+    if steps_per_epoch:
+        warmup, total = settings.warmup(steps_per_epoch), total or settings.epochs * steps_per_epoch
+    if warmup is None and total is None:
+        is_longer = settings.warmup_epochs > settings.epochs
+    else:
+        is_longer = warmup is not None and total is not None and warmup > total
+    if is_longer:
+        raise UserError(
+            f"the warm-up of {getattr(settings, f'warmup_{unit}'):,g} {unit} is longer than the run of "
+            f"{counted(settings.steps, 'step') if settings.steps else counted(settings.epochs, 'epoch')}, so "
+            f"that the learning rate would never reach {settings.lr:g}: give a shorter --warmup-{unit}, or a "
+            "longer run."
+        )
 
 
 def with_whole_epochs(settings: Settings, images: int) -> Settings:
@@ -233,15 +271,15 @@ def _length_in_epochs(settings: Settings, images: int) -> float:
 def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
     """The run's own settings, perhaps extended or with others of those that may change.
 
-    Raises UserError if the user now asks for anything else to differ.
+    A run by steps that is extended in epochs, which it shows too, counts in epochs from then on. Raises
+    UserError if the user now asks for anything else to differ.
     """
     settings = settings_of_run(run, checkpoint, chosen)
-    length = "steps" if settings.steps else "epochs"
-    free = {*FREE_ON_RESUME, length}
+    free = {*FREE_ON_RESUME, *_LENGTHS}
     for name, value in chosen.items():
         before = getattr(settings, name)
-        if name == ("epochs" if length == "steps" else "steps"):
-            raise UserError(f"{run.path} counts in {length}: to extend it, use --{length}, not --{name}.")
+        if name == "steps" and before is None:
+            raise UserError(f"{run.path} counts in epochs: to extend it, use --epochs, not --steps.")
         if name == "ema" and bool(value) != bool(before):
             raise UserError(
                 f"{run.path} was started with ema {before:g}: the rate of an average may change, but none "
@@ -254,22 +292,32 @@ def resumed_settings(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict
                 f"{run.path} was started with {name.replace('_', ' ')} {before}, not {value}: a resumed run "
                 f"keeps its settings. Omit {flag}, or start a new run with another --out."
             )
-        if name == length and value < before:
+        if name in _LENGTHS and value < before:
             raise UserError(
-                f"{run.path} was started for {before:,} {length}: a resumed run can be made longer, not "
-                f"shorter. Omit --{length}, or give a larger number."
+                f"{run.path} was started for {before:,} {name}: a resumed run can be made longer, not "
+                f"shorter. Omit --{name}, or give a larger number."
             )
     changed = replace(settings, **{name: chosen[name] for name in free | CHANGEABLE if name in chosen})
+    if chosen.get("epochs", 0) > settings.epochs:
+        changed = replace(changed, steps=None)
     if any(getattr(changed, name) != getattr(settings, name) for name in CHANGEABLE):
         _check_together(changed, {name: chosen[name] for name in CHANGEABLE if name in chosen})
         return replace(changed, recipe=None)
     return changed
 
 
-def what_changed(before: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The settings that may change and are not as before, and the recipe's name, each with both values."""
-    now = settings.as_dict()
-    pairs = {name: [before.get(name, now[name]), now[name]] for name in sorted(CHANGEABLE | {"recipe"})}
+@by_first
+def what_changed(
+    start: dict[str, Any], changed: list[dict[str, Any]], settings: Settings
+) -> dict[str, list[Any]]:
+    """The recorded settings that are not as before, each with both values; of a run by steps, not its epochs.
+
+    Before, they were as at the start, with all changes since then. If ranks have different numbers of
+    threads, that of the first one counts.
+    """
+    before = start | {name: change[name][1] for change in changed for name in change.keys() & RECORDED}
+    now, names = settings.as_dict(), RECORDED - ({"epochs"} if settings.steps else set())
+    pairs = {name: [before.get(name, now[name]), now[name]] for name in sorted(names)}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -278,10 +326,6 @@ def _is_the_same(name: str, value: Any, before: Any) -> bool:
     if name == "weights" and before is not None:
         return Path(value).absolute() == Path(before).absolute()
     return value == before
-
-
-_LENGTHS = ("epochs", "steps")
-_MAY_DIFFER = ("data_dir", "labels", "ranks")
 
 
 def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[str, Any]) -> Settings:
@@ -302,7 +346,7 @@ def settings_of_run(run: RunFolder, checkpoint: Checkpoint | None, chosen: dict[
         if now == value or name in _MAY_DIFFER or name in chosen:
             continue
         longer = name in _LENGTHS and isinstance(now, int) and isinstance(value, int) and now < value
-        changeable = name in CHANGEABLE or name == "recipe"
+        changeable = name in RECORDED
         if ahead < 0 and changeable:
             continue
         if longer or (ahead > 0 and changeable):

@@ -62,6 +62,9 @@ def _logits_of_both(engine: ReferenceEngine, images: Array) -> Array:
     return (engine.logits(images) + engine.logits(mirrored)) / 2
 
 
+COLOURS_RIGHT = "colours right"  # what the accuracy of a PatchEvaluation is called
+
+
 @dataclass(frozen=True)
 class PatchEvaluation:
     """How well a model predicts the corrupted patches of a set of images.

@@ -135,6 +135,11 @@ def fit(
     if warmup_epochs is None:
         warmup_epochs = min(1.0, epochs / 4)
     check_settings(warmup_epochs=warmup_epochs)
+    if warmup_epochs > epochs:
+        raise UserError(
+            f"warmup_epochs is {warmup_epochs:g}, longer than the {epochs} epochs to train for: the learning "
+            "rate would never reach its full value. Give a smaller one, or more epochs."
+        )
     if repeats > batch_size:
         raise UserError(f"repeats is {repeats}, expected at most the batch size, {batch_size}.")
     if crop_padding and crop_scale < 1:

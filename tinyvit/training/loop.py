@@ -75,8 +75,7 @@ class Trainer:
 
     def learning_rate(self, step: int) -> float:
         """The learning rate for update number `step`, counted from 1."""
-        s = self.settings
-        return learning_rate(step, self.total_steps, s.lr, s.warmup(self.steps_per_epoch), s.decay)
+        return scheduled_rate(self.settings, step, self.steps_per_epoch)
 
     @property
     def done(self) -> float:
@@ -148,15 +147,16 @@ class Trainer:
         record |= {"images_per_second": rate, "seconds": state.seconds}
         took = state.seconds - before
         self.saver.check_finite(state.step)
-        if not judged:  # the next checkpoint, at most a minute after the last, holds this record too
-            return
-        with state.timed():
-            if is_best:
-                self.saver.write_best(state)
-            self.saver.write_last(state, state.is_finished(s))
-        by_loss, label = self.task.by_loss, "validation" if held_out else "test"
-        shown = (judged.loss, state.best_loss) if by_loss else (judged.accuracy, state.best)
-        self.progress.epoch(epoch + 1, s.epochs, loss, *shown, rate, took, label, by_loss)
+        if judged:  # otherwise the next checkpoint, at most a minute after the last, holds this record too
+            with state.timed():
+                if is_best:
+                    self.saver.write_best(state)
+                self.saver.write_last(state, state.is_finished(s))
+        by_loss, label = self.task.by_loss, "validation" if self.dataset.validation else "test"
+        result = (judged.loss if by_loss else judged.accuracy) if judged else None
+        best = (state.best_loss if by_loss else state.best) if state.best_epoch else None
+        figures = loss, result, best, rate, took, label, by_loss, is_best
+        self.progress.epoch(epoch + 1, s.epochs, *figures)
 
     def _steps_of(self, epoch: int) -> int:
         """The number of steps in an epoch; the last epoch may be shorter than the others."""
@@ -167,3 +167,9 @@ class Trainer:
             result = self.task.evaluate(self.engine, images)
         self.guard.check_loss(result.loss, self.state.step)
         return result
+
+
+def scheduled_rate(s: Settings, step: int, steps_per_epoch: int) -> float:
+    """The learning rate of a run with these settings for update number `step`, counted from 1."""
+    total = s.steps or s.epochs * steps_per_epoch
+    return learning_rate(step, total, s.lr, s.warmup(steps_per_epoch), s.decay)

@@ -93,17 +93,20 @@ def settings_of(name: str) -> dict[str, Any]:
     return given | {"recipe": name}
 
 
+def small_batch(usual: int, images: int) -> int:
+    """A batch of the usual size or, if there are few images, so small that an epoch has 16 steps."""
+    while usual > 1 and 16 * usual > images:
+        usual //= 2
+    return usual
+
+
 def fitted_fine_tuning(images: int, chosen: dict[str, Any]) -> dict[str, Any]:
     """Batch size, its parts and perhaps steps, for fine-tuning on this many images; user choices are kept.
 
     The batch size is the paper's or, if there are few images, small enough for an epoch to have 16 steps. If
     the recipe's epochs would be too few steps, the length is given in steps instead.
     """
-    batch_size = chosen.get("batch_size")
-    if batch_size is None:
-        batch_size = _FINE_TUNING_BATCH
-        while batch_size > 1 and 16 * batch_size > images:
-            batch_size //= 2
+    batch_size = chosen.get("batch_size") or small_batch(_FINE_TUNING_BATCH, images)
     parts = chosen.get("accumulate") or math.ceil(batch_size / _AT_A_TIME)
     fitted = {"batch_size": batch_size, "accumulate": parts}
     if "epochs" in chosen or "steps" in chosen:

@@ -11,10 +11,8 @@ import numpy as np
 from tinyvit.data import (
     BROUGHT,
     Dataset,
-    class_names,
     hold_out,
     is_at_hand,
-    keep_classes,
     load_dataset,
     take_share,
 )
@@ -77,9 +75,9 @@ def load_data(
         strict,
         settings.labels,
         recorded,
+        settings.only,
+        settings.fit,
     )
-    if settings.only:
-        dataset = keep_classes(dataset, class_names(settings.only, dataset.classes))
     if settings.validation and not recorded:
         dataset = hold_out(dataset, settings.validation, settings.seed)
         if settings.dataset in BROUGHT:

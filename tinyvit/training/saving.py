@@ -13,14 +13,17 @@ import numpy as np
 from PIL import Image
 
 from tinyvit.data import Dataset, one_of_each
+from tinyvit.data.photo_fit import fit_for
 from tinyvit.distributed import by_first, current
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
+from tinyvit.model import Params, ViTConfig
 from tinyvit.pictures.curves import draw_curves
 from tinyvit.runs.checkpoint import save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.training.divergence import Guard
+from tinyvit.training.evaluation import COLOURS_RIGHT
 from tinyvit.training.state import State, live_arrays, to_save
 
 _QUICK = 3.0  # seconds: writing that takes longer makes checkpoints rarer
@@ -92,6 +95,7 @@ class EpochFiles:
 
     def __init__(self, run: RunFolder, settings: Settings, note: Callable[[str], None]):
         self.run, self.title, self.note = run, f"{settings.dataset}, {settings.model}", note
+        self.accuracy = COLOURS_RIGHT if settings.target else "accuracy"
         self._failed: set[str] = set()
         self._board = TensorBoard(run.path / "tensorboard") if settings.log and current().is_first else None
         self._next = -math.inf  # when it is time to draw again
@@ -108,7 +112,8 @@ class EpochFiles:
         started = time.monotonic()
         if is_last or started >= self._next:
             path = self.run.curves_path
-            self._try("curves.png", lambda: draw_curves(records, path, self.title, best_epoch))
+            words = self.title, best_epoch, self.accuracy
+            self._try("curves.png", lambda: draw_curves(records, path, *words))
             self._next = time.monotonic() + (time.monotonic() - started) / _SHARE
 
     def _try(self, name: str, write: Callable[[], None]) -> None:
@@ -139,6 +144,30 @@ def write_samples(run: RunFolder, dataset: Dataset, note: Callable[[str], None])
         note(f"test images were not written to {run.samples_path}, but training continues: {error}")
 
 
+@by_first
+def write_names(run: RunFolder, dataset: Dataset) -> None:
+    """Write split.json and left_out.json, of data whose images have names."""
+    parts = {"train": dataset.train, "validation": dataset.validation, "test": dataset.test}
+    run.write_names(dataset.left_out, {part: images.names for part, images in parts.items() if images})
+
+
+def write_patches(
+    run: RunFolder, settings: Settings, config: ViTConfig, params: Params, dataset: Dataset
+) -> None:
+    """Draw what a run without labels predicts of some test images; OSError or ValueError if that fails."""
+    from tinyvit.insight.patches import (  # here, as runs with labels draw no patches
+        SHOWN,
+        draw_patches,
+        filled_patches,
+    )
+
+    assert settings.target, "this run learns without labels"
+    images, what = np.asarray(dataset.test.images[:SHOWN]), (settings.target, settings.corrupt, settings.seed)
+    versions = filled_patches(config, params, images, *what)
+    title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
+    draw_patches(versions, run.patches_path, title)
+
+
 class Saver:
     """Writes the model, the optimiser and the progress of a run. With several ranks, all must call together,
     and the first one writes.
@@ -150,7 +179,7 @@ class Saver:
         self, run: RunFolder, engine: ReferenceEngine, guard: Guard, settings: Settings, files: EpochFiles
     ):
         self.run, self.engine, self.guard, self.files = run, engine, guard, files
-        self.clock, self.recorded = SaveClock(), settings.as_dict()
+        self.clock, self.recorded, self.fit = SaveClock(), settings.as_dict(), settings.fit
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last checkpoint is older than that on any rank; see SaveClock."""
@@ -176,6 +205,8 @@ class Saver:
 
     def _write(self, state: State, path: Path, previous: Path | None) -> None:
         checkpoint = to_save(self.engine, state, resumable=previous is not None)
+        if self.fit:
+            checkpoint.photo_fit = fit_for(self.engine.config.image_size, self.fit)
         checkpoint.settings = self.recorded
         with self.clock.writing():
             # The others wait: a second signal would kill one that has left, and that would end rank 0 too.

@@ -12,18 +12,26 @@ from tinyvit.errors import UserError
 from tinyvit.optim import Partial
 from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
-from tinyvit.runs.folder import RunFolder, latest_run
+from tinyvit.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call
 from tinyvit.shell.progress import Progress
 from tinyvit.training.build_trainer import RunContext, new_trainer, prepared, resumed_trainer
-from tinyvit.training.choices import new_settings, on_ranks, resumed_settings, user_fixed
+from tinyvit.training.choices import RECORDED, new_settings, on_ranks, resumed_settings, user_fixed
 from tinyvit.training.loop import Trainer
-from tinyvit.training.run_data import check_not_among_classes
-from tinyvit.training.saving import EpochFiles, write_samples
+from tinyvit.training.run_data import check_classes, check_files, check_not_among_classes, load_data
+from tinyvit.training.saving import EpochFiles, write_names, write_patches, write_samples
 from tinyvit.training.signals import NO_READER, Interrupted, unwinding_signals
 from tinyvit.training.state import State
-from tinyvit.training.wording import announce, command, model_name, outcome, where, why_done
+from tinyvit.training.wording import (
+    announce,
+    command,
+    described,
+    model_name,
+    outcome,
+    where,
+    why_done,
+)
 
 
 @for_all_ranks
@@ -61,6 +69,8 @@ def train(
             raise UserError("--resume continues a run with that run's settings: omit --config.")
         return _resume(_run_to_resume(out, resume), chosen, deadline, context)
     repeated = Settings.load(config) if config else None
+    if config and (note := _why_not_the_same(config, chosen)):
+        progress.note(note)
     device = _device(chosen.get("device") or (repeated.device if repeated else "auto"))
     settings = new_settings(chosen, repeated, device)
     if show_augmentation:
@@ -74,6 +84,23 @@ def train(
     with unwinding_signals(), _released(RunFolder.claim(out, settings.dataset)) as run:
         trainer = new_trainer(run, settings, user_fixed(chosen, repeated), device, context)
         return _fit(trainer, device, deadline, progress)
+
+
+@by_first
+def _why_not_the_same(config: Path, chosen: dict[str, Any]) -> str:
+    """The reason why the settings in a config.json do not repeat its run; empty if they do."""
+    stages = []
+    for change in changes_in(config):
+        names = sorted(change.keys() & RECORDED - chosen.keys())
+        if names and change["step"] > 1:  # from step 1 on, it is as if the run had been started so
+            said = described({name: change[name] for name in names})
+            stages.append(f"{said} from step {change['step']:,} on")
+    if not stages:
+        return ""
+    return (
+        f"{config} does not repeat its run, which was resumed with other settings ({'; '.join(stages)}): "
+        "the new run has the last of them from its start"
+    )
 
 
 @contextlib.contextmanager
@@ -94,7 +121,7 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, context: Ru
         checkpoint = _last_checkpoint(run)
         settings = resumed_settings(run, checkpoint, chosen)
         if checkpoint and _is_finished(checkpoint, settings):
-            _complete(run, checkpoint, settings, progress)
+            _complete(run, checkpoint, settings, context)
             return 0
         device = _device(settings.device)
         if device.note:
@@ -105,18 +132,37 @@ def _resume(run: RunFolder, chosen: dict[str, Any], deadline: float, context: Ru
 
 
 @by_first
-def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, progress: Progress) -> None:
+def _complete(run: RunFolder, checkpoint: Checkpoint, settings: Settings, context: RunContext) -> None:
     """Write what a finished run lacks if it was stopped after its last checkpoint, and say what is next."""
-    state, changed = State(**checkpoint.progress), "nothing was changed"
+    state, changed, progress = State(**checkpoint.progress), "nothing was changed", context.progress
     records = state.records
-    if lacking := run.lacking(len(records)):
-        EpochFiles(run, settings, progress.note).write(records, state.best_epoch)
-        changed = f"{lacking}, which lacked the last, is complete now"
+    if lacking := run.lacking(len(records), settings):
+        of_data = {run.patches_path.name, run.samples_path.name, run.split_path.name}
+        if not of_data.issuperset(lacking):
+            EpochFiles(run, settings, progress.note).write(records, state.best_epoch)
+        if needed := [name for name in lacking if name in of_data]:
+            try:
+                _write_from_data(run, checkpoint, settings, context)
+            except (OSError, ValueError) as error:  # a UserError is a ValueError
+                progress.note(f"{', '.join(needed)} cannot be written again: {error}")
+        if done := [name for name in lacking if name not in run.lacking(len(records), settings)]:
+            changed = f"{', '.join(done)} {'is' if len(done) == 1 else 'are'} written again"
     longer = ("steps" if settings.steps else "epochs") if state.is_complete(settings) else "patience"
     progress.outcome(
         f"{run.path} is finished: {why_done(state, settings)}, and {changed}.",
         f"To train it for longer: {call(command(settings))} --resume {as_argument(run.path)} --{longer} N",
     )
+
+
+def _write_from_data(run: RunFolder, checkpoint: Checkpoint, settings: Settings, context: RunContext) -> None:
+    """Write again the files of a finished run that need its data. Raises OSError or ValueError on failure."""
+    dataset = load_data(settings, context.data_url, context.progress, in_detail=False, strict=context.strict)
+    check_classes(run, dataset)
+    check_files(run, dataset)
+    write_names(run, dataset)
+    write_samples(run, dataset, context.progress.note)
+    if settings.target:
+        write_patches(run, settings, checkpoint.config, checkpoint.params, dataset)
 
 
 def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) -> int:

@@ -1,11 +1,12 @@
 """What a run says of itself: its length, its model, what to expect of it, and what came of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-import numpy as np
-
-from tinyvit.backend import Device
+from tinyvit.backend import Device, array_module
 from tinyvit.distributed import by_first
+from tinyvit.engine import make_engine
+from tinyvit.errors import UserError
 from tinyvit.insight.judging import with_interval
 from tinyvit.model import is_resnet, usual_name
 from tinyvit.optim import averaged
@@ -13,7 +14,9 @@ from tinyvit.recipes.measured import at_this_speed, expected
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import as_argument, call, counted, duration
 from tinyvit.shell.progress import SPEED_SECONDS
+from tinyvit.training.evaluation import figures_of_epoch
 from tinyvit.training.loop import Trainer
+from tinyvit.training.saving import write_patches
 from tinyvit.training.starting_point import SHAPE
 from tinyvit.training.state import State
 
@@ -21,6 +24,11 @@ from tinyvit.training.state import State
 def length(settings: Settings) -> str:
     """How long a run is, such as '12 epochs'."""
     return counted(settings.steps, "step") if settings.steps else counted(settings.epochs, "epoch")
+
+
+def described(changed: Mapping[str, Sequence[Any]]) -> str:
+    """Settings that were changed, such as 'lr 0.001 -> 0.0003, weight decay 0.05 -> 0.2'."""
+    return ", ".join(f"{name} {old} -> {new}".replace("_", " ") for name, (old, new) in changed.items())
 
 
 def all_done(settings: Settings) -> str:
@@ -83,17 +91,37 @@ def outcome(trainer: Trainer) -> list[str]:
     return early + list(_after_pretraining(trainer) if settings.target else _after_training(trainer))
 
 
+def _result(trainer: Trainer, kind: str, best: str, show: Callable[[dict[str, Any]], str]) -> str:
+    """The test results of the model that is kept, and of the last one, in words.
+
+    kind is 'accuracy' or 'loss', by which the best epoch was chosen, and best is its value, as text.
+    show(results) is the text for the figures of an epoch on the test images.
+    """
+    state, last = trainer.state, trainer.state.records[-1]
+    kept, after = f"best.npz, of epoch {state.best_epoch}", show(last)
+    is_last = state.best_epoch == last["epoch"]  # but perhaps of an epoch that was cut short: see restored
+    chosen = f"the best by validation {kind} ({best})" if trainer.dataset.validation else ""
+    if is_last and state.best_loss == last.get("val_loss", last.get("test_loss")):
+        return f"{kept}, the last{chosen and ' and '}{chosen}, has test {kind} {after}"
+    if not chosen:
+        return f"{kept}, has the best test {kind}, {best}; after the last epoch it was {after}"
+    try:
+        model, engine = trainer.run.load("best"), trainer.engine
+        params = model.params.to(array_module(engine.params.flat))
+        judge = make_engine(model.config, params, threads=trainer.settings.threads)
+        results = figures_of_epoch(None, trainer.task.evaluate(judge, trainer.dataset.test))
+    except UserError:
+        return f"test {kind} {after} after the last epoch; {kept}, cannot be read"
+    return f"{kept}, {chosen}, has test {kind} {show(results)}; after the last epoch it was {after}"
+
+
 def _after_training(trainer: Trainer) -> Iterator[str]:
     """What came of a run, and what to do next."""
     run, state, settings, path = trainer.run, trainer.state, trainer.settings, as_argument(trainer.run.path)
-    chosen_by = "validation" if trainer.dataset.validation else "test"
-    accuracy, best = state.records[-1]["test_accuracy"], state.best
-    assert best is not None, "whoever learns labels has an accuracy"
-    tested = with_interval(accuracy, len(trainer.dataset.test))  # the best has none: it was chosen
-    yield (
-        f"done in {duration(state.seconds)}: test accuracy {tested} after the last epoch; the best epoch by "
-        f"{chosen_by} accuracy was {state.best_epoch}, with {100 * best:.1f}%. Next:"
-    )
+    assert state.best is not None, "whoever learns labels has an accuracy"
+    count, best = len(trainer.dataset.test), f"{100 * state.best:.1f}%"
+    result = _result(trainer, "accuracy", best, lambda r: with_interval(r["test_accuracy"], count))
+    yield f"done in {duration(state.seconds)}: {result}. Next:"
     yield f"  {call('evaluate')} {path}        accuracy, class by class"
     attention = " --attention a.png    what it sees, and where"
     attention = attention if trainer.engine.config.has_transformer else ""
@@ -106,33 +134,22 @@ def _after_training(trainer: Trainer) -> Iterator[str]:
 
 def _after_pretraining(trainer: Trainer) -> Iterator[str]:
     """What came of a run without labels, and what to do next; draws what it predicts."""
-    from tinyvit.insight.patches import (
-        SHOWN,
-        draw_patches,
-        filled_patches,  # here, as runs with labels draw no patches
-    )
-
     run, state, settings, engine = trainer.run, trainer.state, trainer.settings, trainer.engine
-    last, path = state.records[-1], as_argument(run.path)
-    chosen_by = "validation" if trainer.dataset.validation else "test"
-    right = last["test_accuracy"]
-    share = "" if right is None else f", with {100 * right:.1f}% of the corrupted patches' colours right"
-    yield (
-        f"done in {duration(state.seconds)}: test loss {last['test_loss']:.3f}{share}, after the last epoch; "
-        f"the best epoch by {chosen_by} loss was {state.best_epoch}, with {state.best_loss:.3f}. Next:"
-    )
+
+    def shown(results: dict[str, Any]) -> str:
+        loss, right = results["test_loss"], results["test_accuracy"]
+        share = "" if right is None else f" ({100 * right:.1f}% of the corrupted patches' colours are right)"
+        return f"{loss:.3f}{share}"
+
+    result = _result(trainer, "loss", f"{state.best_loss:.3f}", shown)
+    yield f"done in {duration(state.seconds)}: {result}. Next:"
     where = f" --data-dir {as_argument(settings.data_dir)}" if settings.data_dir else ""
+    path = as_argument(run.path)
     yield f"  {call('finetune')} {path} --dataset {settings.dataset}{where}        learn the classes"
     yield f"  {as_argument(run.curves_path)}        how it went, as a picture"
     try:
-        shown = np.asarray(trainer.dataset.test.images[:SHOWN])
-        assert settings.target, "this run learns without labels"
-        what = settings.target, settings.corrupt, settings.seed
         with averaged(engine.training.average):
-            versions = filled_patches(engine.config, engine.params, shown, *what)
-        draw_patches(
-            versions, run.patches_path, f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}"
-        )
+            write_patches(run, settings, engine.config, engine.params, trainer.dataset)
         yield f"  {as_argument(run.patches_path)}        what it predicts of corrupted patches"
     except (OSError, ValueError) as error:  # a UserError is a ValueError
         yield f"{run.patches_path.name} was not written: {error}"

@@ -75,7 +75,7 @@ def why_no_classes(model: Model) -> str:
     if model.config.predicts_patches:
         return "learned without labels, to predict patches, and has no classes"
     if model.texts:
-        return "has no classes but those that it is given in words (zero_shot, or --classes)"
+        return "has no classes but those that predict --classes, or zero_shot in Python, gives it in words"
     return "has no head and therefore no classes"
 
 

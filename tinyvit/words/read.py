@@ -59,8 +59,16 @@ class Words:
         return unit(e)
 
     def classes(self, names: list[str], templates: list[str]) -> np.ndarray:
-        """Unit vectors (n, E) of classes: the mean over all templates, for each name."""
-        each = [self.embed([template.format(name) for template in templates]) for name in names]
+        """Unit vectors (n, E) of classes: for each name the mean over all templates, with the name for {}.
+
+        Raises UserError for a single class of a CLIP, which is sure of it whatever an image shows.
+        """
+        if self.config.causal and len(names) == 1:
+            raise UserError(
+                f"{names[0]!r} is the only class, and a CLIP shares out 100% among its classes: name at "
+                "least two (--classes), such as what else the image may show."
+            )
+        each = [self.embed([template.replace("{}", name) for template in templates]) for name in names]
         return unit(np.stack([vectors.mean(axis=0) for vectors in each]))
 
     def probabilities(self, images: np.ndarray, classes: np.ndarray) -> np.ndarray:
