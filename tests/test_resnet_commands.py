@@ -100,7 +100,7 @@ def test_from_python(tmp_path):
 
 
 def test_as_a_classifier():
-    X, y = np.zeros((4, 8, 8, 3), "uint8"), [0, 1, 0, 1]
+    X, y = np.full((4, 8, 8, 3), [0, 128, 255], "uint8"), [0, 1, 0, 1]
     classifier = ViTClassifier(model="resnet-nano", epochs=1, batch_size=2, threads=1)
     classifier = classifier.fit(X, y)
     assert not classifier.model_.config.has_transformer

@@ -48,7 +48,7 @@ def test_the_model_sees_photos_in_training_as_it_does_later(go, wide, tmp_path, 
     accuracy, of_all = (json.loads(found)["accuracy"] for found in test)
     assert (accuracy == of_all == 1.0) == (fit in ("pad", "squash"))
     exported = go(export, run, tmp_path / "a.html")[1]
-    assert ("it crops photos that are dropped on it" in exported) == (fit in ("pad", "squash"))
+    assert ("its way of fitting photos" in exported) == (fit in ("pad", "squash"))
     other = "squash" if fit == "pad" else "pad"
     result = go(train, "--resume", run, "--fit", other)
     assert_one_line(result, f"was started with fit {fit}, not {other}: a resumed run keeps its settings")

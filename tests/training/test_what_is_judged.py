@@ -92,8 +92,8 @@ def test_a_run_is_judged_by_these_images_after_these_steps(
         assert_same(found, after[int(step)])
     best = load_checkpoint(tmp_path / "run" / "best.npz")
     assert_same(best.params.flat, after[int(expected[1].split()[1])])
-    held_out = {"validation": data.validation, "test": data.test}
-    split = {part: list(images.names) for part, images in held_out.items() if images}
+    parts = {"train": data.train, "validation": data.validation, "test": data.test}
+    split = {part: list(images.names) for part, images in parts.items() if images}
     assert json.loads((tmp_path / "run" / "split.json").read_text()) == split
     if command is train:
         assert f"best.npz, of {said}" in out
@@ -117,8 +117,8 @@ def test_fit_judges_the_validation_images_and_ends_with_what_it_judged(weights, 
 def test_the_command_judges_the_images_and_the_checkpoint_that_it_is_asked_for(
     go, trained, monkeypatch, checkpoint, split
 ):
-    looked, real = [], evaluate.evaluate
-    monkeypatch.setattr(evaluate, "evaluate", lambda *args: looked.append(args) or real(*args))
+    looked, real = [], evaluate.logits_of
+    monkeypatch.setattr(evaluate, "logits_of", lambda *args: looked.append(args) or real(*args))
     assert go(evaluate, trained, "--checkpoint", checkpoint, "--split", split, "--json")[0] == 0
     (engine, images, *_), settings = looked[0], json.loads((trained / "config.json").read_text())["settings"]
     data = hold_out(load_dataset("folder", settings["data_dir"], 8), 8, 0)
