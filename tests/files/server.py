@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
     content, kind = CONTENT, "application/gzip"
     pace = None  # bytes that it sends before each pause of 10 ms
     wrong_range = False  # whether it sends the start of the file, whatever part was asked for
+    whole = len(CONTENT)  # bytes that the file has, as it says with a part of it
     ranges: list  # the Range header of every request, None where there was none
 
 
@@ -44,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             first = 0 if server.wrong_range else start
-            self.send_header("Content-Range", f"bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}")
+            self.send_header("Content-Range", f"bytes {first}-{len(CONTENT) - 1}/{server.whole}")
         self.send_header("Content-Type", server.kind)
         if server.tells_length:
             self.send_header("Content-Length", str(len(server.content) - start))

@@ -335,6 +335,13 @@ def test_without_locks_a_broken_download_is_resumed_too(server, target, monkeypa
     assert list(target.parent.iterdir()) == [target]
 
 
+def test_the_rest_of_a_file_of_another_size_is_not_appended(server, target, part):
+    server.whole += 1
+    part.write_bytes(CONTENT[:HALF])
+    download(server.url, target, len(CONTENT), SHA256)
+    assert server.ranges == [f"bytes={HALF}-", None]
+
+
 @needs_locks
 def test_a_file_system_that_never_shows_the_same_file_twice_will_do(server, target, monkeypatch):
     monkeypatch.setattr(module, "leads_to", lambda *args: False)

@@ -77,6 +77,9 @@ def test_a_model_is_loaded_by_its_name_and_then_without_a_network(tmp_path):
     try:
         assert "Model(2 layers, width 16" in load_by_name("someone/tiny", tmp_path, endpoint)
         assert not any(path.endswith("evil.bin") for path in server.asked)
+        server.asked.clear()
+        assert "Model(2 layers, width 16" in load_by_name("someone/tiny@v2", tmp_path, endpoint)
+        assert any("/revision/v2" in path for path in server.asked)
         refused = load_by_name("nobody/nothing", tmp_path, endpoint)
         assert "Hugging Face's hub refused nobody/nothing" in refused
     finally:

@@ -66,12 +66,10 @@ def with_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Par
 
 def without_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
     """The same model with positions for the patches alone: the class token's is added to the class token."""
-    if config.position_on != "class" or not config.read_tokens:
+    if config.position_on != "class" or not config.has_token:
         return config, params
     new = replace(config, position_on="patches")
     result = params.carried_over(layout(new), without="position")
-    rows, result["position"] = np.split(params["position"], [config.read_tokens])
-    result["class_token"] += rows[0]
-    if config.pool == "distilled":
-        result["distillation_token"] += rows[1]
+    result["class_token"] += params["position"][0]
+    result["position"] = params["position"][1:]
     return new, result
