@@ -204,6 +204,7 @@ def test_a_run_from_weights_is_not_repeated_with_another_model(name):
 
 
 def test_the_ranks_of_a_machine_share_its_cores(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("tinyvit.cores.available_cores", lambda root: 8)
     cpu, two, four = select_device("cpu"), Ranks(), Ranks()
     two.size, two.neighbours = 2, (frozenset(range(8)),) * 2
