@@ -268,7 +268,7 @@ def test_a_click_copies_a_block_and_dark_mode_follows_the_system(site):
         tab.evaluate("document.querySelector('.code button').click()")
         tab.wait("document.querySelector('.code button').textContent === 'Copied'")
         first = re.search(
-            r"^```python\n(.*?)^```", (LESSONS[9] / "README.md").read_text("utf-8"), re.M | re.S
+            r"^```python\n(.*?)^```", (LESSONS[6] / "README.md").read_text("utf-8"), re.M | re.S
         )
         assert tab.evaluate("window.copied") == first[1]
         assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 29)"
