@@ -68,8 +68,10 @@ def test_other_sizes_are_fitted_and_without_a_test_part_some_are_held_out(tmp_pa
 
 
 def test_labels_can_be_text(tmp_path):
-    write(tmp_path / "train-0.parquet", labels=["b", "a"] * 10, names=())
-    assert load_dataset("parquet", tmp_path, 8).classes == ("a", "b")
+    write(tmp_path / "train-0.parquet", labels=[*"abcb"] * 5, names=())
+    assert load_dataset("parquet", tmp_path, 8).classes == ("a", "b", "c")
+    kept = load_dataset("parquet", tmp_path, 8, only="c,a")
+    assert kept.classes == ("c", "a") and len(kept.train) + len(kept.test) == 10
 
 
 def test_rows_without_label_or_image_are_left_out_and_named(tmp_path):

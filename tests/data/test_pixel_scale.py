@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -34,6 +34,7 @@ SCALES = {  # of images whose values are from 0 to 1
     "uint16": lambda x: (x * 65535).round().astype(np.uint16),
     "12 bits": lambda x: (x * 4095).round().astype(np.uint16),
     "percent": lambda x: x * 100,
+    "0..0.001": lambda x: x * 0.001,
 }
 LAYOUTS = {  # of images (n, H, W, 3)
     "n H W 3": lambda x: x,
@@ -72,12 +73,13 @@ def outcome(compute):
             return None, True
 
 
+@pytest.mark.parametrize("scale", SCALES)
+@settings(max_examples=10)
 @given(
-    st.sampled_from([*SCALES]),
-    st.sampled_from([*LAYOUTS]),
-    st.integers(1, 5),
-    st.booleans(),
-    st.integers(0, 99),
+    layout=st.sampled_from([*LAYOUTS]),
+    count=st.integers(1, 5),
+    to_learn=st.booleans(),
+    seed=st.integers(0, 99),
 )
 def test_a_model_sees_the_pixels_that_were_meant_or_says_why_not(scale, layout, count, to_learn, seed):
     images = pictures(count, seed)

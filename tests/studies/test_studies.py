@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from contextlib import contextmanager
+from unittest.mock import ANY
 
 import pytest
 from PIL import Image
@@ -69,6 +70,12 @@ def found(out):
     return result
 
 
+def tabulated(table):
+    """The rows of the first table in a text: the cells by the headings above them."""
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return [dict(zip(lines[0], cells, strict=True)) for cells in lines[1:]]
+
+
 def test_a_study_tabulates_and_draws_what_its_runs_came_to(run, tmp_path):
     status, out, err = run("a")
     assert (status, err) == (0, "")
@@ -88,10 +95,12 @@ def test_a_study_tabulates_and_draws_what_its_runs_came_to(run, tmp_path):
     assert slow["mean_accuracy"] == pytest.approx((first + second) / 2)
     assert slow["spread"] == pytest.approx(abs(first - second) / 2**0.5)
     table = (folder / "table.md").read_text("utf-8")
-    mean, spread = f"{50 * (first + second):.1f}%", f"{100 * slow['spread']:.1f}"
-    cost = f"{slow['runs'][0]['multiply_adds']:,}"
-    assert f"| slow | scratch | {mean} | {spread} | 2 | {config['parameters']:,} | {cost} | 40 |" in table
-    assert "12.5% |" in table
+    figures = {"variant": "slow", "starts from": "scratch", "test accuracy": f"{50 * (first + second):.1f}%"}
+    figures |= {"± over seeds": f"{100 * slow['spread']:.1f}", "seeds": "2", "images seen": "40"}
+    figures |= {"parameters": f"{config['parameters']:,}", "in the paper": "12.5%"}
+    figures |= {"multiply-adds": f"{slow['runs'][0]['multiply_adds']:,}", "time of a run": ANY}
+    first, other = tabulated(table)
+    assert first == figures and (other["starts from"], other["in the paper"]) == ("first", "-")
     assert "`python -m tinyvit.study tiny --dataset shapes --size small --seeds 2`" in table
     with Image.open(folder / "picture.png") as picture:
         assert picture.format == "PNG"

@@ -258,7 +258,7 @@ NEVER |= {"position": "2d", "position_at": "blocks", "whiten": True, "batch_size
 NEVER |= {"optimizer": "muon", "warmup_epochs": 2.0, "warmup_steps": 5, "dropout": 0.1, "drop_path": 0.1}
 NEVER |= {"repeats": 2, "balanced": True, "patch_dropout": 0.5, "weights": "w", "resolution": 16, "seed": 9}
 NEVER |= {"position_resize": "bicubic", "freeze": "stem", "layer_decay": 0.5, "lora": 2, "lora_alpha": 1.0}
-NEVER |= {"target": "pixels", "corrupt": 0.3, "recipe": "cpu-hour", "ranks": 2, "init": "mimetic"}
+NEVER |= {"target": "pixels", "corrupt": 0.3, "recipe": "cpu-best", "ranks": 2, "init": "mimetic"}
 DONE_WITH = FOR_THIS_TIME | FROM_HERE_ON | LONGER | NEVER
 
 
@@ -270,18 +270,21 @@ def test_it_is_known_of_each_setting_what_a_resumed_run_does_with_it():
 def test_a_resumed_run_does_with_a_setting_what_it_may(name):
     needed = {"ema": 0.9} | {"augment_ops": {"augment": "randaugment"}, "steps": {"steps": 50}}.get(name, {})
     needed |= {"augment": "randaugment"} if name == "augment_magnitude" else {}
-    before, value = Settings(dataset="shapes", model="nano/4", threads=1, **needed), DONE_WITH[name]
+    needed |= {"recipe": "cpu-hour", "threads": 1}
+    before, value = Settings(dataset="shapes", model="nano/4", **needed), DONE_WITH[name]
     run = SimpleNamespace(path="runs/a", settings=lambda: before, changed=list)
     assert value != getattr(before, name)
     if name in NEVER:
         with pytest.raises(UserError, match=r"was started with .* a resumed run keeps its settings"):
             resumed_settings(run, None, {name: value})
         return
-    after = resumed_settings(run, None, {name: value})
-    assert after == replace(before, **{name: value})
+    assert resumed_settings(run, None, {}) == resumed_settings(run, None, {"seed": before.seed}) == before
+    after, changed = resumed_settings(run, None, {name: value}), {name: value}
+    changed |= {"recipe": None} if name in FROM_HERE_ON else {}  # which it no longer follows
+    assert after == replace(before, **changed)
     recorded = what_changed(before.as_dict(), [], after)
     unseen = {"data_dir", "labels", "shard_optimizer", "log"}  # the numbers are the same
-    assert recorded == ({} if name in unseen else {name: [getattr(before, name), value]})
+    assert recorded == {each: [getattr(before, each), changed[each]] for each in changed.keys() - unseen}
     back = [{"step": 5, "epoch": 2} | recorded]
     assert what_changed(before.as_dict(), back, after) == {}
     undone = {name: pair[::-1] for name, pair in recorded.items()}

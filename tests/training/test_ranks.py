@@ -15,10 +15,13 @@ from tests.distributed.fake_mpi import errors_of, together
 from tests.helpers import distance
 from tests.tiny_runs import arrays, metrics, numbers
 from tinyvit.backend import select_device
+from tinyvit.data import ImageSet
 from tinyvit.distributed import ALONE, Ranks, acting_as, by_first, in_turn
-from tinyvit.engine import ReferenceEngine
+from tinyvit.engine import ReferenceEngine, Training
 from tinyvit.engine.cpu.threads import Threads
 from tinyvit.errors import UserError
+from tinyvit.model import initialise, preset
+from tinyvit.optim import make_optimizer
 from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
@@ -215,6 +218,23 @@ def test_evaluation_is_shared(photos, tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "in_batches", counted)
     assert trained(3, tmp_path / "run", chosen(photos, epochs=1)) == [0] * 3
     assert sorted(looked_at) == [2, 3, 3]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_an_evaluation_is_that_of_one_process_however_few_the_images(count):
+    config, rng = preset("nano/4", 8, 3), np.random.default_rng(0)
+    images = ImageSet(rng.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8), rng.integers(0, 3, count))
+    params = initialise(config, 1)
+    params["head.weight"][...] = rng.normal(size=(64, 3))
+
+    def evaluated(ranks):
+        training = Training(images.images, images.labels, make_optimizer("sgd", params), ranks=ranks)
+        return evaluation.evaluate(ReferenceEngine(config, params, training=training), images)
+
+    expected = evaluated(ALONE)
+    for found in together(3, evaluated):
+        np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=1e-4, atol=1e-6)
+        assert (found.counts == expected.counts).all() and found.loss == pytest.approx(expected.loss)
 
 
 def test_pretraining_and_fine_tuning(photos, tmp_path):

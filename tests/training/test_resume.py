@@ -24,7 +24,7 @@ from tinyvit import pretrain, train
 from tinyvit.engine import ReferenceEngine
 from tinyvit.files import atomic as files
 from tinyvit.runs.claim import Claim
-from tinyvit.training import loop, session
+from tinyvit.training import loop, session, wording
 
 STEPS = 12  # 3 epochs of 4
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -148,11 +148,13 @@ def stop_at(step, command, monkeypatch, *argv):
 
 
 def test_a_run_by_steps_is_resumed_too(command, photos, tmp_path, monkeypatch):
-    assert command(*tiny(photos, tmp_path / "alone", "--steps", "10"))[0] == 0
+    monkeypatch.setattr(wording, "expected", lambda settings: ["it has taken a minute"])
+    status, out, _ = command(*tiny(photos, tmp_path / "alone", "--steps", "10"))
+    assert status == 0 and "it has taken a minute\n" in out
     with interrupted_after(monkeypatch, 9):
         assert command(*tiny(photos, tmp_path / "run", "--steps", "10"))[0] == 128 + signal.SIGINT
     status, out, _ = command("--resume", tmp_path / "run")
-    assert status == 0 and "after step 9 of 10" in out
+    assert status == 0 and "after step 9 of 10" in out and "it has taken a minute" not in out
     assert_same_run(tmp_path / "run", tmp_path / "alone")
     assert "is finished" in command("--resume", tmp_path / "run")[1]
 
