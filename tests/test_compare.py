@@ -130,20 +130,22 @@ def test_figures_are_those_of_the_metrics(go, trained, variant, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("accuracies", "losses", "epoch"),
+    ("accuracies", "losses", "epoch", "without_labels"),
     [
-        ((0.5, 0.9, 0.7), (1.0, 1.0, 1.0), 2),
-        ((0.9, 0.9, 0.9), (0.5, 0.3, 0.4), 2),  # of equals the lower loss
-        ((0.9, 0.9, 0.9), (0.3, 0.3, 0.3), 1),  # then the earlier one
-        ((0.9, 0.9, 0.9), (None, None, None), 1),  # older runs have no test loss
-        ((0.9, 0.9, 0.2), (float("nan"), 0.4, 0.1), 2),
-        ((None, 0.2, None), (0.1, 0.9, 0.1), 2),
+        ((0.5, 0.9, 0.7), (1.0, 1.0, 1.0), 2, 1),
+        ((0.9, 0.9, 0.9), (0.5, 0.3, 0.4), 2, 2),  # of equals the lower loss
+        ((0.9, 0.9, 0.9), (0.3, 0.3, 0.3), 1, 1),  # then the earlier one
+        ((0.9, 0.9, 0.9), (None, None, None), 1, None),  # older runs have no test loss
+        ((0.9, 0.9, 0.2), (float("nan"), 0.4, 0.1), 2, 3),
+        ((None, 0.2, None), (0.1, 0.9, 0.1), 2, 1),
     ],
 )
-def test_of_equally_accurate_epochs_the_one_of_lower_loss_is_best(accuracies, losses, epoch):
+def test_of_equally_accurate_epochs_the_one_of_lower_loss_is_best(accuracies, losses, epoch, without_labels):
     pairs = enumerate(zip(accuracies, losses, strict=True), 1)
-    run = compare.Run("run", {}, [record(e, test_accuracy=a, test_loss=x) for e, (a, x) in pairs])
-    assert run.best["epoch"] == epoch
+    records = [record(e, test_accuracy=a, test_loss=x) for e, (a, x) in pairs]
+    assert compare.Run("run", {}, records).best["epoch"] == epoch
+    blind = compare.Run("run", {"target": "pixels"}, records).best  # judged by the loss
+    assert (blind and blind["epoch"]) == without_labels
 
 
 def test_the_curves_of_all_runs_are_drawn(go, trained, variant, tmp_path, monkeypatch):

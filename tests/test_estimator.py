@@ -139,15 +139,17 @@ def test_long_rows_that_are_not_squares_are_said_to_be_one_line():
         line.predict(rows)
 
 
-def test_the_same_random_state_gives_the_same_model():
+@pytest.mark.parametrize("state", [int, np.int64, np.random.RandomState])
+def test_the_same_random_state_gives_the_same_model(state):
     images, labels = dark_and_light(20, np.random.default_rng(0))
 
     def scores(seed):
         settings = {"epochs": 1, "batch_size": 1, "threads": 1, "random_state": seed}
         return ViTClassifier(**settings).fit(images, labels).predict_proba(images)
 
-    np.testing.assert_array_equal(scores(1), scores(1))
-    assert (scores(1) != scores(2)).any()
+    np.testing.assert_array_equal(scores(state(1)), scores(state(1)))
+    assert (scores(state(1)) != scores(state(2))).any()
+    assert (scores(None) != scores(None)).any()
 
 
 def test_settings_are_read_and_set_by_name():
@@ -498,7 +500,7 @@ def test_it_learns_piece_by_piece():
         classifier.partial_fit(images, labels)
     for k in range(12):
         piece = slice(5 * k, 5 * k + 5)
-        only = labels[piece] == k % 2  # one class at a time
+        only = np.flatnonzero(labels[piece] == k % 2)[: k % 3 + 1]  # one class at a time, or one image
         classifier.partial_fit(images[piece][only], NAMES[labels[piece][only]], classes=NAMES[::-1])
     assert classifier.classes_.tolist() == ["moon", "sun"]
     assert classifier.n_iter_ == len(classifier.losses_) == 12

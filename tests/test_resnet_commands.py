@@ -53,7 +53,9 @@ def test_a_run_and_what_can_be_done_with_it(go, resnet, photos, tmp_path):
     assert status == 0 and "it shows filters only" in out
     with Image.open(resnet / "inside.png") as picture:
         assert picture.height > picture.width
-    assert_one_line(go(predict, resnet, photo, "--attention", tmp_path / "a.png"), "no attention to show")
+    refusal = go(predict, resnet, photo, "--attention", tmp_path / "a.png")
+    assert_one_line(refusal, "no attention to show")
+    assert refusal[1] == ""  # before anything is predicted
     for name in ("a.npz", "a.safetensors", "a"):
         assert_one_line(go(export, resnet, tmp_path / name), "ResNet")
         assert not (tmp_path / name).exists()
