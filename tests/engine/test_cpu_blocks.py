@@ -30,11 +30,13 @@ def any_pieces(request, monkeypatch):
 
 
 @given(rows=st.integers(1, 50), width=st.integers(1, 50), piece=st.integers(1, 400))
-def test_pieces_cover_every_row_once(rows, width, piece):
+def test_pieces_cover_every_row_once_and_are_no_larger_than_the_cache(rows, width, piece):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "PIECE", piece)
-        covered = [row for part in products.pieces(rows, width) for row in range(rows)[part]]
-    assert covered == list(range(rows))
+        parts = [range(rows)[part] for part in products.pieces(rows, width)]
+    assert [row for part in parts for row in part] == list(range(rows))
+    assert max(map(len, parts)) * width <= 1.5 * piece + width
+    assert len(parts) <= rows * width / piece + 1
 
 
 @pytest.mark.parametrize("form", ops.GELU_FORMS)
@@ -188,12 +190,14 @@ def test_gradients_of_the_last_attention():
 
 
 @given(B=st.integers(1, 5), H=st.integers(1, 5), N=st.integers(1, 6), piece=st.integers(1, 400))
-def test_every_head_of_every_image_is_computed_once(B, H, N, piece):
+def test_every_head_of_every_image_is_computed_once_and_few_at_a_time(B, H, N, piece):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "PIECE", piece)
         count = np.zeros((B, H), dtype=int)
         for some in attention._some_heads((B, H, N)):
             count[some] += 1
+            images, heads = count[some].shape
+            assert images * heads * N * N <= 6 * piece + images * N * N
     assert (count == 1).all()
 
 
