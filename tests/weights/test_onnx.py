@@ -61,6 +61,7 @@ KINDS = {check.name: check.config for check in MODEL_CHECKS if not check.target}
     "hybrid as in timm": tiny_config(
         image_size=(32, 48), patch_size=1, resnet=(1, 1), resnet_width=8, resnet_groups=4, resnet_form="timm"
     ),
+    "shared scores of offsets": tiny_config(position="bias", position_at="shared"),
     "epsilon of Hugging Face": tiny_config(gelu="exact", eps=1e-12),
 }  # fmt: skip
 

@@ -178,7 +178,7 @@ def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows:
         S = g.node("Add", S, relative_scores(config, params, g, table, q, rows or N))
     if table := bias_part(config, i):
         scores, _ = relative_bias(params[table], config.grid, config.has_token)
-        S = g.node("Add", S, g.constant(f"{table}.scores", scores[:, : rows or N]))
+        S = g.node("Add", S, g.constant(f"{table}.{rows or N}", scores[:, : rows or N]))
     o = g.node("MatMul", g.node("Softmax", S, axis=-1), v)  # (B, H, Q, K)
     o = g.node("Reshape", g.node("Transpose", o, perm=[0, 2, 1, 3]), [0, rows or N, D])
     if config.attention_norm:

@@ -49,6 +49,8 @@ class Graph:
         """The name of a constant, which is stored once however often it is used."""
         if name not in self._constants:
             self._constants[name] = self._onnx.numpy_helper.from_array(array, name)
+        elif tuple(self._constants[name].dims) != array.shape:
+            raise ValueError(f"{name} is {tuple(self._constants[name].dims)} already, not {array.shape}")
         return name
 
     def weight_and_bias(
