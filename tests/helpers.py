@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
 from tinyvit.model.config import PLACES, POOLS, POSITIONS, WITHOUT_TRANSFORMER, places_of, resnet_channels
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.ops import GELU_FORMS
 

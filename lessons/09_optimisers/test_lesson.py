@@ -8,7 +8,7 @@ import pytest
 
 from lessons.referee import assert_same, assert_trust, assert_untouched
 from lessons.referee.gradients import several
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import AdamW
 from tinyvit.optim import learning_rate as library_rate
 
@@ -49,7 +49,7 @@ def test_the_decay_shrinks_the_weights_alone(impl):
 def test_five_steps_are_those_of_the_library(impl, options):
     w, _, m, v = start(1)
     m, v = 0 * m, 0 * v
-    params = Params.zeros(rows_of({"a.weight": (3, 4)}), "float64")
+    params = Params.zeros(specs_from_shapes({"a.weight": (3, 4)}), "float64")
     params["a.weight"] = w
     library, grads = AdamW(params, weight_decay=0.3, **options), params.zeros_like()
     for step in range(1, 6):

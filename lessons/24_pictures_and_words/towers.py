@@ -13,7 +13,7 @@ import numpy as np
 
 from lessons.mine import yours
 from tinyvit.data import normalise
-from tinyvit.model import Params, Row, backward, forward, infer, initialise, preset
+from tinyvit.model import Params, ParamSpec, backward, forward, infer, initialise, preset
 from tinyvit.optim import AdamW, clip_norm, learning_rate
 
 pictures = importlib.import_module("lessons.24_pictures_and_words.pictures")
@@ -50,7 +50,9 @@ def first_towers(seed, scale, bias, width=WIDTH):
     image = initialise(config_of(width), seed)
     before = len(image["head.weight"])  # its zeros would have no direction
     image["head.weight"] = rng.normal(0, before**-0.5, (before, width))
-    text = Params.zeros((Row("words", (len(WORDS), width)), Row("log_scale", (1,)), Row("bias", (1,))))
+    text = Params.zeros(
+        (ParamSpec("words", (len(WORDS), width)), ParamSpec("log_scale", (1,)), ParamSpec("bias", (1,)))
+    )
     text["words"] = rng.normal(0, 0.5, (len(WORDS), width))
     text["log_scale"], text["bias"] = np.log([scale]), np.array([bias])
     return Towers(image, text)

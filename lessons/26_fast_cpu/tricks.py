@@ -91,7 +91,7 @@ def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
     params.flat += rng.normal(0, 0.05, params.count).astype("float32")  # no gain is 1, no bias 0
     arrays = Arrays(config, params, CpuEngine(config, params, threads=1).micro_batch, rng)
     makers = [_gelu, _layer_norm, _attention, _weight_gradient, _residual_sum, _bias, _block]
-    if config.rows_after(config.layers - 1):
+    if config.tokens_needed_after(config.layers - 1):
         makers.insert(3, _last_attention)
     return [make(arrays) for make in makers], arrays.images
 

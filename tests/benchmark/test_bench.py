@@ -23,7 +23,7 @@ from tinyvit.data import normalise
 from tinyvit.engine.blas import blas_name
 from tinyvit.model import forward, initialise, preset
 from tinyvit.model.cost import multiply_adds
-from tinyvit.model.resnet import units_of
+from tinyvit.model.later.resnet import units_of
 
 SMALL = ("--model", "nano/8", "--batch-size", "4", "--rounds", "2", "--steps", "1", "--threads", "1")
 

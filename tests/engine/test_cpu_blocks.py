@@ -20,7 +20,7 @@ from tinyvit.engine.cpu.gelu import gelu_and_slope, gelu_backward, twice_gelu
 from tinyvit.engine.cpu.last_attention import last_attention, last_attention_backward
 from tinyvit.engine.cpu.normalise import add_normalise_backward, layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
-from tinyvit.model.rotary import DINOV3
+from tinyvit.model.later.rotary import DINOV3
 
 
 @pytest.fixture(params=[1, 40, 10**6])

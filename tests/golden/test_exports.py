@@ -18,7 +18,7 @@ from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.model import Model, infer
 from tinyvit.model.config import LATER_PARTS
-from tinyvit.model.rotary import Rotary
+from tinyvit.model.later.rotary import Rotary
 from tinyvit.page import check_page_can_run
 from tinyvit.weights.safetensors import read_safetensors
 from tinyvit.weights.save import left_out, save_model

@@ -6,7 +6,7 @@ import pytest
 from tests.helpers import tiny_config
 from tinyvit.insight.positions import position_similarity
 from tinyvit.model import initialise
-from tinyvit.model.positions import position_table
+from tinyvit.model.later.positions import position_table
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])

@@ -7,7 +7,7 @@ import tinyvit
 from tests.insight.naive import made
 from tinyvit import ops
 from tinyvit.errors import UserError
-from tinyvit.model.later import attention_weights
+from tinyvit.model.later.biases import attention_weights
 
 
 @pytest.mark.parametrize("at", ["blocks", "shared"])

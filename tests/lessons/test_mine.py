@@ -199,7 +199,7 @@ def test_the_norm_of_a_float32_gradient_may_be_summed_in_float64(of_numpy):
 
 def test_all_solutions_train_to_the_same_bits_as_the_library(monkeypatch):
     """Both have the lessons' AdamW, clipping and LayerNorm, which round in another order, and all tokens."""
-    monkeypatch.setattr(ViTConfig, "rows_after", lambda self, layer: None)
+    monkeypatch.setattr(ViTConfig, "tokens_needed_after", lambda self, layer: None)
     tiny = replace(TINY, drop_path=0.0)  # the ViT of lesson 8 has none
     dataset = random_shapes()
     everything = training.train(assemble(SOLUTIONS, OPERATIONS), dataset, LENGTH, config=tiny)

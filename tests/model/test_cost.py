@@ -13,7 +13,7 @@ from tinyvit.model.cost import (
     resnet_largest_array,
     resnet_multiply_adds,
 )
-from tinyvit.model.resnet import ConvolvedCache
+from tinyvit.model.later.resnet import ConvolvedCache
 from tinyvit.ops import Noise, cross_entropy
 
 RESNET = {"resnet_width": 8, "resnet_groups": 4}

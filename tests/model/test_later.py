@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tinyvit.model.pool import pool
+from tinyvit.model.readout import features_of
 
 import tinyvit
 from tests.weights.checkpoints import complaint
@@ -13,9 +15,7 @@ from tinyvit.checking.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
 from tinyvit.model import ViTConfig, backward, block, forward
 from tinyvit.model.config import LATER_PARTS
-from tinyvit.model.pool import pool
-from tinyvit.model.readout import features_of
-from tinyvit.model.rotary import DINOV3, Rotary, first_frequencies, turn_of
+from tinyvit.model.later.rotary import DINOV3, Rotary, first_frequencies, turn_of
 from tinyvit.ops import Turn, rotary
 
 LATER = {check.name: check.config for check in MODEL_CHECKS if check.config.later_parts}

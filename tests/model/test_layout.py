@@ -5,7 +5,7 @@ import pytest
 
 from tests.golden.official_weights import HYBRIDS, MODELS, official_names
 from tests.helpers import tiny_config
-from tinyvit.model import Params, initialise, layout, preset, rows_of
+from tinyvit.model import Params, initialise, layout, preset, specs_from_shapes
 
 KINDS = {
     "class token": tiny_config(),
@@ -26,7 +26,7 @@ def test_every_row_has_a_name_of_its_own_and_first_values_of_its_shape(config):
     rows = layout(config)
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
-        drawn = row.first(np.random.default_rng(0), row.shape)
+        drawn = row.init(np.random.default_rng(0), row.shape)
         assert drawn.shape == row.shape, row.name
         assert np.isfinite(drawn).all()
 
@@ -82,11 +82,11 @@ def test_first_values_are_drawn_in_the_order_of_the_table():
     config = tiny_config()
     rng, params = np.random.Generator(np.random.Philox(3)), initialise(config, 3, "float64")
     for row in layout(config):
-        np.testing.assert_array_equal(params[row.name], row.first(rng, row.shape))
+        np.testing.assert_array_equal(params[row.name], row.init(rng, row.shape))
 
 
 def test_a_table_of_ones_own_decays_what_is_called_a_weight_and_is_a_matrix():
-    rows = rows_of({"a.weight": (2, 3), "a.bias": (3,), "norm.weight": (3,), "position": (4, 3)})
+    rows = specs_from_shapes({"a.weight": (2, 3), "a.bias": (3,), "norm.weight": (3,), "position": (4, 3)})
     assert [row.name for row in rows if row.decays] == ["a.weight"]
     assert not any(row.hidden or row.official for row in rows)
     assert Params.zeros(rows).count == 6 + 3 + 3 + 12

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_config
-from tinyvit.model import Model, Params, initialise, layout, preset, rows_of
+from tinyvit.model import Model, Params, initialise, layout, preset, specs_from_shapes
 
 SHAPES = {"a.bias": (3,), "a.weight": (2, 3), "position": (4, 2), "norm.weight": (3,), "b.weight": (3, 1)}
-ROWS = rows_of(SHAPES)
+ROWS = specs_from_shapes(SHAPES)
 
 
 def test_every_name_is_a_view_on_the_one_buffer():
@@ -85,7 +85,7 @@ def test_parameters_go_to_the_gpu_and_back_unchanged(gpu):
 
 def test_what_is_made_of_parameters_on_the_gpu_is_there_too(gpu):
     params = Params.zeros(ROWS, xp=gpu.xp)
-    for other in (params.zeros_like(), params.astype("float64"), params.carried_over(ROWS, without="b.")):
+    for other in (params.zeros_like(), params.astype("float64"), params.copy_to(ROWS, exclude="b.")):
         assert isinstance(other.flat, gpu.xp.ndarray)
 
 
@@ -183,7 +183,9 @@ def test_the_repr_counts_and_names_what_is_there():
 
 
 def test_the_repr_leaves_names_out_if_there_are_more_than_six():
-    six, seven = (Params.zeros(rows_of(dict.fromkeys(names, (1,)))) for names in ("abcdef", "abcdefg"))
+    six, seven = (
+        Params.zeros(specs_from_shapes(dict.fromkeys(names, (1,)))) for names in ("abcdef", "abcdefg")
+    )
     assert repr(six).endswith("float32: a (1,), b (1,), c (1,), d (1,), e (1,), f (1,))")
     assert repr(seven).endswith("float32: a (1,), b (1,), c (1,), d (1,), ..., f (1,), g (1,))")
 
@@ -195,8 +197,8 @@ def test_the_repr_says_when_it_is_on_the_gpu(gpu):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_values_are_carried_over_to_another_table(dtype):
     params = Params(np.arange(23, dtype=dtype), ROWS)
-    rows = rows_of({"position": (4, 2), "a.weight": (2, 3), "a.bias": (3,), "b.weight": (5, 5)})
-    carried = params.carried_over(rows, without="b.")
+    rows = specs_from_shapes({"position": (4, 2), "a.weight": (2, 3), "a.bias": (3,), "b.weight": (5, 5)})
+    carried = params.copy_to(rows, exclude="b.")
     assert list(carried) == ["position", "a.weight", "a.bias", "b.weight"]
     for name in ("position", "a.weight", "a.bias"):
         np.testing.assert_array_equal(carried[name], params[name])

@@ -8,7 +8,7 @@ from tinyvit import ops
 from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.engine import CpuEngine
 from tinyvit.model import backward, forward, infer, initialise
-from tinyvit.model.resnet import EPSILONS, resnet, unit, unit_backward
+from tinyvit.model.later.resnet import EPSILONS, resnet, unit, unit_backward
 from tinyvit.objectives import loss_and_grads
 
 

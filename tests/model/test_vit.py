@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tinyvit.model.readout import readout, readout_backward
+from tinyvit.model.stem import stem, stem_backward
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
@@ -17,8 +19,6 @@ from tinyvit.model import (
     infer,
     initialise,
 )
-from tinyvit.model.readout import readout, readout_backward
-from tinyvit.model.stem import stem, stem_backward
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Corruption, Noise, patchify, unpatchify
 from tinyvit.ops.corruption import MASKED

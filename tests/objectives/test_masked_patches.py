@@ -154,7 +154,7 @@ def test_without_corruption_the_tokens_are_those_of_the_plain_model(pool):
     plain = tiny_config(pool=pool)
     config = pretraining_config(plain, "mean-colour", 0.5)
     params = random_params(config, np.random.default_rng(0))
-    body = params.carried_over(layout(plain), without="head.")
+    body = params.copy_to(layout(plain), exclude="head.")
     x = np.random.default_rng(1).normal(size=(2, 8, 8, 3))
     nothing = Corruption(everywhere(2, 4), everywhere(2, 4))
     logits, cache = model.forward(config, params, x, corruption=nothing)

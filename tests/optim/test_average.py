@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import Average, averaged
 
-ROWS = rows_of({"a.weight": (2, 3), "a.bias": (3,)})
+ROWS = specs_from_shapes({"a.weight": (2, 3), "a.bias": (3,)})
 
 
 @given(seed=seeds(), dtype=dtypes(), decay=st.sampled_from([0.1, 0.5, 0.999]), steps=st.integers(1, 12))

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import DECAYS, clip_norm, learning_rate
 
-ROWS = rows_of({"a.weight": (2, 3), "a.bias": (3,)})
+ROWS = specs_from_shapes({"a.weight": (2, 3), "a.bias": (3,)})
 
 
 def draw(seed, norm, dtype="float64"):
@@ -40,7 +40,7 @@ def test_a_small_gradient_is_unchanged(seed, dtype, norm):
 
 @pytest.mark.parametrize(("norm", "passes"), [(30.0, 2), (0.5, 1)])
 def test_a_long_gradient_is_clipped_in_pieces_that_someone_else_may_carry_out(norm, passes):
-    rows = rows_of({"a.weight": (300, 1000), "a.bias": (7,)})
+    rows = specs_from_shapes({"a.weight": (300, 1000), "a.bias": (7,)})
     flat = np.random.default_rng(1).standard_normal(300_007)
     flat *= norm / np.linalg.norm(flat)
     grads, carried_out = Params(flat.copy(), rows), []

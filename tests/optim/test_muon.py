@@ -12,7 +12,7 @@ from tests.helpers import distance, dtypes, seeds, small_models, tiny_config
 from tinyvit.checking import random_params
 from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.engine.blas import one_blas_thread
-from tinyvit.model import Params, Row, layout, preset
+from tinyvit.model import Params, ParamSpec, layout, preset
 from tinyvit.optim import AdamW, Muon
 from tinyvit.optim.orthogonal import orthogonalise
 
@@ -147,7 +147,7 @@ def test_kernels_embeddings_heads_and_vectors_are_left_to_adamw(config):
 
 
 def test_a_single_matrix_is_one_whatever_its_table_says():
-    params = Params(matrices(1, 6, 4).reshape(-1), (Row("w", (6, 4), decays=True, hidden=True),))
+    params = Params(matrices(1, 6, 4).reshape(-1), (ParamSpec("w", (6, 4), decays=True, hidden=True),))
     grads = Params(matrices(2, 6, 4).reshape(-1), params.rows)
     before = params["w"].copy()
     Muon(params).step(grads, 1.0, 1)
@@ -198,7 +198,7 @@ def test_the_steps_are_those_of_pytorch(shape, in_float64, monkeypatch):
         pytest.skip("this PyTorch has no Muon")
     if in_float64:
         monkeypatch.setattr(torch.Tensor, "bfloat16", lambda self: self.clone())
-    params = Params(matrices(1, *shape).reshape(-1), (Row("w", shape, decays=True, hidden=True),))
+    params = Params(matrices(1, *shape).reshape(-1), (ParamSpec("w", shape, decays=True, hidden=True),))
     before = params.flat.copy()
     steps = [Params(matrices(seed, *shape).reshape(-1), params.rows) for seed in (2, 3, 4)]
     weight = torch.nn.Parameter(torch.tensor(params["w"]))

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import dtypes, seeds
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import OPTIMIZERS, SGD, Adam, AdamW, make_optimizer
 
 SHAPES = {"a.bias": (3,), "a.weight": (2, 3), "position": (2, 2), "norm.weight": (3,)}
-ROWS = rows_of(SHAPES)
+ROWS = specs_from_shapes(SHAPES)
 LRS = [0.02, 0.05, 0.03, 0.01, 0.04]
 
 

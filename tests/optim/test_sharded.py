@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from tinyvit.distributed import Ranks
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import AdamW
 from tinyvit.optim.sharded import Sharded
 
-ROWS = rows_of({"a.weight": (2, 5), "b.weight": (3, 4), "a.bias": (5,), "b.bias": (4,)})  # 31 numbers
+ROWS = specs_from_shapes(
+    {"a.weight": (2, 5), "b.weight": (3, 4), "a.bias": (5,), "b.bias": (4,)}
+)  # 31 numbers
 
 
 class Rank(Ranks):
@@ -41,7 +43,7 @@ def test_a_rank_takes_the_same_step_for_its_part_as_one_process_does(rank):
 
 
 def test_the_summary_says_what_is_kept_and_what_one_process_would_keep():
-    params = Params.zeros(rows_of({"a.weight": (1500, 1000), "a.bias": (3,)}), "float32")
+    params = Params.zeros(specs_from_shapes({"a.weight": (1500, 1000), "a.bias": (3,)}), "float32")
     assert Sharded(AdamW, params, Rank(1, 3)).summary() == (
         "the optimiser's state is shared out: 4.0 MB in this process instead of 12.0 MB"
     )

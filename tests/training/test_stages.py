@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tinyvit.model.stem import stem
 
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, tiny
 from tinyvit.engine import ReferenceEngine
 from tinyvit.model import initialise, preset, vit
-from tinyvit.model.stem import stem
 from tinyvit.ops import Noise
 from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.runs.settings import Settings

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.weights.checkpoints import EXACT, complaint, random_model
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.weights.architectures import described_architecture
 from tinyvit.weights.description import GELU, read_description
 from tinyvit.weights.read import load_weights

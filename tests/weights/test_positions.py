@@ -6,7 +6,7 @@ import pytest
 from tests.helpers import random_batch
 from tests.weights.checkpoints import EXACT, assert_same, complaint, random_model
 from tinyvit.model import Model, forward
-from tinyvit.model.positions import position_table
+from tinyvit.model.later.positions import position_table
 from tinyvit.ops.resize import resize_matrix
 from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.weights.read import load_weights

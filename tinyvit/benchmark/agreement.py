@@ -18,7 +18,7 @@ from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.support import supports
 from tinyvit.model import ViTConfig, initialise, preset
-from tinyvit.model.rotary import DINOV3
+from tinyvit.model.later.rotary import DINOV3
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.objectives.patch_targets import pretraining_config
 from tinyvit.ops import Noise

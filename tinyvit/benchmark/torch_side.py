@@ -10,7 +10,7 @@ from torch import nn
 
 from tinyvit.benchmark.case import Case
 from tinyvit.model import ViTConfig
-from tinyvit.model.resnet import unit_stride, units_of
+from tinyvit.model.later.resnet import unit_stride, units_of
 from tinyvit.ops.windows import placement
 
 

@@ -11,7 +11,7 @@ from tinyvit import model, ops
 from tinyvit.backend import Array
 from tinyvit.checking.finite_differences import gradient_error, numerical_gradient
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches, patch_targets
 
 

@@ -1,6 +1,7 @@
 """The reference engine: one operation after another, on the whole batch. It defines the correct result."""
 
 from collections.abc import Callable
+from functools import partial
 
 from tinyvit import model
 from tinyvit.backend import Array
@@ -9,6 +10,8 @@ from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.passes import check_images
+from tinyvit.model.stage import frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim.spread import ParallelMap, one_after_another
@@ -57,7 +60,7 @@ class ReferenceEngine:
 
     @property
     def frozen(self) -> int | None:
-        """How many blocks do not learn, if the stem does not either: see model.forward."""
+        """Number of blocks that do not learn, as the stem does not; None if everything learns."""
         return self.training.frozen if self.trains else None
 
     @property
@@ -111,12 +114,13 @@ class ReferenceEngine:
         """
         if fresh:
             self.grads.clear(self.frozen)
-        more = {"noise": noise, "share": share, "frozen": self.frozen}
+        more = {"noise": noise, "share": share, "arrange": partial(frozen_up_to, self.frozen)}
         return self.objective(self.config, self.params, images, targets, self.grads, **more)
 
     def logits(self, images: Array, corruption: Corruption | None = None) -> Array:
-        """Logits (B, C) for images (B, H, W, 3), without dropout; of patches, (B, n, C): see model.infer."""
-        return model.infer(self.config, self.params, images, corruption)
+        """Logits (B, C) for images (B, H, W, 3), without dropout; of patches, (B, n, C): see model.stages."""
+        check_images(self.config, images)
+        return infer_through(model.stages(self.config, corruption=corruption), self.params, images)
 
     def features(self, images: Array) -> Array:
         """Features, the input of the head, (B, D) or (B, pre_logits), of images (B, H, W, 3)."""

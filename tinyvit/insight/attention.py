@@ -19,7 +19,8 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, attention_by_block, attention_maps, forward
+from tinyvit.model import Params, ViTConfig, attention_maps, stages
+from tinyvit.model.stage import forward_through
 
 
 def check_has_attention(config: ViTConfig) -> None:
@@ -36,12 +37,14 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     patches as queries is taken. Raises UserError for a ResNet on its own.
     """
     check_has_attention(config)
-    _, cache = forward(config, params, images)
+    model = stages(config)
+    _, caches = forward_through(model, params, images)
+    cache_of = {each.name: cache for each, cache in zip(model, caches, strict=True)}
     if config.pool == "attention":
-        _, (asked, *_) = cache.readout.features.pool
-        drawn = to_numpy(ops.pool_probabilities(asked)).mean(axis=1)  # (B, T), or (B, N)
+        drawn = to_numpy(ops.pool_probabilities(cache_of["pool"][0])).mean(axis=1)  # (B, T), or (B, N)
         return _of_sum_1(drawn[:, -config.patches :]).reshape(-1, *config.grid)
-    probabilities = to_numpy(attention_maps(cache)[-1])  # (B, H, 1 or N, N)
+    last = cache_of[f"blocks.{config.layers - 1}"]
+    probabilities = to_numpy(ops.attention_probabilities(last[1]))  # (B, H, 1 or N, N)
     return drawn_from_patches(config, probabilities.mean(axis=1))
 
 
@@ -71,7 +74,7 @@ def head_maps(config: ViTConfig, params: Params, images: Array) -> Array:
     mean-pooled model the average patch. Raises UserError for a ResNet on its own.
     """
     check_has_attention(config)
-    blocks = [drawn_from_patches(config, A) for A in attention_by_block(config, params, images)]
+    blocks = [drawn_from_patches(config, A) for A in attention_maps(config, params, images)]
     return array_module(images).stack(blocks, axis=1)
 
 
@@ -96,6 +99,6 @@ def came_from(config: ViTConfig, params: Params, images: Array) -> Array:
     xp = array_module(images)
     eye = xp.eye(config.tokens, dtype=images.dtype)
     R = xp.broadcast_to(eye, (len(images), *eye.shape))
-    for A in attention_by_block(config, params, images):  # (B, H, N, N)
+    for A in attention_maps(config, params, images):  # (B, H, N, N)
         R = (A.mean(axis=1) + eye) / 2 @ R  #                                                eq. 1, 2
     return R

@@ -28,7 +28,7 @@ import numpy as np
 from tinyvit.backend import Array, array_module
 from tinyvit.insight.attention import check_has_attention
 from tinyvit.insight.draw_parts import HEAD, Part, save_parts
-from tinyvit.model import Params, ViTConfig, attention_by_block
+from tinyvit.model import Params, ViTConfig, attention_maps
 from tinyvit.pictures.axes import Axes, nice_ticks, whole_ticks
 from tinyvit.pictures.colours import BLUE, FAINT, ORANGE, QUIET
 from tinyvit.pictures.sheet import Sheet
@@ -49,7 +49,7 @@ def attention_distance(config: ViTConfig, params: Params, images: Array) -> Arra
     check_has_attention(config)
     xp = array_module(images)
     d = xp.asarray(patch_distances(config), dtype=images.dtype)
-    return xp.stack([_distance(config, A, d) for A in attention_by_block(config, params, images)], axis=1)
+    return xp.stack([_distance(config, A, d) for A in attention_maps(config, params, images)], axis=1)
 
 
 def uniform_distance(config: ViTConfig) -> float:

@@ -37,7 +37,7 @@ class Looking:
         """
 
         def look(config: core.ViTConfig, params: core.Params, batch: Array) -> Array:
-            return array_module(batch).stack(list(core.attention_by_block(config, params, batch)), axis=1)
+            return array_module(batch).stack(list(core.attention_maps(config, params, batch)), axis=1)
 
         return self._looked(look, images)
 

@@ -8,6 +8,7 @@ from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.stage import infer_through
 from tinyvit.objectives import masked_patches, patch_targets
 from tinyvit.pictures.colours import INK, QUIET
 from tinyvit.pictures.sheet import Sheet
@@ -30,7 +31,8 @@ def filled_patches(
 
     def compute(batch: Array, *rows: Array) -> Array:
         chosen = rows[0]
-        predicted = model.infer(config, params, batch, ops.Corruption(*rows))  # (B, n, C)
+        stages = model.stages(config, corruption=ops.Corruption(*rows))
+        predicted = infer_through(stages, params, batch)  # (B, n, C)
         if target != "pixels":
             predicted = predicted.reshape(*chosen.shape, -1, patch_targets.colours(config)).argmax(axis=3)
         truth = patch_targets.true_patches(config, batch, chosen, target)

@@ -31,8 +31,9 @@ import numpy as np
 from tinyvit.backend import to_numpy
 from tinyvit.insight.draw_parts import HEAD, Part, save_parts
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.later import attention_weights
-from tinyvit.model.positions import position_table, relative_part
+from tinyvit.model.later.biases import attention_weights
+from tinyvit.model.later.positions import position_table
+from tinyvit.model.later.relative_positions import relative_part
 from tinyvit.pictures.colours import QUIET, heat_colours
 from tinyvit.pictures.sheet import Sheet
 from tinyvit.pictures.text import text_width

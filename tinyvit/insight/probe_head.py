@@ -49,7 +49,7 @@ def with_probe(model: M, features: np.ndarray, labels: np.ndarray, classes: Sequ
         head, head_bias = with_bias(params, "head")
         weight, bias = head @ weight, bias + head_bias @ weight  # (D, C), (C,)
     config = replace(config, classes=len(classes), head_bias=True, predicts="image")
-    params = params.carried_over(layout(config), without=("head.", "head2."))
+    params = params.copy_to(layout(config), exclude=("head.", "head2."))
     for head in ("head", "head2") if config.pool == "distilled" else ("head",):
         params[f"{head}.weight"], params[f"{head}.bias"] = weight, bias
     return replace(model, config=config, params=params, classes=tuple(classes), photo_fit=None, texts=None)

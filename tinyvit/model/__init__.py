@@ -2,21 +2,23 @@
 
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.engine_blocks import EngineBlocks
 from tinyvit.model.initialise import INITS, initialise
-from tinyvit.model.layout import Row, layout, rows_of
+from tinyvit.model.layout import ParamSpec, layout, specs_from_shapes
 from tinyvit.model.model import Model
 from tinyvit.model.params import Params
-from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
-from tinyvit.model.vit import (
+from tinyvit.model.passes import (
     Cache,
-    attention_by_block,
     attention_maps,
     backward,
+    feature_stages,
     features,
     forward,
     infer,
+    stages,
 )
+from tinyvit.model.presets import OFFICIAL, RESNETS, SIZES, SMALL, is_preset, is_resnet, preset, usual_name
+from tinyvit.model.stage import Stage
+from tinyvit.model.vit import vit
 
 __all__ = [
     "INITS",
@@ -25,16 +27,16 @@ __all__ = [
     "SIZES",
     "SMALL",
     "Cache",
-    "EngineBlocks",
     "Model",
+    "ParamSpec",
     "Params",
-    "Row",
+    "Stage",
     "ViTConfig",
-    "attention_by_block",
     "attention_maps",
     "backward",
     "block",
     "block_backward",
+    "feature_stages",
     "features",
     "forward",
     "infer",
@@ -43,6 +45,8 @@ __all__ = [
     "is_resnet",
     "layout",
     "preset",
-    "rows_of",
+    "specs_from_shapes",
+    "stages",
     "usual_name",
+    "vit",
 ]

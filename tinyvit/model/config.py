@@ -6,8 +6,25 @@ from typing import Any
 
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
-from tinyvit.model.rotary import Rotary
 from tinyvit.ops import GELU_FORMS
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """theta, reach, offset and shift of the equations above.
+
+    columns_first: x comes before y in (3). pairs: which numbers are a point (see ops.rotary.Turn). learned:
+    each head has frequencies of its own, as in (4).
+    """
+
+    theta: float = 100.0
+    reach: float = 0.0
+    offset: float = 0.0
+    shift: float = 0.0
+    columns_first: bool = False
+    pairs: bool = True
+    learned: bool = False
+
 
 _COUNTS = (
     "patch_size",
@@ -469,7 +486,30 @@ class ViTConfig:
         """How many of the tokens before the patches a learned table of positions has rows for."""
         return {"class": self.read_tokens, "patches": 0, "all": self.prefix}[self.position_on]
 
-    def rows_after(self, layer: int) -> int | None:
+    @property
+    def pooled_width(self) -> int:
+        """Width of the vector that the pooling returns."""
+        return 2 * self.width if self.pool == "both" else self.width
+
+    @property
+    def feature_width(self) -> int:
+        """Width of the features, the input of the head."""
+        return self.pre_logits or self.pooled_width
+
+    @property
+    def drops(self) -> bool:
+        """True if something is dropped at random in training."""
+        return any(getattr(self, rate) > 0 for rate in _RATES)
+
+    @property
+    def is_paper(self) -> bool:
+        """True for the paper's main model: a class token, learned positions at the stem, and a linear head."""
+        variants = (self.pool, self.pre_logits, self.resnet, self.position, self.position_at, self.predicts)
+        return variants == ("token", 0, None, "1d", "stem", "image") and not self.later_parts.keys() - {
+            "gelu"
+        }
+
+    def tokens_needed_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
 
         In the last block of a class-token model, no other token reaches the logits, unless it predicts

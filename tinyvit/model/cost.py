@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.config import resnet_scale
-from tinyvit.model.resnet import units_of
+from tinyvit.model.later.resnet import units_of
 
 
 def parameter_count(config: ViTConfig) -> int:
@@ -24,7 +24,7 @@ def multiply_adds(config: ViTConfig) -> int:
         head       D C                                   T times, if it predicts patches
 
     Every token counts in every block, as is usual, although in the last block of a class-token model most are
-    left out (see ViTConfig.rows_after). A ResNet on its own has no patches to embed, and no blocks. Relative
+    left out (see ViTConfig.tokens_needed_after). A ResNet on its own has no patches to embed, and no blocks. Relative
     positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset. A gated MLP
     costs 3 D M. Attention pooling adds 2 N D^2 + 2 D^2 + 2 N D + 2 D M, and a second head is counted too.
     """
@@ -61,7 +61,7 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     grows with the number of images computed at a time: the whole batch, or part of it (--accumulate, or
     micro-batches on the CPU).
     """
-    T, R = config.patches, config.rows_after(config.layers - 1) or config.tokens
+    T, R = config.patches, config.tokens_needed_after(config.layers - 1) or config.tokens
     heads = T if config.predicts_patches else 1
     numbers = heads * (config.width + config.pre_logits + 2 * config.classes)
     if config.has_transformer:
@@ -163,7 +163,7 @@ def block_activations(config: ViTConfig, i: int) -> int:
     The paper's positions add nothing: the queries and the tables are all that relative ones need.
     """
     D, M, N, H = config.width, config.mlp_width, config.tokens, config.heads
-    R = config.rows_after(i) or N
+    R = config.tokens_needed_after(i) or N
     numbers = 2 * N * D + N + 3 * N * D + 2 * R * D + H * R * N + 2 * R * D + R + 3 * R * M
     if config.dropout:
         numbers += R * D + R * M + R * D

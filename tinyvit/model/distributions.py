@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-First = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+Initialiser = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
 def zeros(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -28,8 +28,8 @@ def initialise(config: ViTConfig, seed: int = 0, dtype: str = "float32", init: s
     mimetic_rng = np.random.Generator(bits.jumped())  # numbers of its own: all others stay as they were
     rng = np.random.Generator(bits)
     params = Params.zeros(layout(config), dtype)
-    for row in params.rows:
-        params[row.name] = row.first(rng, row.shape)
+    for spec in params.rows:
+        params[spec.name] = spec.init(rng, spec.shape)
     if init == "mimetic":
         make_mimetic(config, params, mimetic_rng)
     return params

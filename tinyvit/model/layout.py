@@ -1,10 +1,9 @@
-"""The table of parameters, the single place that defines them.
+"""The table of parameters of the paper's model.
 
 Each row names a parameter and gives its shape, how its initial values are drawn, whether weight decay acts on
 it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and which arrays
 of an official .npz file it is made of. Initialisation, weight decay, the number of parameters, checkpoints
-and the official layout all follow from these rows. See model.later for what a new part of the model needs
-besides.
+and the official layout all follow from these rows. Other models edit the lists of rows: see model.later.
 
 Matrices are stored input-by-output, and kernels of convolutions as (k, k, I, O). The letters are those of
 tinyvit.ops.
@@ -14,19 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
-from tinyvit.model import distributions as first
+from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
-from tinyvit.model.rotary import first_frequencies
-from tinyvit.ops.relative_bias import table_rows
+from tinyvit.model.distributions import Initialiser
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class ParamSpec:
     """One parameter.
 
     official lists (name, shape) of the arrays in the official layout that make up this parameter: they are
@@ -35,16 +32,20 @@ class Row:
 
     name: str
     shape: Shape
-    first: first.First = first.zeros
+    init: Initialiser = distributions.zeros
     decays: bool = False
     hidden: bool = False
     official: tuple[tuple[str, Shape], ...] = ()
 
 
-def layout(config: ViTConfig) -> tuple[Row, ...]:
+def layout(config: ViTConfig) -> tuple[ParamSpec, ...]:
     """All parameters of a model, in the order of its forward pass."""
-    blocks = [row for i in range(config.layers) for row in _block(config, i)]
-    return (*_stem(config), *blocks, *_readout(config))
+    if config.is_paper:
+        blocks = [spec for i in range(config.layers) for spec in block_specs(config, i)]
+        return (*stem_specs(config), *blocks, *readout_specs(config))
+    from tinyvit.model.later.assemble import specs_of  # the paper's model does not need it
+
+    return specs_of(config)
 
 
 _READOUT = ("norm", "pool", "pre_logits", "head", "head2")
@@ -52,226 +53,112 @@ _READOUT = ("norm", "pool", "pre_logits", "head", "head2")
 
 def depth(name: str) -> float:
     """Where in the model a parameter is: 0 for the stem, i + 1 for block i, infinity for the readout."""
-    first, *rest = name.split(".")
-    if first == "blocks":
+    part, *rest = name.split(".")
+    if part == "blocks":
         return int(rest[0]) + 1
-    return math.inf if first in _READOUT else 0
+    return math.inf if part in _READOUT else 0
 
 
-def rows_of(shapes: Mapping[str, Shape]) -> tuple[Row, ...]:
+def specs_from_shapes(shapes: Mapping[str, Shape]) -> tuple[ParamSpec, ...]:
     """A custom table from names and shapes; weight decay acts on matrices whose name ends in .weight."""
     return tuple(
-        Row(name, shape, decays=name.endswith(".weight") and len(shape) == 2)
+        ParamSpec(name, shape, decays=name.endswith(".weight") and len(shape) == 2)
         for name, shape in shapes.items()
     )
 
 
-def _stem(config: ViTConfig) -> list[Row]:
+def stem_specs(config: ViTConfig) -> list[ParamSpec]:
     """From pixels to tokens."""
-    D, P = config.width, config.patch_size
-    channels = config.feature_map[2]
-    resnet = _resnet(config) if config.has_resnet else []
-    if not config.has_transformer:
-        return resnet
-    rows = [
-        *resnet,
-        _matrix(
+    D, N, P, channels = config.width, config.tokens, config.patch_size, config.feature_map[2]
+    kernel, table = (P, P, channels, D), (1, N, D)
+    return [
+        ParamSpec(
             "patch.weight",
             (P * P * channels, D),
-            first.lecun_normal,
-            ("embedding/kernel", (P, P, channels, D)),
+            distributions.lecun_normal,
+            decays=True,
+            official=(("embedding/kernel", kernel),),
         ),
-        *([_vector("patch.bias", D, ("embedding/bias", (D,)))] if config.patch_bias else []),
-    ]
-    if config.predicts_patches:
-        rows.append(_vector("mask_token", D))
-    if config.has_token:
-        rows.append(_vector("class_token", D, ("cls", (1, 1, D))))
-    if config.pool == "distilled":
-        rows.append(Row("distillation_token", (1, D), first.small_normal))
-    if config.registers:
-        rows.append(Row("registers", (config.registers, D), first.small_normal))
-    if config.position_at != "blocks":
-        rows += _positions(config, "position")
-    return rows + (_plain_norm("pre_norm", D) if config.pre_norm else [])
-
-
-def _positions(config: ViTConfig, part: str) -> list[Row]:
-    """The tables of a position embedding; the official layout has only the learned one at the stem."""
-    D, N, (gh, gw) = config.width, config.tokens, config.grid
-    shapes = {
-        "1d": {part: (config.position_rows + config.patches, D)},
-        "2d": {f"{part}.rows": (gh, D // 2), f"{part}.columns": (gw, D // 2)},
-        "relative": {part: (2 * N - 1, D // config.heads)},
-        "bias": {part: (table_rows(config.grid, config.has_token), config.heads)},
-    }.get(config.position, {})
-    official = (("Transformer/posembed_input/pos_embedding", (1, N, D)),)
-    known = official if (config.position, config.position_at) == ("1d", "stem") else ()
-    return [Row(name, shape, first.small_normal, official=known) for name, shape in shapes.items()]
-
-
-def _resnet(config: ViTConfig) -> list[Row]:
-    """A ResNet: its root, and its stages of units, which the official names count from 1."""
-    F = config.resnet_width
-    rows = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
-    inputs = F
-    for i, units in enumerate(config.resnet or ()):
-        F = config.resnet_width * 2**i
-        for j in range(units):
-            rows += _unit(f"resnet.{i}.{j}", inputs, F, f"block{i + 1}/unit{j + 1}", projects=j == 0)
-            inputs = 4 * F
-    return rows
-
-
-def _unit(ours: str, inputs: int, F: int, theirs: str, projects: bool) -> list[Row]:
-    """One bottleneck unit; the gain of its last norm is 0 at first."""
-    kernels = {"1": (1, 1, inputs, F), "2": (3, 3, F, F), "3": (1, 1, F, 4 * F)}
-    if projects:
-        kernels = {"_proj": (1, 1, inputs, 4 * F)} | kernels
-    return [
-        row
-        for which, shape in kernels.items()
-        for row in _convolution(
-            ours,
-            which,
-            shape,
-            f"{theirs}/conv{which}",
-            f"{theirs}/gn{which}",
-            gain=first.zeros if which == "3" else first.ones,
-        )
+        ParamSpec("patch.bias", (D,), official=(("embedding/bias", (D,)),)),
+        ParamSpec("class_token", (D,), official=(("cls", (1, 1, D)),)),
+        ParamSpec(
+            "position",
+            (N, D),
+            distributions.small_normal,
+            official=(("Transformer/posembed_input/pos_embedding", table),),
+        ),
     ]
 
 
-def _convolution(
-    part: str, which: str, shape: Shape, kernel: str, norm: str, gain: first.First = first.ones
-) -> list[Row]:
-    """A convolution without a bias, and the norm that follows it."""
-    return [
-        _matrix(f"{part}.conv{which}.weight", shape, first.lecun_normal, (f"{kernel}/kernel", shape)),
-        *_norm(f"{part}.norm{which}", shape[-1], norm, gain),
-    ]
-
-
-def _block(config: ViTConfig, i: int) -> list[Row]:
+def block_specs(config: ViTConfig, i: int) -> list[ParamSpec]:
     """One Transformer block."""
     D, M, H = config.width, config.mlp_width, config.heads
     K = D // H
     ours, theirs = f"blocks.{i}", f"Transformer/encoderblock_{i}"
     attention, mlp = f"{theirs}/MultiHeadDotProductAttention_1", f"{theirs}/MlpBlock_3"
     qkv = ("query", "key", "value")
-    biases = {"all": 3, "qv": 2, "none": 0}[config.qkv_bias]
-    known = tuple((f"{attention}/{part}/bias", (H, K)) for part in qkv)
     return [
-        *(_positions(config, f"{ours}.position") if config.position_at == "blocks" else []),
-        *_norm(f"{ours}.norm1", D, f"{theirs}/LayerNorm_0"),
-        _matrix(
+        *norm_specs(f"{ours}.norm1", D, f"{theirs}/LayerNorm_0"),
+        ParamSpec(
             f"{ours}.attn.qkv.weight",
             (D, 3 * D),
-            first.xavier_uniform_qkv,
-            *((f"{attention}/{part}/kernel", (D, H, K)) for part in qkv),
+            distributions.xavier_uniform_qkv,
+            decays=True,
             hidden=True,
+            official=tuple((f"{attention}/{part}/kernel", (D, H, K)) for part in qkv),
         ),
-        *([_vector(f"{ours}.attn.qkv.bias", biases * D, *known)] if biases else []),
-        _matrix(
+        ParamSpec(
+            f"{ours}.attn.qkv.bias",
+            (3 * D,),
+            official=tuple((f"{attention}/{part}/bias", (H, K)) for part in qkv),
+        ),
+        ParamSpec(
             f"{ours}.attn.out.weight",
             (D, D),
-            first.xavier_uniform,
-            (f"{attention}/out/kernel", (H, K, D)),
+            distributions.xavier_uniform,
+            decays=True,
             hidden=True,
+            official=((f"{attention}/out/kernel", (H, K, D)),),
         ),
-        _vector(f"{ours}.attn.out.bias", D, (f"{attention}/out/bias", (D,))),
-        *_norm(f"{ours}.norm2", D, f"{theirs}/LayerNorm_2"),
-        *_mlp_layer(f"{ours}.mlp.fc1", (D, 2 * M if config.gated else M), f"{mlp}/Dense_0"),
-        *_mlp_layer(f"{ours}.mlp.fc2", (M, D), f"{mlp}/Dense_1"),
-        *_later_parts(config, ours),
+        ParamSpec(f"{ours}.attn.out.bias", (D,), official=((f"{attention}/out/bias", (D,)),)),
+        *norm_specs(f"{ours}.norm2", D, f"{theirs}/LayerNorm_2"),
+        *_mlp_layer(f"{ours}.mlp.fc1", D, M, f"{mlp}/Dense_0"),
+        *_mlp_layer(f"{ours}.mlp.fc2", M, D, f"{mlp}/Dense_1"),
     ]
 
 
-def _later_parts(config: ViTConfig, ours: str) -> list[Row]:
-    """What a block of a later ViT has besides."""
-    D, K = config.width, config.head_width
-    rows = []
-    if config.qk_norm:
-        rows += [*_plain_norm(f"{ours}.q_norm", K), *_plain_norm(f"{ours}.k_norm", K)]
-    if config.attention_norm:
-        rows += _plain_norm(f"{ours}.attention_norm", D)
-    if config.mlp_norm:
-        rows += _plain_norm(f"{ours}.mlp_norm", config.mlp_width)
-    if config.rotary and config.rotary.learned:
-        draw = partial(first_frequencies, theta=config.rotary.theta)
-        rows.append(Row(f"{ours}.rotary", (2, config.heads, K // 2), draw))
-    if config.layer_scale:
-        small = partial(first.constant, value=config.layer_scale)
-        rows += [_vector(f"{ours}.{name}", D, draw=small) for name in ("scale1", "scale2")]
-    return rows
-
-
-def _readout(config: ViTConfig) -> list[Row]:
+def readout_specs(config: ViTConfig) -> list[ParamSpec]:
     """From tokens to logits."""
-    D, C, F = config.width, config.classes, config.pre_logits
-    has_norm = config.has_transformer and config.final_norm != "none"
-    rows = _norm("norm", D, "Transformer/encoder_norm") if has_norm else []
-    if config.pool == "attention":
-        rows += _attention_pool(config)
-    if config.pool == "both":
-        D *= 2
-    if F:
-        rows += [
-            _matrix("pre_logits.weight", (D, F), first.lecun_normal, ("pre_logits/kernel", (D, F))),
-            _vector("pre_logits.bias", F, ("pre_logits/bias", (F,))),
-        ]
-    rows.append(_matrix("head.weight", (F or D, C), first.zeros, ("head/kernel", (F or D, C))))
-    if config.head_bias:
-        rows.append(_vector("head.bias", C, ("head/bias", (C,))))
-    if config.pool == "distilled":
-        rows += [_matrix("head2.weight", (F or D, C), first.zeros), _vector("head2.bias", C)]
-    return rows
-
-
-def _attention_pool(config: ViTConfig) -> list[Row]:
-    """Attention pooling, and the norm and MLP after it."""
-    D, M = config.width, config.pool_mlp_width or config.mlp_width
-    rows = [Row("pool.attn.probe", (1, D), first.small_normal)]
-    for name, outputs in (("q", D), ("kv", 2 * D), ("out", D)):
-        rows += [
-            _matrix(f"pool.attn.{name}.weight", (D, outputs), first.xavier_uniform),
-            _vector(f"pool.attn.{name}.bias", outputs),
-        ]
     return [
-        *rows,
-        *_plain_norm("pool.norm", D),
-        _matrix("pool.mlp.fc1.weight", (D, M), first.xavier_uniform),
-        _vector("pool.mlp.fc1.bias", M),
-        _matrix("pool.mlp.fc2.weight", (M, D), first.xavier_uniform),
-        _vector("pool.mlp.fc2.bias", D),
+        *norm_specs("norm", config.width, "Transformer/encoder_norm"),
+        *linear_specs("head", config.feature_width, config.classes, distributions.zeros, official="head"),
     ]
 
 
-def _matrix(
-    name: str, shape: Shape, draw: first.First, *official: tuple[str, Shape], hidden: bool = False
-) -> Row:
-    return Row(name, shape, draw, decays=True, hidden=hidden, official=official)
-
-
-def _vector(name: str, width: int, *official: tuple[str, Shape], draw: first.First = first.zeros) -> Row:
-    return Row(name, (width,), draw, official=official)
-
-
-def _norm(name: str, width: int, official: str, gain: first.First = first.ones) -> list[Row]:
+def norm_specs(
+    name: str, width: int, official: str = "", gain: Initialiser = distributions.ones
+) -> list[ParamSpec]:
+    """A LayerNorm or GroupNorm; official is its name in the official layout, if that has it."""
+    theirs = {part: ((f"{official}/{part}", (width,)),) if official else () for part in ("scale", "bias")}
     return [
-        _vector(f"{name}.weight", width, (f"{official}/scale", (width,)), draw=gain),
-        _vector(f"{name}.bias", width, (f"{official}/bias", (width,))),
+        ParamSpec(f"{name}.weight", (width,), gain, official=theirs["scale"]),
+        ParamSpec(f"{name}.bias", (width,), official=theirs["bias"]),
     ]
 
 
-def _plain_norm(name: str, width: int) -> list[Row]:
-    """A norm that the official layout does not have."""
-    return [_vector(f"{name}.weight", width, draw=first.ones), _vector(f"{name}.bias", width)]
-
-
-def _mlp_layer(name: str, shape: Shape, official: str) -> list[Row]:
-    outputs = shape[1]
+def linear_specs(
+    name: str, inputs: int, outputs: int, init: Initialiser, official: str = ""
+) -> list[ParamSpec]:
+    """A linear layer outside the blocks, whose bias starts at 0."""
+    shape = (inputs, outputs)
+    kernel = ((f"{official}/kernel", shape),) if official else ()
+    bias = ((f"{official}/bias", (outputs,)),) if official else ()
     return [
-        _matrix(f"{name}.weight", shape, first.xavier_uniform, (f"{official}/kernel", shape), hidden=True),
-        _vector(f"{name}.bias", outputs, (f"{official}/bias", (outputs,)), draw=first.tiny_normal),
+        ParamSpec(f"{name}.weight", shape, init, decays=True, official=kernel),
+        ParamSpec(f"{name}.bias", (outputs,), official=bias),
     ]
+
+
+def _mlp_layer(name: str, inputs: int, outputs: int, official: str) -> list[ParamSpec]:
+    weight, bias = linear_specs(name, inputs, outputs, distributions.xavier_uniform, official)
+    return [replace(weight, hidden=True), replace(bias, init=distributions.tiny_normal)]

@@ -96,7 +96,7 @@ class Model:
         apart from weight decay.
         """
         config = replace(self.config, classes=classes, pre_logits=0, predicts="image", head_bias=True)
-        params = self.params.carried_over(layout(config), without=("head.", "head2."))
+        params = self.params.copy_to(layout(config), exclude=("head.", "head2."))
         return replace(self, config=config, params=params, classes=(), texts=None)
 
     def __repr__(self) -> str:

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.layout import Row, Shape, depth
+from tinyvit.model.layout import ParamSpec, Shape, depth
 
 
-def places(rows: tuple[Row, ...]) -> dict[str, int]:
+def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
     """Where each parameter of a table begins in the flat buffer; those subject to weight decay come first."""
     starts, start = {}, 0
     for row in sorted(rows, key=lambda row: not row.decays):
@@ -49,7 +49,7 @@ class Params(Mapping):
     params.add(name, values).
     """
 
-    def __init__(self, flat: Array, rows: tuple[Row, ...]):
+    def __init__(self, flat: Array, rows: tuple[ParamSpec, ...]):
         self.flat, self.rows = flat, tuple(rows)
         needed = sum(prod(row.shape) for row in self.rows)
         if flat.size != needed:
@@ -67,7 +67,7 @@ class Params(Mapping):
                 self._groups.setdefault(".".join(words[:i]), []).append(view)
 
     @classmethod
-    def zeros(cls, rows: tuple[Row, ...], dtype: DTypeLike = "float32", xp: ModuleType = np) -> Params:
+    def zeros(cls, rows: tuple[ParamSpec, ...], dtype: DTypeLike = "float32", xp: ModuleType = np) -> Params:
         """The parameters of a table, all zeros, in the array module xp. MemoryError if they do not fit."""
         size = sum(prod(row.shape) for row in rows)
         if size > sys.maxsize // np.dtype(dtype).itemsize:  # for which NumPy raises a ValueError
@@ -88,18 +88,18 @@ class Params(Mapping):
         on_host = xp is np and array_module(flat) is not np
         return Params(flat.get() if on_host else xp.array(flat), self.rows)
 
-    def carried_over(self, rows: tuple[Row, ...], without: str | tuple[str, ...]) -> Params:
-        """Parameters of another table with the values of these; zeros for names that begin with `without`."""
-        result = Params.zeros(rows, self.flat.dtype, array_module(self.flat))
+    def copy_to(self, specs: tuple[ParamSpec, ...], exclude: str | tuple[str, ...]) -> Params:
+        """The values of these parameters in another table; zeros for names that begin with `exclude`."""
+        result = Params.zeros(specs, self.flat.dtype, array_module(self.flat))
         for name in result:
-            if not name.startswith(without):
+            if not name.startswith(exclude):
                 result[name] = self[name]
         return result
 
     def clear(self, frozen: int | None = None) -> None:
-        """Set all numbers to 0; those of the stem and of the first `frozen` blocks, if given, stay untouched.
+        """Set all values to 0, except those of the stem and of the first `frozen` blocks, if that is given.
 
-        Memory that is never touched is never taken.
+        Untouched pages of memory are never allocated.
         """
         if frozen is None:
             self.flat.fill(0)
@@ -109,8 +109,11 @@ class Params(Mapping):
                 view.fill(0)
 
     def group(self, name: str) -> tuple[Array, ...]:
-        """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias)."""
-        return tuple(self._groups[name])
+        """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias).
+
+        A part without parameters, such as a pooling, has an empty group.
+        """
+        return tuple(self._groups.get(name, ()))
 
     def add(self, name: str, *values: Array) -> None:
         """Add one array to each parameter of a part, in table order; this is how gradients are summed."""

@@ -2,13 +2,13 @@
 
 An objective, such as classify.loss_and_grads or masked_patches.loss_and_grads, is called as
 
-    loss = objective(config, params, images, targets, grads, noise=..., share=..., blocks=..., frozen=...)
+    loss = objective(config, params, images, targets, grads, noise=..., share=..., arrange=...)
 
 It adds share times the gradient of its loss to grads, and returns share times the loss. share is the fraction
 of a larger batch that these images make up, so that the losses and gradients of the parts add up to those of
-the whole. blocks, if given, is the engine's own way to compute the blocks, and frozen how many of them do
-not learn: see model.forward. Engines are given an objective and know nothing else about it, except for the
-CUDA engine, which has kernels for both.
+the whole. An engine carries out the stages arrange(model.stages(...)) instead of the model's own: see
+model.stage. Engines are given an objective and know nothing else about it, except for the CUDA engine, which
+has kernels for both.
 """
 
 from collections.abc import Callable

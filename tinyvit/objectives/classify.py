@@ -2,7 +2,8 @@
 
 from tinyvit import model, ops
 from tinyvit.backend import Array
-from tinyvit.model import EngineBlocks, Params, ViTConfig
+from tinyvit.model import Params, ViTConfig
+from tinyvit.model.stage import Arrange, as_they_are, backward_through, forward_through
 
 
 def loss_and_grads(
@@ -14,15 +15,15 @@ def loss_and_grads(
     smoothing: float = 0.0,
     noise: ops.Noise | None = None,
     share: float = 1.0,
-    blocks: EngineBlocks | None = None,
-    frozen: int | None = None,
+    arrange: Arrange = as_they_are,
 ) -> Array:
     """Mean cross-entropy of a batch, with its gradient added to grads; both are multiplied by share.
 
     images (B, H, W, 3) are normalised; targets are as in ops.cross_entropy. Returns the loss, an array
     without axes.
     """
-    logits, cache = model.forward(config, params, images, noise, blocks=blocks, frozen=frozen)
+    stages = arrange(model.stages(config, noise))
+    logits, caches = forward_through(stages, params, images)
     loss, loss_cache = ops.cross_entropy(logits, targets, smoothing)
-    model.backward(ops.cross_entropy_backward(loss_cache) * share, cache, grads)
+    backward_through(stages, ops.cross_entropy_backward(loss_cache) * share, caches, grads)
     return loss * share

@@ -12,7 +12,8 @@ import numpy as np
 
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
-from tinyvit.model import EngineBlocks, Params, ViTConfig
+from tinyvit.model import Params, ViTConfig
+from tinyvit.model.stage import Arrange, as_they_are, backward_through, forward_through
 from tinyvit.objectives.patch_targets import colours, true_patches
 
 
@@ -27,21 +28,20 @@ def loss_and_grads(
     *,
     noise: ops.Noise,
     share: float = 1.0,
-    blocks: EngineBlocks | None = None,
-    frozen: int | None = None,
+    arrange: Arrange = as_they_are,
 ) -> Array:
     """Mean loss over the corrupted patches of a batch, with its gradient added to grads, both times share.
 
     images (B, H, W, 3) are normalised, and labels are not used. The share `corrupt` of the patches is chosen
     by the noise, which also drives dropout. Returns the loss, an array without axes.
     """
-    loss, (loss_cache, cache) = forward_loss(config, params, images, target, corrupt, noise, blocks, frozen)
+    loss, (loss_cache, stages, caches) = forward_loss(config, params, images, target, corrupt, noise, arrange)
     if target == "pixels":
         dlogits = ops.squared_error_backward(loss_cache)  # (B, n, C)
     else:
         dlogits = ops.cross_entropy_backward(loss_cache)  # (B n, 512) or (16 B n, 512)
         dlogits = dlogits.reshape(len(images), -1, config.classes)  # (B, n, C)
-    model.backward(dlogits * share, cache, grads)
+    backward_through(stages, dlogits * share, caches, grads)
     return loss * share
 
 
@@ -52,20 +52,18 @@ def forward_loss(
     target: str,
     corrupt: float,
     noise: ops.Noise,
-    blocks: EngineBlocks | None = None,
-    frozen: int | None = None,
+    arrange: Arrange = as_they_are,
 ) -> tuple[Array, tuple]:
-    """The loss of loss_and_grads, and the caches of the loss and of the model."""
+    """The loss of loss_and_grads, the cache of the loss, and the model's stages and their caches."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))
-    logits, cache = model.forward(
-        config, params, images, noise, corruption=corruption, blocks=blocks, frozen=frozen
-    )
+    stages = arrange(model.stages(config, noise, corruption))
+    logits, caches = forward_through(stages, params, images)
     truth = true_patches(config, images, corruption.chosen, target)
     if target == "pixels":
         loss, loss_cache = ops.squared_error(logits, truth)
     else:
         loss, loss_cache = ops.cross_entropy(logits.reshape(-1, colours(config)), truth.reshape(-1))
-    return loss, (loss_cache, cache)
+    return loss, (loss_cache, stages, caches)
 
 
 def losses_and_hits(

@@ -9,7 +9,7 @@ token, if there is one), D width, H heads, K width of a head, M width of the MLP
 layers.
 """
 
-from tinyvit.ops.attention import ExtraGrads, Extras, attention, attention_backward, attention_probabilities
+from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
 from tinyvit.ops.attention_pool import attention_pool, attention_pool_backward, pool_probabilities
 from tinyvit.ops.convolution import convolution, convolution_backward
 from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, corrupted_patches, draw_corruption
@@ -57,8 +57,6 @@ from tinyvit.ops.windows import windows, windows_backward
 __all__ = [
     "GELU_FORMS",
     "Corruption",
-    "ExtraGrads",
-    "Extras",
     "Noise",
     "Turn",
     "attention",

@@ -24,7 +24,7 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.errors import UserError
-from tinyvit.model.layout import Row
+from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
 from tinyvit.optim.partial import Partial
 from tinyvit.optim.sharded import Piece
@@ -80,7 +80,7 @@ class LoRA(Partial):
             w[...] = before + self.scale * (values[each.a] @ values[each.b])  #              eq. 1
 
 
-def check_rank(rows: Iterable[Row], rates: Mapping[str, float], rank: int) -> None:
+def check_rank(rows: Iterable[ParamSpec], rates: Mapping[str, float], rank: int) -> None:
     """Raise UserError if LoRA of this rank has no matrix to learn, or more numbers to learn than a matrix."""
     maps = [_Map(row, 0) for row in rows if _maps_of(row, rates)]
     if not maps:
@@ -99,15 +99,18 @@ def check_rank(rows: Iterable[Row], rates: Mapping[str, float], rank: int) -> No
 class _Map:
     """One linear map of a parameter that holds several side by side, as that of q, k and v."""
 
-    def __init__(self, row: Row, number: int):
+    def __init__(self, row: ParamSpec, number: int):
         self.row, (self.inputs, outputs) = row, row.shape
         self.outputs = outputs // len(row.official)
         self.columns = slice(number * self.outputs, (number + 1) * self.outputs)
         self.a, self.b = (f"{row.name}.{number}.{factor}" for factor in "ab")
 
-    def rows(self, rank: int) -> tuple[Row, Row]:
+    def rows(self, rank: int) -> tuple[ParamSpec, ParamSpec]:
         """The rows of A and B in a table of parameters."""
-        a, b = Row(self.a, (self.inputs, rank), decays=True), Row(self.b, (rank, self.outputs), decays=True)
+        a, b = (
+            ParamSpec(self.a, (self.inputs, rank), decays=True),
+            ParamSpec(self.b, (rank, self.outputs), decays=True),
+        )
         return a, b
 
     def of(self, params: Params) -> Array:
@@ -115,7 +118,7 @@ class _Map:
         return params[self.row.name][:, self.columns]
 
 
-def _maps_of(row: Row, rates: Mapping[str, float]) -> int:
+def _maps_of(row: ParamSpec, rates: Mapping[str, float]) -> int:
     """How many maps of a parameter learn by LoRA: all or none."""
     is_attention = row.name.startswith("blocks.") and ".attn." in row.name and row.hidden
     return len(row.official) if is_attention and not rates[row.name] else 0

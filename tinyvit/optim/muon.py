@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.layout import Row
+from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW
 from tinyvit.optim.orthogonal import orthogonalise
@@ -49,10 +49,10 @@ class Part(NamedTuple):
     name: str
     hidden: bool
     place: slice
-    rows: tuple[Row, ...]
+    rows: tuple[ParamSpec, ...]
 
 
-def parts_of(rows: tuple[Row, ...]) -> list[Part]:
+def parts_of(rows: tuple[ParamSpec, ...]) -> list[Part]:
     """The parts of the flat buffer of a table of parameters, in order: hidden matrices, and all others."""
     by_name, start = {row.name: row for row in rows}, 0
     parts: list[Part] = []
@@ -164,7 +164,7 @@ def _pieces(params: Params, directions: Params) -> Iterable[_Piece]:
             yield _Piece(*map(list, zip(*found[start : start + size], strict=True)))
 
 
-def matrices_of(array: Array, row: Row) -> list[Array]:
+def matrices_of(array: Array, row: ParamSpec) -> list[Array]:
     """Views (A, B), A <= B, of the matrices that lie side by side in a parameter, such as q, k and v."""
     A, B = array.shape[0], array.shape[1] // max(1, len(row.official))
     views = [array[:, start : start + B] for start in range(0, array.shape[1], B)]

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from tinyvit.backend import Array, array_module
-from tinyvit.model.layout import Row
+from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
 from tinyvit.optim.sharded import Piece
 from tinyvit.optim.spread import ParallelMap
@@ -38,10 +38,10 @@ class Partial:
         make: Callable[[Params], Any],
         params: Params,
         rates: Mapping[str, float],
-        more: tuple[Row, ...] = (),
+        more: tuple[ParamSpec, ...] = (),
     ):
         self.params = params
-        by_rate: dict[float, list[Row]] = {1.0: list(more)} if more else {}
+        by_rate: dict[float, list[ParamSpec]] = {1.0: list(more)} if more else {}
         for row in params.rows:
             if rate := rates[row.name]:
                 by_rate.setdefault(rate, []).append(row)

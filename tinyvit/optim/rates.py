@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from tinyvit.errors import UserError
-from tinyvit.model.layout import Row, depth
+from tinyvit.model.layout import ParamSpec, depth
 
 _HEADS = ("head", "head2")
 _NAMED = ("stem", "backbone", "matrices")
@@ -21,7 +21,7 @@ _BLOCKS = re.compile(r"blocks\.(\d+)(?:-(\d+))?")
 
 
 def rates(
-    rows: Iterable[Row], layers: int, freeze: str | None = None, decay: float = 1.0
+    rows: Iterable[ParamSpec], layers: int, freeze: str | None = None, decay: float = 1.0
 ) -> dict[str, float]:
     """The factor of the learning rate of each parameter of a model with so many blocks, by name.
 
@@ -51,7 +51,7 @@ def _group(name: str, layers: int) -> int:
     return layers if name.startswith("norm.") else int(min(depth(name), layers + 1))
 
 
-def _members(part: str, rows: tuple[Row, ...], layers: int) -> list[str]:
+def _members(part: str, rows: tuple[ParamSpec, ...], layers: int) -> list[str]:
     """The names of the parameters that a part of --freeze stands for."""
     if span := _BLOCKS.fullmatch(part):
         first, last = int(span[1]), int(span[2] or span[1])

@@ -5,7 +5,7 @@ from typing import Any
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.layout import Row, layout
+from tinyvit.model.layout import ParamSpec, layout
 from tinyvit.optim import LoRA, Optimizer, Partial, frozen_blocks, make_optimizer, rates
 from tinyvit.optim.lora import check_rank
 from tinyvit.optim.sharded import Sharded
@@ -70,7 +70,7 @@ def learning_rates(
         raise UserError("LoRA learns at one rate in all blocks: omit --layer-decay, or --lora.")
     if lora is not None and not config.has_transformer:
         raise UserError("LoRA is for the matrices of attention, and a ResNet has none: omit --lora.")
-    rows: tuple[Row, ...] = layout(config)
+    rows: tuple[ParamSpec, ...] = layout(config)
     found = rates(rows, config.layers, "backbone" if lora and freeze is None else freeze, layer_decay)
     if new_head and not any(found[name] for name in _HEADS if name in found):
         raise UserError(

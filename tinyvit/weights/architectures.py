@@ -9,7 +9,7 @@ in this table is refused, because a model loaded by guesswork may silently give 
 import re
 from typing import Any
 
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 
 _ROTARY = {
     "dinov3": DINOV3,

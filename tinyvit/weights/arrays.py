@@ -9,7 +9,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, layout
-from tinyvit.model.layout import Row
+from tinyvit.model.layout import ParamSpec
 
 
 class NamedArrays:
@@ -121,7 +121,7 @@ def empty_params(table: NamedArrays, config: ViTConfig, dtype: str) -> Params:
     return zeros_for(table, layout(config), f"a model of its shape, for images of {size} pixels,", dtype)
 
 
-def zeros_for(table: NamedArrays, rows: tuple[Row, ...], what: str, dtype: str) -> Params:
+def zeros_for(table: NamedArrays, rows: tuple[ParamSpec, ...], what: str, dtype: str) -> Params:
     """Zeros for the parameters that rows list, to be filled from a table; what they are is for messages.
 
     Raises UserError, before memory is taken for them, if the table has far fewer numbers than that. (If only

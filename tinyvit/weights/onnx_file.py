@@ -22,9 +22,10 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.later import attention_weights
+from tinyvit.model.later.biases import attention_weights
+from tinyvit.model.later.positions import position_table
+from tinyvit.model.later.relative_positions import bias_part, relative_part
 from tinyvit.model.params import with_bias
-from tinyvit.model.positions import bias_part, position_table, relative_part
 from tinyvit.ops import relative_bias
 from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
 from tinyvit.weights.onnx_later import activation, gated, probed, turned
@@ -137,7 +138,7 @@ def add_positions(config: ViTConfig, params: Params, g: Graph, x: str, i: int | 
 
 def block(config: ViTConfig, params: Params, g: Graph, i: int, x: str) -> str:
     """Block number i. If only R tokens are needed after it, y is (B, R, D)."""
-    p, rows = f"blocks.{i}", config.rows_after(i)
+    p, rows = f"blocks.{i}", config.tokens_needed_after(i)
     x = add_positions(config, params, g, x, i)
     a = layer_norm(config, params, g, f"{p}.norm1", x)
     a = scaled(config, params, g, f"{p}.scale1", attention(config, params, g, i, a, rows))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.rotary import turn_of
+from tinyvit.model.later.rotary import turn_of
 from tinyvit.ops import Turn
 from tinyvit.weights.onnx_graph import Graph
 

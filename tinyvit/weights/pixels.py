@@ -47,7 +47,7 @@ def adapt_to_pixel_scale(
         return config, params
     if not config.patch_bias:
         config = replace(config, patch_bias=True)
-        params = params.carried_over(layout(config), without="patch.bias")
+        params = params.copy_to(layout(config), exclude="patch.bias")
     if config.has_resnet:
         raise UserError(
             f"{source} contains a hybrid that expects pixels with mean {scale.mean} and std {scale.std}, and "
@@ -77,7 +77,7 @@ def for_colour(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
             "a hybrid or ResNet for grey images cannot read colour photos: choose another checkpoint."
         )
     colour = replace(config, channels=3)
-    result = params.carried_over(layout(colour), without="patch.weight")
+    result = params.copy_to(layout(colour), exclude="patch.weight")
     weight = params["patch.weight"].astype(np.float64)  # (P P, D)
     result["patch.weight"] = (weight[:, None] * _GREY[:, None]).reshape(-1, config.width)  # (P P 3, D)
     return colour, result

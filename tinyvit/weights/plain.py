@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from tinyvit.model import Params, ViTConfig, layout
-from tinyvit.model.later import attention_weights
-from tinyvit.model.positions import position_table
+from tinyvit.model.later.biases import attention_weights
+from tinyvit.model.later.positions import position_table
 
 
 def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params]:
@@ -23,7 +23,7 @@ def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
         return config, params
     table, _ = position_table(config, params)
     new = replace(config, position="1d", position_at="stem", position_on="class")
-    result = params.carried_over(layout(new), without="position")
+    result = params.copy_to(layout(new), exclude="position")
     if table is not None:
         result["position"] = np.concatenate([table[: config.read_tokens], table[config.prefix :]])
     return new, result
@@ -35,7 +35,7 @@ def with_all_biases(config: ViTConfig, params: Params) -> tuple[ViTConfig, Param
         return config, params
     new = replace(config, qkv_bias="all")
     biases = {f"blocks.{i}.attn.qkv.bias": f"blocks.{i}" for i in range(config.layers)}
-    result = params.carried_over(layout(new), without=tuple(biases))
+    result = params.copy_to(layout(new), exclude=tuple(biases))
     for name, part in biases.items():
         _, result[name], _, _ = attention_weights(config, params, part)
     return new, result
@@ -46,7 +46,7 @@ def without_scales(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
     if not config.layer_scale:
         return config, params
     new = replace(config, layer_scale=0.0)
-    result = params.carried_over(layout(new), without=())
+    result = params.copy_to(layout(new), exclude=())
     for i in range(config.layers):
         for scale, layer in (("scale1", "attn.out"), ("scale2", "mlp.fc2")):
             for array in result.group(f"blocks.{i}.{layer}"):
@@ -59,7 +59,7 @@ def with_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Par
     if config.position_on != "patches" or config.registers:
         return config, params
     new = replace(config, position_on="class")
-    result = params.carried_over(layout(new), without="position")
+    result = params.copy_to(layout(new), exclude="position")
     result["position"][config.read_tokens :] = params["position"]
     return new, result
 
@@ -69,7 +69,7 @@ def without_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, 
     if config.position_on != "class" or not config.has_token:
         return config, params
     new = replace(config, position_on="patches")
-    result = params.carried_over(layout(new), without="position")
+    result = params.copy_to(layout(new), exclude="position")
     result["class_token"] += params["position"][0]
     result["position"] = params["position"][1:]
     return new, result

@@ -63,7 +63,7 @@ def at_image_size(model: M, image_size: tuple[int, int] | int, method: str | Non
     resized = {
         name: _resized(name, table, original.config, new, method) for name, table in original.tables.items()
     }
-    result = params.carried_over(layout(new), without=tuple(resized))
+    result = params.copy_to(layout(new), exclude=tuple(resized))
     for name, table in resized.items():
         result[name] = array_module(result.flat).asarray(table)
     return replace(model, config=new, params=result, original=original._replace(resized=_as_bytes(resized)))

@@ -18,11 +18,11 @@ import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
-from tinyvit.model import Params, ViTConfig
-from tinyvit.model import distributions as first
-from tinyvit.model.block import block, block_backward
-from tinyvit.model.layout import Row, layout
+from tinyvit.model import Params, ViTConfig, distributions
+from tinyvit.model.later.assemble import block_of
+from tinyvit.model.layout import ParamSpec, layout
 from tinyvit.model.params import add_with_bias, with_bias
+from tinyvit.model.stage import Stage, backward_through, forward_through
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class TextConfig:
         )
 
 
-def text_layout(config: TextConfig) -> tuple[Row, ...]:
+def text_layout(config: TextConfig) -> tuple[ParamSpec, ...]:
     """The table of parameters, as model.layout has one for images."""
     D = config.width
-    ends = [Row("projection.weight", (D, config.dimensions), first.lecun_normal, decays=True)]
-    ends += [Row("projection.bias", (config.dimensions,))] * config.has_bias
+    ends = [ParamSpec("projection.weight", (D, config.dimensions), distributions.lecun_normal, decays=True)]
+    ends += [ParamSpec("projection.bias", (config.dimensions,))] * config.has_bias
     return (
-        Row("tokens", (config.tokens, D), first.small_normal),
-        Row("positions", (config.length, D), first.small_normal),
+        ParamSpec("tokens", (config.tokens, D), distributions.small_normal),
+        ParamSpec("positions", (config.length, D), distributions.small_normal),
         *(row for row in layout(config.blocks) if row.name.startswith(("blocks.", "norm."))),
         *ends,
     )
@@ -95,10 +95,7 @@ def embed_texts(config: TextConfig, params: Params, ids: Array, read: Array) -> 
     """
     xp = array_module(params.flat)
     x = params["tokens"][ids] + params["positions"][: ids.shape[1]]  # (B, L, D)             eq. 1
-    blocks, caches = config.blocks, []
-    for i in range(config.layers):
-        x, cache = block(blocks, params, i, x)  #                                     eq. 2
-        caches.append(cache)
+    x, caches = forward_through(_blocks(config), params, x)  #                               eq. 2
     at = (xp.arange(len(ids)), read)
     x, norm = ops.layer_norm(x[at], *params.group("norm"), config.eps)  # (B, D)
     e, projection = ops.linear(x, *with_bias(params, "projection"))
@@ -114,10 +111,13 @@ def embed_texts_backward(de: Array, cache: TextCache, grads: Params) -> None:
     grads.add("norm", *dnorm)
     dx = xp.zeros((*cache.ids.shape, config.width), dtype=de.dtype)
     dx[cache.read] = dread
-    for i in reversed(range(config.layers)):
-        dx = block_backward(i, dx, cache.blocks[i], grads)
+    dx = backward_through(_blocks(config), dx, cache.blocks, grads)
     grads["positions"][: dx.shape[1]] += dx.sum(axis=0)
     xp.add.at(grads["tokens"], cache.ids, dx)
+
+
+def _blocks(config: TextConfig) -> list[Stage]:
+    return [block_of(config.blocks, i) for i in range(config.layers)]
 
 
 def places_to_read(config: TextConfig, ids: np.ndarray, end: int | None) -> np.ndarray:

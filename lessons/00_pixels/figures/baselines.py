@@ -18,7 +18,7 @@ import numpy as np
 from tinyvit import ops
 from tinyvit.data import crop_and_flip, draw_augmentation
 from tinyvit.data.shapes import make_shapes
-from tinyvit.model import Params, rows_of
+from tinyvit.model import Params, specs_from_shapes
 from tinyvit.optim import AdamW, learning_rate
 from tinyvit.training.recipes import recipe
 
@@ -65,7 +65,7 @@ def perceptron(data, epochs, seed):
         shapes |= {f"{i}.weight": (inputs, outputs), f"{i}.bias": (outputs,)}
         if i < 2:
             shapes |= {f"{i}.norm.gain": (outputs,), f"{i}.norm.bias": (outputs,)}
-    params = Params.zeros(rows_of(shapes))
+    params = Params.zeros(specs_from_shapes(shapes))
     for i, (inputs, outputs) in enumerate(sizes):
         params[f"{i}.weight"] = rng.normal(0, math.sqrt(2 / inputs), (inputs, outputs))
         if i < 2:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from tinyvit.model.stem import stem
 
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from lessons.star import star
@@ -10,7 +11,6 @@ from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.model import ViTConfig, forward, initialise
 from tinyvit.model.block import block
-from tinyvit.model.stem import stem
 from tinyvit.ops import (
     attention,
     attention_backward,

@@ -18,7 +18,7 @@ import numpy as np
 import tinyvit
 from tinyvit.data import ImageSet, shapes
 from tinyvit.model import layout
-from tinyvit.model.rotary import Rotary
+from tinyvit.model.later.rotary import Rotary
 from tinyvit.ops import positions_sincos
 
 HERE = Path(__file__).parent
@@ -84,7 +84,7 @@ def with_table(model: tinyvit.Model) -> tinyvit.Model:
     """The same model, with its sines and cosines as a table, which is resized like a learned one."""
     config = replace(model.config, position="1d")
     table = positions_sincos(config.grid, config.width)
-    params = model.params.carried_over(layout(config), without=("position",))
+    params = model.params.copy_to(layout(config), exclude=("position",))
     params["position"] = np.concatenate([np.zeros_like(table[:1]), table])  # a class token has none
     return replace(model, config=config, params=params)
 

@@ -13,7 +13,7 @@ from tinyvit.data import make_policy, plan_batch
 from tinyvit.engine import Training
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.training.learning import make_learning
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers import small_models
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
 from tinyvit.engine.cuda.plan.update import muon_fits
-from tinyvit.model.rotary import DINOV3, Rotary
+from tinyvit.model.later.rotary import DINOV3, Rotary
 
 DATASET = (20, 8, 8, 3)
 

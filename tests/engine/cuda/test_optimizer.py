@@ -11,7 +11,7 @@ from tests.engine.cuda.run import assert_agrees, rounded, run
 from tests.helpers import seeds
 from tinyvit.engine.cuda.calls.optimizer import clip, square_partials, squared_sums, to_bf16, update
 from tinyvit.engine.cuda.launch import Buffer
-from tinyvit.model.layout import rows_of
+from tinyvit.model.layout import specs_from_shapes
 from tinyvit.model.params import Params
 from tinyvit.optim import clip_norm, make_optimizer
 
@@ -20,7 +20,7 @@ KERNELS = ("squared_sums", "clip", "update<ADAMW>", "update<ADAM>", "update<SGD>
 
 def parameters(rng, rows, columns, others):
     """A matrix, which decays, and other numbers, which do not."""
-    params = Params.zeros(rows_of({"a.weight": (rows, columns), "b": (others,)}), "float64")
+    params = Params.zeros(specs_from_shapes({"a.weight": (rows, columns), "b": (others,)}), "float64")
     params.flat[:] = rng.standard_normal(params.count).astype(np.float32)
     return params
 

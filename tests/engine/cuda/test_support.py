@@ -17,7 +17,7 @@ from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.plan import plan_inference, plan_step
 from tinyvit.engine.cuda.support import unsupported
 from tinyvit.model import Params, initialise, layout, preset
-from tinyvit.model.rotary import Rotary
+from tinyvit.model.later.rotary import Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
 from tinyvit.optim import Adam
 

@@ -20,7 +20,8 @@ from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.rotary import turn_of
+from tinyvit.model.later.rotary import turn_of
+from tinyvit.model.stage import Stage, freeze, split_at_blocks
 from tinyvit.ops.linear import column_sums
 
 # Parts of later ViTs that are outside the blocks, and those that these blocks have too.
@@ -45,10 +46,10 @@ class BlockCache(NamedTuple):
 
 
 class Blocks:
-    """All blocks of a model, for model.forward. It has no state of its own, so threads can share it.
+    """All blocks of a model, as one stage. It has no state, so threads can share it.
 
-    params are the model's, and folded what engine.cpu.folding made of them. finished(i), if given, is called
-    whenever a backward pass has left block i behind.
+    params are the model's, and folded the folded weights of each block (see engine.cpu.folding). finished(i),
+    if given, is called after the backward pass of block i.
     """
 
     def __init__(
@@ -60,9 +61,15 @@ class Blocks:
     ):
         self.config, self.params, self.folded, self.finished = config, params, folded, finished
 
+    def arrange(self, noise: ops.Noise | None, frozen: int | None, stages: list[Stage]) -> list[Stage]:
+        """The stages of a model with these blocks as one stage; the first `frozen` of them do not learn."""
+        stem, _, readout = split_at_blocks(stages)
+        blocks = Stage("blocks", lambda params, x: self.forward(x, noise, frozen or 0), self.backward)
+        return [*(stem if frozen is None else [freeze(stem)]), blocks, *readout]
+
     @staticmethod
-    def unknown(config: ViTConfig) -> set[str]:
-        """The fields of config that ask for something these blocks cannot compute."""
+    def unsupported_fields(config: ViTConfig) -> set[str]:
+        """The fields of config that ask for something that these blocks cannot compute."""
         if not config.has_transformer:
             return {"resnet"}
         asked = config.later_parts.keys() - _KNOWN_PARTS
@@ -99,7 +106,7 @@ class Blocks:
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:
         config, w = self.config, self.folded[i]
         _, N, D = x.shape
-        Q = config.rows_after(i) or N
+        Q = config.tokens_needed_after(i) or N
 
         n1, r1 = normalise(x.reshape(-1, D), config.eps)
         n1 = n1.reshape(x.shape)

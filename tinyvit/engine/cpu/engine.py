@@ -13,6 +13,7 @@ are several ranks, the calling thread then sums them over ranks (see engine.exch
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
 
@@ -30,7 +31,8 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import resnet_largest_array
 from tinyvit.model.layout import depth
-from tinyvit.model.stem import check_images
+from tinyvit.model.passes import check_images
+from tinyvit.model.stage import Stage, frozen_up_to, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import Adam, Muon, Partial
@@ -74,8 +76,8 @@ class CpuEngine(ReferenceEngine):
         least_rows = _LEAST_ROWS if config.has_resnet else _LEAST_ROWS_TO_INFER  # a ResNet's rows are long
         self.micro_batch_to_infer = micro_batch or _fitting_micro_batch(config, least_rows)
         self.label = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-        unknown = Blocks.unknown(config)
-        if training and (slow := [name for name in config.later_parts if name in unknown]):
+        unsupported = Blocks.unsupported_fields(config)
+        if training and (slow := [name for name in config.later_parts if name in unsupported]):
             parts = ", ".join(slow)
             self.note = f"training is slower than usual: the CPU engine has no fast path for {parts}."
         self._threads = Threads(self.threads)
@@ -115,14 +117,12 @@ class CpuEngine(ReferenceEngine):
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
         workers = min(self.workers, len(pieces))
         finished_blocks: SimpleQueue[int | None] = SimpleQueue()
-        more = self._own_blocks(len(images), finished_blocks.put)
-        learning = [name for name in grads if frozen is None or depth(name) > frozen]
-        unfinished = dict.fromkeys(
-            ".".join(name.split(".")[:2]) for name in learning
-        )  # blocks.0, norm.weight
+        blocks = self._blocks(len(images), finished_blocks.put)
+        names = [name for name in grads if frozen is None or depth(name) > frozen]
+        unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in names)  # blocks.0, norm.weight
 
         def finish(part: str) -> None:
-            self._sum_and_unfold(part, self._other_grads[: workers - 1], "blocks" in more, earlier)
+            self._sum_and_unfold(part, self._other_grads[: workers - 1], blocks is not None, earlier)
 
         def work(worker: int) -> np.ndarray:
             try:
@@ -138,6 +138,7 @@ class CpuEngine(ReferenceEngine):
             for piece in pieces[worker::workers]:
                 part = share * len(images[piece]) / len(images)
                 own_noise = noise and Noise(noise.seed, noise.step, noise.first + piece.start)
+                arrange = partial(blocks.arrange, own_noise) if blocks else frozen_up_to
                 loss = loss + self.objective(
                     self.config,
                     self.params,
@@ -146,8 +147,7 @@ class CpuEngine(ReferenceEngine):
                     own,
                     noise=own_noise,
                     share=part,
-                    frozen=frozen,
-                    **more,
+                    arrange=partial(arrange, frozen),
                 )
             return loss
 
@@ -155,9 +155,9 @@ class CpuEngine(ReferenceEngine):
             blas_threads(max(1, self.threads // workers)),
             self._threads.at_work(work, range(workers)) as working,
         ):
-            if ready and more:
-                blocks = range(frozen or 0, self.config.layers)
-                for i in _finished_by_all(finished_blocks, len(pieces), blocks):
+            if ready and blocks:
+                learning = range(frozen or 0, self.config.layers)
+                for i in _finished_by_all(finished_blocks, len(pieces), learning):
                     finish(f"blocks.{i}")
                     del unfinished[f"blocks.{i}"]
                     ready(i)
@@ -167,26 +167,29 @@ class CpuEngine(ReferenceEngine):
 
     def logits(self, images: np.ndarray, corruption: Corruption | None = None) -> np.ndarray:
         """See ReferenceEngine.logits."""
-        return super().logits(images, corruption) if corruption else self._compute(model.infer, images)
+        if corruption:
+            return super().logits(images, corruption)
+        return self._compute(model.stages(self.config), images)
 
     def features(self, images: np.ndarray) -> np.ndarray:
         """See ReferenceEngine.features."""
-        return self._compute(model.features, images)
+        return self._compute(model.feature_stages(self.config), images)
 
-    def _own_blocks(self, images: int, finished_blocks: Callable[[int], None]) -> dict[str, Blocks]:
-        """The argument `blocks` for training on so many images; they call finished_blocks.
+    def _blocks(self, images: int, finished_blocks: Callable[[int], None]) -> Blocks | None:
+        """The blocks for training on this number of images; they call finished_blocks.
 
-        There is none if it would not pay, or if Blocks cannot compute the model.
+        None if folding would not pay, or if Blocks cannot compute the model.
         """
-        if images * self.config.tokens < self.least_tokens_to_fold or Blocks.unknown(self.config):
-            return {}
+        few = images * self.config.tokens < self.least_tokens_to_fold
+        if few or Blocks.unsupported_fields(self.config):
+            return None
         learning = range(self.frozen or 0, self.config.layers)
         for i in range(learning.start):
             if i not in self._frozen_blocks:
                 self._frozen_blocks[i] = fold(self.config, self.params, i)
         folded = list(self._frozen_blocks.values())
         folded += self._spread(lambda i: fold(self.config, self.params, i), learning)
-        return {"blocks": Blocks(self.config, self.params, folded, finished_blocks)}
+        return Blocks(self.config, self.params, folded, finished_blocks)
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
@@ -200,25 +203,25 @@ class CpuEngine(ReferenceEngine):
             for array, more in zip(total, earlier.group(part), strict=True):
                 array += more
 
-    def _compute(self, compute: Callable[..., np.ndarray], images: np.ndarray) -> np.ndarray:
-        """compute(config, params, images) for micro-batches on all threads, concatenated in order."""
+    def _compute(self, stages: list[Stage], images: np.ndarray) -> np.ndarray:
+        """The output of the stages for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
         pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)
-        own = self._own_blocks_to_infer(len(images))
+        stages = self._arranged_to_infer(stages, len(images))
         return np.concatenate(
-            self._threads.do(lambda piece: compute(self.config, self.params, images[piece], **own), pieces)
+            self._threads.do(lambda piece: infer_through(stages, self.params, images[piece]), pieces)
         )
 
-    def _own_blocks_to_infer(self, images: int) -> dict[str, InferenceBlocks]:
-        """The argument `blocks` of the model's functions to infer from so many images, if there is one."""
+    def _arranged_to_infer(self, stages: list[Stage], images: int) -> list[Stage]:
+        """The stages for inference on this number of images, with fast blocks where they can be."""
         config, params = self.config, self.params
-        if Blocks.unknown(config):
-            return {}
+        if Blocks.unsupported_fields(config):
+            return stages
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block
         if has_more or images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
             folded = self._spread(lambda i: fold(config, params, i), range(config.layers))
-        return {"blocks": InferenceBlocks(config, params, folded)}
+        return InferenceBlocks(config, params, folded).arrange(stages)
 
     def _checked(self, images: np.ndarray) -> np.ndarray:
         """The images in the dtype of the parameters, once they are known to be images of the model's size."""

@@ -42,7 +42,7 @@ import numpy as np
 
 from tinyvit.engine.cpu.products import add_product, pieces
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.later import attention_weights, own_biases
+from tinyvit.model.later.biases import attention_weights, own_biases
 
 
 class Folded(NamedTuple):

@@ -15,17 +15,23 @@ from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.rotary import turn_of
+from tinyvit.model.later.rotary import turn_of
+from tinyvit.model.stage import Stage, no_backward, split_at_blocks
 
 
 class InferenceBlocks:
-    """All blocks of a model that Blocks can compute, for model.infer. It has no state of its own.
+    """All blocks of a model that Blocks can compute, as one stage for inference. It has no state.
 
     folded are the parameters of each block from engine.cpu.folding, or None to take those of params.
     """
 
     def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):
         self.config, self.params, self.folded = config, params, folded
+
+    def arrange(self, stages: list[Stage]) -> list[Stage]:
+        """The stages of a model with these blocks as one stage, which has no backward pass."""
+        stem, _, readout = split_at_blocks(stages)
+        return [*stem, Stage("blocks", lambda params, x: (self.infer(x), None), no_backward), *readout]
 
     def infer(self, x: np.ndarray) -> np.ndarray:
         """Tokens (B, N, D) to those that leave the last block (B, R, D). x is overwritten."""
@@ -36,7 +42,7 @@ class InferenceBlocks:
     def _block(self, i: int, x: np.ndarray) -> np.ndarray:
         w, D = self._weights(i), x.shape[2]
         o = self._attention(i, x, w)  # (B Q, D)
-        x = np.ascontiguousarray(x[:, : self.config.rows_after(i)])
+        x = np.ascontiguousarray(x[:, : self.config.tokens_needed_after(i)])
         rows = x.reshape(-1, D)  # (B Q, D), a view
         add_product(rows, o, w.out)  #                                                       eq. 1
         del o  # its memory is used again for the MLP
@@ -52,7 +58,7 @@ class InferenceBlocks:
         scale = 1.0 if self.folded else 1 / math.sqrt(D // H)
 
         n = self._layer_norm(f"blocks.{i}.norm1", x.reshape(-1, D))  # (B N, D)
-        rows, turn = self.config.rows_after(i), turn_of(self.config, self.params, i)
+        rows, turn = self.config.tokens_needed_after(i), turn_of(self.config, self.params, i)
         if rows and turn is None:
             o, _ = last_attention(n.reshape(x.shape), w.qkv, w.qkv_bias, H, scale)
             return o + w.qkv_bias[2 * D :]

@@ -29,7 +29,7 @@ from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.stem import check_images
+from tinyvit.model.passes import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import SGD, Muon, Partial

@@ -34,7 +34,7 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
     """Block number i: tokens (B*N, D) to tokens (B*R, D), where R is 1 if only the class token is needed."""
     config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
     p, H, rate = f"blocks.{i}", config.heads, config.drop_path_rate(i)
-    R = config.rows_after(i) or N
+    R = config.tokens_needed_after(i) or N
 
     norm1 = add_and_norm(draft, tokens, f"{p}.norm1")  # (B*N, D)
     qkv = draft.linear(norm1.y, f"{p}.attn.qkv.weight", f"{p}.qkv").view(0, B, N, 3 * D)
@@ -68,7 +68,7 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     """
     config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
     p, H = f"blocks.{i}", config.heads
-    R, M = config.rows_after(i) or N, config.mlp_width
+    R, M = config.tokens_needed_after(i) or N, config.mlp_width
 
     dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
     dh = draft.array(f"{p}.dh", *dg.shape)

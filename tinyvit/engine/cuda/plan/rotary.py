@@ -6,7 +6,7 @@ from tinyvit.engine.cuda.calls.rotary import rotary_partials, rotate
 from tinyvit.engine.cuda.calls.sums import ColumnSum
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft
-from tinyvit.model.rotary import fixed_tables
+from tinyvit.model.later.rotary import fixed_tables
 
 
 def turn(draft: Draft, qkv: Buffer, part: str) -> Buffer:

@@ -9,7 +9,7 @@ from tinyvit.engine.cuda.calls.optimizer import clip, is_aligned, square_partial
 from tinyvit.engine.cuda.launch import Buffer, Product
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.model import ViTConfig, layout
-from tinyvit.model.layout import Row
+from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
 from tinyvit.optim.muon import Part, matrices_of, parts_of, scale
 from tinyvit.optim.orthogonal import STEPS
@@ -77,7 +77,7 @@ def _orthogonalised(draft: Draft, x: Buffer, other: Buffer, name: str) -> Buffer
     return x
 
 
-def _tables(rows: tuple[Row, ...]) -> dict[tuple[int, int], np.ndarray]:
+def _tables(rows: tuple[ParamSpec, ...]) -> dict[tuple[int, int], np.ndarray]:
     """Where the matrices of each shape (A, B) lie in their part of the flat buffer: int32 (n, 3).
 
     Each row has the place of the first number, and how far the next row and the next column are from it.

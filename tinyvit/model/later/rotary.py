@@ -18,38 +18,20 @@ its own, F0 and F1 (K/2,), and
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.model.config import Rotary, ViTConfig
+from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
+from tinyvit.model.layout import ParamSpec
+from tinyvit.model.params import Params
+from tinyvit.model.stage import Stage
 from tinyvit.ops.rotary import Turn
-
-if TYPE_CHECKING:
-    from tinyvit.model.config import ViTConfig
-    from tinyvit.model.params import Params
-
-
-@dataclass(frozen=True)
-class Rotary:
-    """theta, reach, offset and shift of the equations above.
-
-    columns_first: x comes before y in (3). pairs: which numbers are a point (see ops.rotary.Turn). learned:
-    each head has frequencies of its own, as in (4).
-    """
-
-    theta: float = 100.0
-    reach: float = 0.0
-    offset: float = 0.0
-    shift: float = 0.0
-    columns_first: bool = False
-    pairs: bool = True
-    learned: bool = False
-
 
 DINOV3 = Rotary(100.0, 4 * math.pi, 0.5, -2 * math.pi, pairs=False)  # from -2 pi to 2 pi
 
@@ -111,3 +93,35 @@ def _plane(config: ViTConfig, xp: ModuleType, dtype: DTypeLike) -> Array:
     assert config.rotary
     y, x = _coordinates(config.rotary, config.grid)
     return xp.asarray(np.stack([x, y]).astype(dtype))
+
+
+def _turned(config: ViTConfig, block: int) -> Stage:
+    def forward(params: Params, pair: tuple[Array, Array]) -> tuple:
+        turn = turn_of(config, params, block)
+        assert turn
+        (q, q_cache), (k, k_cache) = (ops.rotary(x, turn) for x in pair)
+        return (q, k), (q_cache, k_cache)
+
+    def backward(dpair: tuple[Array, Array], caches: tuple, grads: Params) -> tuple:
+        (dq, dangles_q), (dk, dangles_k) = map(ops.rotary_backward, dpair, caches)
+        add_frequencies(config, dangles_q + dangles_k, block, grads)
+        return dq, dk
+
+    return Stage(f"blocks.{block}.rotary", forward, backward)
+
+
+def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if place.kind != "heads" or place.block is None:
+        return stages
+    return [*stages, _turned(config, place.block)]
+
+
+def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    rule = config.rotary
+    if place.kind != "block" or not (rule and rule.learned):
+        return specs
+    init = partial(first_frequencies, theta=rule.theta)
+    return [*specs, ParamSpec(f"{place.prefix}rotary", (2, config.heads, config.head_width // 2), init)]
+
+
+PART = Part({"rotary": None}, _stages, _specs)

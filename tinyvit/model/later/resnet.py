@@ -30,8 +30,13 @@ from typing import NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
+from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.distributions import Initialiser
+from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
+from tinyvit.model.layout import ParamSpec, Shape, norm_specs
 from tinyvit.model.params import Params
+from tinyvit.model.stage import Stage, stage
 
 
 class Epsilons(NamedTuple):
@@ -156,3 +161,73 @@ def units_of(config: ViTConfig) -> list[tuple[int, int]]:
 def unit_stride(i: int, j: int) -> int:
     """Every stage but the first begins by halving the image, which the root has made smaller already."""
     return 2 if i and j == 0 else 1
+
+
+def _flatten(x: Array) -> tuple[Array, Shape]:
+    """The positions of a feature map (B, h, w, D) as tokens (B, h w, D), and the cache."""
+    return x.reshape(len(x), -1, x.shape[-1]), x.shape
+
+
+def _flatten_backward(dy: Array, cache: Shape) -> Array:
+    return dy.reshape(cache)
+
+
+def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if place.kind == "stem":
+
+        def backward(dy: Array, cache: ResNetCache, grads: Params) -> None:
+            resnet_backward(config, dy, cache, grads)
+
+        before = Stage("resnet", lambda params, x: resnet(config, params, x), backward)
+        alone = [stage("flatten", _flatten, _flatten_backward)]
+        return [before, *(stages if config.has_transformer else alone)]
+    if place.kind == "readout" and not config.has_transformer:
+        return instead(stages, "norm")
+    return stages
+
+
+def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    if place.kind == "stem":
+        return [*_resnet_specs(config), *(specs if config.has_transformer else [])]
+    if place.kind == "readout" and not config.has_transformer:
+        return instead(instead(specs, "norm.weight"), "norm.bias")
+    return specs
+
+
+def _resnet_specs(config: ViTConfig) -> Specs:
+    """A ResNet: its root, and its stages of units, which the official names count from 1."""
+    F = config.resnet_width
+    specs = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
+    inputs = F
+    for i, units in enumerate(config.resnet or ()):
+        F = config.resnet_width * 2**i
+        for j in range(units):
+            specs += _unit(f"resnet.{i}.{j}", inputs, F, f"block{i + 1}/unit{j + 1}", projects=j == 0)
+            inputs = 4 * F
+    return specs
+
+
+def _unit(ours: str, inputs: int, F: int, theirs: str, projects: bool) -> Specs:
+    """One bottleneck unit; the gain of its last norm is 0 at first."""
+    kernels = {"1": (1, 1, inputs, F), "2": (3, 3, F, F), "3": (1, 1, F, 4 * F)}
+    if projects:
+        kernels = {"_proj": (1, 1, inputs, 4 * F)} | kernels
+    specs: Specs = []
+    for which, shape in kernels.items():
+        gain = distributions.zeros if which == "3" else distributions.ones
+        specs += _convolution(ours, which, shape, f"{theirs}/conv{which}", f"{theirs}/gn{which}", gain)
+    return specs
+
+
+def _convolution(
+    part: str, which: str, shape: Shape, kernel: str, norm: str, gain: Initialiser = distributions.ones
+) -> Specs:
+    """A convolution without a bias, and the norm that follows it."""
+    official = ((f"{kernel}/kernel", shape),)
+    weight = ParamSpec(
+        f"{part}.conv{which}.weight", shape, distributions.lecun_normal, decays=True, official=official
+    )
+    return [weight, *norm_specs(f"{part}.norm{which}", shape[-1], norm, gain)]
+
+
+PART = Part({"resnet": None}, _stages, _specs)

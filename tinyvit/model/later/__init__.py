@@ -1,0 +1,58 @@
+"""Everything beside the paper's main model: its own variants, and parts introduced after it.
+
+One part, one file. A part edits the lists of stages and of parameters that make up the paper's model, names
+the fields of ViTConfig that ask for it, and counts its multiply-adds: see model.later.part. A new part is one
+such file and a line in PARTS, beside its operation in ops. The order of PARTS is the order in which they edit
+the lists.
+"""
+
+from tinyvit.model.later import (
+    attention_norm,
+    attention_pool,
+    biases,
+    causal,
+    distillation,
+    dropout,
+    dropped_patches,
+    final_norm,
+    gated_mlp,
+    layer_scale,
+    masked_patches,
+    mlp_norm,
+    pools,
+    positions,
+    pre_logits,
+    pre_norm,
+    query_key_norm,
+    registers,
+    relative_positions,
+    resnet,
+    rotary,
+)
+
+PARTS = tuple(
+    module.PART
+    for module in (
+        registers,
+        distillation,
+        masked_patches,
+        pools,
+        positions,
+        relative_positions,
+        pre_norm,
+        dropped_patches,
+        query_key_norm,
+        attention_norm,
+        gated_mlp,
+        mlp_norm,
+        rotary,
+        causal,
+        layer_scale,
+        dropout,
+        pre_logits,
+        attention_pool,
+        final_norm,
+        biases,
+        resnet,
+    )
+)

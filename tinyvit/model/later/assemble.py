@@ -1,0 +1,71 @@
+"""Any model, assembled from the paper's lists by the parts that are in it."""
+
+from tinyvit import ops
+from tinyvit.model.block import block, block_backward
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.model.later import PARTS
+from tinyvit.model.later.attention import attention_stage
+from tinyvit.model.later.block import later_block
+from tinyvit.model.later.part import Place, Specs, Stages, Step
+from tinyvit.model.layout import ParamSpec, block_specs, readout_specs, stem_specs
+from tinyvit.model.stage import Stage, block_stage, stage
+from tinyvit.model.vit import vit
+
+
+def stages_of(config: ViTConfig, step: Step = Step(), all_tokens: bool = False) -> Stages:
+    """The stages of a model. With all_tokens, the last block computes every token: see model.vit."""
+    blocks = [block_of(config, i, step, all_tokens) for i in range(config.layers)]
+    paper = vit(config, all_tokens=True)
+    return [
+        *_edited(config, Place("stem"), paper[:4], step),
+        *blocks,
+        *_edited(config, Place("readout"), paper[-3:], step),
+    ]
+
+
+def block_of(config: ViTConfig, i: int, step: Step = Step(), all_tokens: bool = False) -> Stage:
+    """Block number i: the paper's, if no part edits its lists."""
+    name = f"blocks.{i}"
+    tokens = None if all_tokens else config.tokens_needed_after(i)
+    inner = [_edited(config, Place(kind, i), [], step) for kind in ("heads", "scores", "probabilities")]
+    attn = attention_stage(config, f"{name}.attn", tokens, *inner)
+    attention = [
+        stage(f"{name}.norm1", ops.layer_norm, ops.layer_norm_backward, config.eps),
+        attn,
+        stage(f"{name}.attn.out", ops.linear, ops.linear_backward),
+    ]
+    mlp = [
+        stage(f"{name}.norm2", ops.layer_norm, ops.layer_norm_backward, config.eps),
+        stage(f"{name}.mlp.fc1", ops.linear, ops.linear_backward),
+        stage(f"{name}.gelu", ops.gelu, ops.gelu_backward, config.gelu),
+        stage(f"{name}.mlp.fc2", ops.linear, ops.linear_backward),
+    ]
+    edited = [_edited(config, Place(kind, i), list_, step) for kind, list_ in (
+        ("block", []), ("attention", attention), ("mlp", mlp))]  # fmt: skip
+    if edited == [[], attention, mlp] and not any(inner) and config.qkv_bias == "all":
+        pair = (last_block, last_block_backward) if tokens == 1 else (block, block_backward)
+        return block_stage(i, *pair, config.heads, config.gelu, config.eps)
+    return later_block(name, *edited, tokens)
+
+
+def specs_of(config: ViTConfig) -> tuple[ParamSpec, ...]:
+    """The parameters of a model."""
+    specs = _edited_specs(config, Place("stem"), stem_specs(config))
+    for i in range(config.layers):
+        specs += _edited_specs(config, Place("block", i), block_specs(config, i))
+    return (*specs, *_edited_specs(config, Place("readout"), readout_specs(config)))
+
+
+def _edited(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    for part in PARTS:
+        if part.is_in(config):
+            stages = part.stages(config, place, stages, step)
+    return stages
+
+
+def _edited_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    for part in PARTS:
+        if part.is_in(config):
+            specs = part.specs(config, place, specs)
+    return specs

@@ -1,0 +1,35 @@
+"""LayerScale (Touvron et al. 2021, *Going Deeper with Image Transformers*): a learned gain for each channel.
+
+It acts on the output of each branch of a block, and starts at the small number config.layer_scale.
+"""
+
+from functools import partial
+
+from tinyvit import ops
+from tinyvit.model import distributions
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
+from tinyvit.model.layout import ParamSpec
+from tinyvit.model.stage import stage
+
+_GAINS = {"attention": "scale1", "mlp": "scale2"}
+
+
+def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if place.kind not in _GAINS:
+        return stages
+    name = f"{place.prefix}{_GAINS[place.kind]}"
+    return [*stages, stage(name, ops.layer_scale, ops.layer_scale_backward)]
+
+
+def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    if place.kind != "block":
+        return specs
+    init = partial(distributions.constant, value=config.layer_scale)
+    return [
+        *specs,
+        *(ParamSpec(f"{place.prefix}{gain}", (config.width,), init) for gain in _GAINS.values()),
+    ]
+
+
+PART = Part({"layer_scale": 0.0}, _stages, _specs)

@@ -1,0 +1,99 @@
+"""A part of a model that the paper's does not have: which lists it edits, and how.
+
+A model is assembled from lists of stages, one for each place. A part is given the list of a place and returns
+the list with itself in it; in a place that does not concern it, the list as it was. The lists of parameters
+are edited in the same way.
+
+    place            stages of the paper's model
+    stem             patchify, patch, class_token, position
+    block            none; what is here comes before the two branches of a block
+    attention        norm1, attn, attn.out
+    heads            none; stages on a pair, queries and keys, each (B, H, N, K)
+    scores           none; stages on a pair, scaled queries and scores (B, H, Q, N); their backward passes
+                     receive (0, dS), and return what is added to the gradient of the queries, and dS
+    probabilities    none; stages on A (B, H, Q, N)
+    mlp              norm2, mlp.fc1, gelu, mlp.fc2
+    readout          norm, pool, head
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.layout import ParamSpec
+from tinyvit.model.stage import Stage
+from tinyvit.ops import Corruption, Noise
+
+Specs = list[ParamSpec]
+Stages = list[Stage]
+
+
+class Place(NamedTuple):
+    """A place in a model, as in the table above. In block i, names begin with `prefix`, blocks.i."""
+
+    kind: str
+    block: int | None = None
+
+    @property
+    def prefix(self) -> str:
+        return "" if self.block is None else f"blocks.{self.block}."
+
+
+class Step(NamedTuple):
+    """What only one step of training has: its noise, if dropout and the like act, and what is corrupted."""
+
+    noise: Noise | None = None
+    corruption: Corruption | None = None
+
+
+def _same(config: ViTConfig, place: Place, items: list, *_: Any) -> list:
+    return items
+
+
+def _nothing(config: ViTConfig) -> int:
+    return 0
+
+
+class Part(NamedTuple):
+    """One part.
+
+    fields are the fields of ViTConfig that ask for it, and their values in the paper's model. stages and
+    specs edit the lists, and are called only if a field has another value. multiply_adds are what the part
+    adds to those of a forward pass. runs_on names the engines, and written_to the formats, that have it: see
+    model.later.KNOWN_TO.
+    """
+
+    fields: Mapping[str, Any]
+    stages: Callable[[ViTConfig, Place, Stages, Step], Stages] = _same
+    specs: Callable[[ViTConfig, Place, Specs], Specs] = _same
+    multiply_adds: Callable[[ViTConfig], int] = _nothing
+
+    def is_in(self, config: ViTConfig) -> bool:
+        """True if a field of the part differs from the paper's."""
+        return any(getattr(config, name) != paper for name, paper in self.fields.items())
+
+
+def index_of(items: list, name: str) -> int:
+    """The index of the stage or parameter of that name, without the prefix of its block; -1 if none."""
+    names = [each.name for each in items]
+    return next((i for i, each in enumerate(names) if each == name or each.endswith(f".{name}")), -1)
+
+
+def after(items: list, name: str, *new: Any) -> list:
+    """The list with new items after the one called name, or in front of all if there is no such item."""
+    at = index_of(items, name) + 1
+    return [*items[:at], *new, *items[at:]]
+
+
+def before(items: list, name: str, *new: Any) -> list:
+    """The list with new items before the one called name."""
+    at = index_of(items, name)
+    return [*items[:at], *new, *items[at:]]
+
+
+def instead(items: list, name: str, *new: Any) -> list:
+    """The list with new items in the place of the one called name."""
+    at = index_of(items, name)
+    return [*items[:at], *new, *items[at + 1 :]] if at >= 0 else items

@@ -1,0 +1,67 @@
+"""Pooling by the mean of the patches (ViT appendix D.3), alone or beside the class token.
+
+    config.pool
+    mean        the mean of the patches                                                    (B, D)
+    both        the class token and that mean, side by side                                (B, 2D)
+
+A mean-pooled model normally has no class token; config.class_token decides where it is not the usual.
+"""
+
+from tinyvit import ops
+from tinyvit.backend import Array, array_module
+from tinyvit.model.config import ViTConfig
+from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
+from tinyvit.model.stage import stage
+
+
+def mean_of_patches(x: Array, prefix: int) -> tuple[Array, tuple]:
+    """The mean (B, D) of all but the first `prefix` tokens of x (B, N, D); and the cache."""
+    mean, cache = ops.mean_pool(x[:, prefix:])
+    return mean, (x.shape, cache)
+
+
+def mean_of_patches_backward(dy: Array, cache: tuple) -> Array:
+    """Gradient of mean_of_patches: dx (B, N, D)."""
+    shape, mean_cache = cache
+    dx = array_module(dy).zeros(shape, dtype=dy.dtype)
+    dx[:, shape[1] - mean_cache[1] :] = ops.mean_pool_backward(dy, mean_cache)
+    return dx
+
+
+def token_and_mean(x: Array, prefix: int) -> tuple[Array, tuple]:
+    """The class token and the mean of the patches, (B, 2D), of tokens x (B, N, D); and the cache."""
+    mean, cache = mean_of_patches(x, prefix)
+    return array_module(x).concatenate([x[:, 0], mean], axis=1), cache
+
+
+def token_and_mean_backward(dy: Array, cache: tuple) -> Array:
+    """Gradient of token_and_mean: dx (B, N, D)."""
+    D = dy.shape[1] // 2
+    dx = mean_of_patches_backward(dy[:, D:], cache)
+    dx[:, 0] = dy[:, :D]
+    return dx
+
+
+_POOLS = {
+    "mean": (mean_of_patches, mean_of_patches_backward),
+    "both": (token_and_mean, token_and_mean_backward),
+}
+
+
+def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if place.kind == "stem" and not config.has_token:
+        return instead(stages, "class_token")
+    if place.kind == "readout" and config.pool in _POOLS:
+        return instead(stages, "pool", stage("pool", *_POOLS[config.pool], config.prefix))
+    return stages
+
+
+def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    return instead(specs, "class_token") if place.kind == "stem" and not config.has_token else specs
+
+
+def _multiply_adds(config: ViTConfig) -> int:
+    return (config.pooled_width - config.width) * (config.pre_logits or config.classes)
+
+
+PART = Part({"pool": "token", "class_token": None}, _stages, _specs, _multiply_adds)
