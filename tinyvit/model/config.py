@@ -503,7 +503,7 @@ class ViTConfig:
 
     @property
     def is_paper(self) -> bool:
-        """True for the paper's main model: a class token, learned positions at the stem, and a linear head."""
+        """True for the paper's main model: class token, learned positions at the stem, a linear head."""
         variants = (self.pool, self.pre_logits, self.resnet, self.position, self.position_at, self.predicts)
         return variants == ("token", 0, None, "1d", "stem", "image") and not self.later_parts.keys() - {
             "gelu"

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from tinyvit.model import ViTConfig, layout
 from tinyvit.model.config import resnet_scale
+from tinyvit.model.later import PARTS
 from tinyvit.model.later.resnet import units_of
 
 
@@ -24,23 +25,15 @@ def multiply_adds(config: ViTConfig) -> int:
         head       D C                                   T times, if it predicts patches
 
     Every token counts in every block, as is usual, although in the last block of a class-token model most are
-    left out (see ViTConfig.tokens_needed_after). A ResNet on its own has no patches to embed, and no blocks. Relative
-    positions add N (2 N - 1) D to a block: each query is matched with the vector of every offset. A gated MLP
-    costs 3 D M. Attention pooling adds 2 N D^2 + 2 D^2 + 2 N D + 2 D M, and a second head is counted too.
+    left out (see ViTConfig.tokens_needed_after). A ResNet without a Transformer has no patches to embed, and
+    no blocks. Parts beside the paper's main model add what they cost: see model.later.
     """
     D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
-    block = N * (4 * D * D + (3 if config.gated else 2) * D * M) + 2 * N * N * D
-    if config.position == "relative":
-        block += N * (2 * N - 1) * D
-    read = 2 * D if config.pool == "both" else D
-    head = read * config.pre_logits + (config.pre_logits or read) * config.classes
-    if config.pool == "distilled":
-        head *= 2
-    if config.pool == "attention":
-        head += 2 * N * D * (D + 1) + 2 * D * D + 2 * D * (config.pool_mlp_width or M)
-    heads = T if config.predicts_patches else 1
-    return resnet_multiply_adds(config) + embedding + config.layers * block + heads * head
+    blocks = config.layers * (N * (4 * D * D + 2 * D * M) + 2 * N * N * D)
+    head = (T if config.predicts_patches else 1) * config.feature_width * config.classes
+    later = sum(part.multiply_adds(config) for part in PARTS if part.is_in(config))
+    return resnet_multiply_adds(config) + embedding + blocks + head + later
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:

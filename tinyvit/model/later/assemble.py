@@ -12,8 +12,10 @@ from tinyvit.model.layout import ParamSpec, block_specs, readout_specs, stem_spe
 from tinyvit.model.stage import Stage, block_stage, stage
 from tinyvit.model.vit import vit
 
+PLAIN = Step()  # in inference, and in training without noise
 
-def stages_of(config: ViTConfig, step: Step = Step(), all_tokens: bool = False) -> Stages:
+
+def stages_of(config: ViTConfig, step: Step = PLAIN, all_tokens: bool = False) -> Stages:
     """The stages of a model. With all_tokens, the last block computes every token: see model.vit."""
     blocks = [block_of(config, i, step, all_tokens) for i in range(config.layers)]
     paper = vit(config, all_tokens=True)
@@ -24,29 +26,30 @@ def stages_of(config: ViTConfig, step: Step = Step(), all_tokens: bool = False) 
     ]
 
 
-def block_of(config: ViTConfig, i: int, step: Step = Step(), all_tokens: bool = False) -> Stage:
+def block_of(config: ViTConfig, i: int, step: Step = PLAIN, all_tokens: bool = False) -> Stage:
     """Block number i: the paper's, if no part edits its lists."""
-    name = f"blocks.{i}"
-    tokens = None if all_tokens else config.tokens_needed_after(i)
-    inner = [_edited(config, Place(kind, i), [], step) for kind in ("heads", "scores", "probabilities")]
-    attn = attention_stage(config, f"{name}.attn", tokens, *inner)
-    attention = [
+    name, tokens = f"blocks.{i}", None if all_tokens else config.tokens_needed_after(i)
+
+    def edited(kind: str, *paper: Stage) -> Stages:
+        return _edited(config, Place(kind, i), list(paper), step)
+
+    inner = edited("heads"), edited("scores"), edited("probabilities")
+    attention = (
         stage(f"{name}.norm1", ops.layer_norm, ops.layer_norm_backward, config.eps),
-        attn,
+        attention_stage(config, f"{name}.attn", tokens, *inner),
         stage(f"{name}.attn.out", ops.linear, ops.linear_backward),
-    ]
-    mlp = [
+    )
+    mlp = (
         stage(f"{name}.norm2", ops.layer_norm, ops.layer_norm_backward, config.eps),
         stage(f"{name}.mlp.fc1", ops.linear, ops.linear_backward),
         stage(f"{name}.gelu", ops.gelu, ops.gelu_backward, config.gelu),
         stage(f"{name}.mlp.fc2", ops.linear, ops.linear_backward),
-    ]
-    edited = [_edited(config, Place(kind, i), list_, step) for kind, list_ in (
-        ("block", []), ("attention", attention), ("mlp", mlp))]  # fmt: skip
-    if edited == [[], attention, mlp] and not any(inner) and config.qkv_bias == "all":
+    )
+    lists = edited("block"), edited("attention", *attention), edited("mlp", *mlp)
+    if lists == ([], list(attention), list(mlp)) and not any(inner) and config.qkv_bias == "all":
         pair = (last_block, last_block_backward) if tokens == 1 else (block, block_backward)
         return block_stage(i, *pair, config.heads, config.gelu, config.eps)
-    return later_block(name, *edited, tokens)
+    return later_block(name, tokens, *lists)
 
 
 def specs_of(config: ViTConfig) -> tuple[ParamSpec, ...]:

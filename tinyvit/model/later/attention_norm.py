@@ -1,4 +1,4 @@
-"""A LayerNorm of all heads' outputs, side by side, before the output matrix, as in EVA-02 (Fang et al. 2023)."""
+"""A LayerNorm of the heads' outputs, before the output matrix, as in EVA-02 (Fang et al. 2023)."""
 
 from tinyvit import ops
 from tinyvit.model.config import ViTConfig

@@ -1,6 +1,6 @@
-"""Attention pooling, as in SigLIP (Zhai et al. 2023): a learned query attends to all tokens (see ops.attention_pool).
+"""Attention pooling, as in SigLIP (Zhai et al. 2023): a learned query attends to all tokens.
 
-An MLP with a skip connection follows, as in a block:
+See ops.attention_pool. An MLP with a skip connection follows, as in a block:
 
     o = attention_pool(x)           y = o + MLP(LayerNorm(o))                              (1)
 """

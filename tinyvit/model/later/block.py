@@ -1,4 +1,4 @@
-"""A Transformer block made of lists of stages: the two branches of model.block, each with what parts add to it.
+"""A Transformer block made of lists of stages: the branches of model.block, as parts have edited them.
 
     x' = x  + attention branch(x)                                                          (1)
     y  = x' + MLP branch(x')                                                               (2)
@@ -13,8 +13,8 @@ from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage, backward_through, forward_through
 
 
-def later_block(name: str, before: Stages, attention: Stages, mlp: Stages, tokens: int | None) -> Stage:
-    """The block with these lists of stages: x (B, N, D) to y (B, R, D), for R = tokens, or N if it is None."""
+def later_block(name: str, tokens: int | None, before: Stages, attention: Stages, mlp: Stages) -> Stage:
+    """The block with these lists of stages: x (B, N, D) to y (B, R, D). R is tokens, or N if that is None."""
 
     def forward(params: Params, x: Array) -> tuple[Array, tuple]:
         x, of_before = forward_through(before, params, x)

@@ -1,4 +1,4 @@
-"""The distillation token of DeiT (Touvron et al. 2021): a second class token, with a head that follows a teacher.
+"""The distillation token of DeiT (Touvron et al. 2021): a second class token, with a head of its own.
 
 Both heads answer, and the logits are the mean of the two answers:
 

@@ -1,4 +1,4 @@
-"""Patch dropout (Liu et al. 2022, *PatchDropout*): in training, a share of each image's patches is left out."""
+"""Patch dropout (Liu et al. 2022, *PatchDropout*): training leaves out a share of each image's patches."""
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module

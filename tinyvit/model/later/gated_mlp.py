@@ -1,4 +1,4 @@
-"""Gated MLPs, such as SwiGLU (see ops.gate): one half of a wider layer decides how much of the other passes."""
+"""Gated MLPs, such as SwiGLU: half of a wider layer decides how much of the other passes (see ops.gate)."""
 
 from dataclasses import replace
 

@@ -60,8 +60,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return instead(specs, "class_token") if place.kind == "stem" and not config.has_token else specs
 
 
-def _multiply_adds(config: ViTConfig) -> int:
-    return (config.pooled_width - config.width) * (config.pre_logits or config.classes)
-
-
-PART = Part({"pool": "token", "class_token": None}, _stages, _specs, _multiply_adds)
+PART = Part({"pool": "token", "class_token": None}, _stages, _specs)

@@ -1,4 +1,4 @@
-"""A LayerNorm of each head's queries and keys (Dehghani et al. 2023, *Scaling ViTs to 22 Billion Parameters*)."""
+"""A LayerNorm of each head's queries and keys (Dehghani et al. 2023, *Scaling to 22 Billion Parameters*)."""
 
 from tinyvit import ops
 from tinyvit.backend import Array
