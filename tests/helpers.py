@@ -8,7 +8,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig
+from tinyvit.model import ViTConfig, stages
 from tinyvit.model.config import PLACES, POOLS, POSITIONS, WITHOUT_TRANSFORMER, places_of, resnet_channels
 from tinyvit.model.later.rotary import DINOV3, Rotary
 from tinyvit.objectives import loss_and_grads, masked_patches
@@ -63,6 +63,11 @@ def some_images(rng, count, height, width):
     slope = np.linspace(-1, 1, width)[:, None] * rng.choice([0, 60], (count, 1, 1, 1))
     noise = spread * rng.standard_normal((count, height, width, 3))
     return np.clip(middle + slope + noise, 0, 255).astype(np.uint8)
+
+
+def stage_of(config, name, **options):
+    """A stage of a model: see model.stages for the options."""
+    return next(each for each in stages(config, **options) if each.name == name)
 
 
 def tiny_config(**changes):

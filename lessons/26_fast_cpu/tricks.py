@@ -80,7 +80,7 @@ def tricks(config: ViTConfig) -> tuple[list[Trick], int]:
 
     Raises UserError for a model that the engine computes without them.
     """
-    if Blocks.unknown(config):
+    if Blocks.unsupported_fields(config):
         raise UserError(
             "the CPU engine computes this model with the plain operations: expected one with Transformer "
             "blocks, such as Ti/4."

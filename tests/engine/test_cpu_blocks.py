@@ -363,7 +363,7 @@ def test_an_mlp_of_width_1_has_the_gradients_of_the_reference(monkeypatch):
     ],
 )
 def test_what_the_blocks_of_the_engine_cannot_compute(changes, unknown):
-    assert Blocks.unknown(tiny_config(**changes)) == set(unknown)
+    assert Blocks.unsupported_fields(tiny_config(**changes)) == set(unknown)
 
 
 def test_few_tokens_are_computed_without_folding(monkeypatch):

@@ -124,7 +124,7 @@ def test_images_of_another_size_are_resized():
     images = np.random.default_rng(1).integers(0, 256, (3, 5, 6, 3), dtype=np.uint8)
     features = Model(config, params).features(images)
     _, cache = forward(config, params, resize_images(normalise(images, np.float32), (8, 8)))
-    np.testing.assert_allclose(features, cache.readout.head[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(features, cache.of("head")[0], rtol=1e-4, atol=1e-5)
 
 
 def test_features_on_the_gpu(gpu):

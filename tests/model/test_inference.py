@@ -40,7 +40,7 @@ def test_features_are_what_the_head_was_given_to_the_bit(kind, dtype):
     _, cache = forward(config, params, images)
     found = features(config, params, images)
     assert found.shape == (4, config.pre_logits or config.width)
-    assert found.tobytes() == cache.readout.head[0].tobytes()
+    assert found.tobytes() == cache.of("head")[0].tobytes()
 
 
 @pytest.mark.parametrize("pool", ["token", "mean"])
@@ -48,7 +48,7 @@ def test_features_of_a_model_that_predicts_patches_are_the_mean_of_what_its_head
     config = tiny_config(predicts="patches", pool=pool)
     params, images = draw(config)
     _, cache = forward(config, params, images)
-    patches = cache.readout.head[0].reshape(4, config.patches, config.width)
+    patches = cache.of("head")[0].reshape(4, config.patches, config.width)
     np.testing.assert_allclose(features(config, params, images), patches.mean(1), rtol=1e-12)
 
 

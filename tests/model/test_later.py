@@ -5,17 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tinyvit.model.pool import pool
-from tinyvit.model.readout import features_of
 
 import tinyvit
+from tests.helpers import stage_of
 from tests.weights.checkpoints import complaint
 from tinyvit import ops
 from tinyvit.checking.models import MODEL_CHECKS, random_params
 from tinyvit.insight.attention import class_token_attention, head_maps, rollout
-from tinyvit.model import ViTConfig, backward, block, forward
+from tinyvit.model import ViTConfig, backward, feature_stages, forward, stages
 from tinyvit.model.config import LATER_PARTS
+from tinyvit.model.later.assemble import block_of
 from tinyvit.model.later.rotary import DINOV3, Rotary, first_frequencies, turn_of
+from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import Turn, rotary
 
 LATER = {check.name: check.config for check in MODEL_CHECKS if check.config.later_parts}
@@ -77,13 +78,11 @@ def test_pictures_of_attention_leave_out_all_tokens_but_the_patches(config):
 def test_tokens_stand_in_the_order_of_their_libraries():
     config = ViTConfig((4, 4), 2, 4, 4, 1, 1, 3, pool="distilled", registers=2, position="none")
     params = random_params(config, np.random.default_rng(0))
-    _, cache = forward(config, params, np.zeros((1, 4, 4, 3)), whole=True)
-    n, r, _ = cache.blocks[0].norm1
+    stem = split_at_blocks(stages(config))[0]
+    x = infer_through(stem, params, np.zeros((1, 4, 4, 3)))
     tokens = [params["class_token"], *params["distillation_token"], *params["registers"]]
-    for found, token in zip(n[0], tokens, strict=False):
-        centred = token - token.mean()
-        np.testing.assert_allclose(found, centred / np.sqrt((centred**2).mean() + config.eps))
-    assert (config.tokens, config.prefix, len(r[0])) == (8, 4, 8)
+    np.testing.assert_array_equal(x[0, :4], tokens)
+    assert (config.tokens, config.prefix, x.shape[1]) == (8, 4, 8)
 
 
 @pytest.mark.parametrize("rule", [DINOV3, Rotary(50, 7, 1), Rotary(50, columns_first=True)], ids=str)
@@ -150,7 +149,7 @@ def test_attention_pooling_has_the_epsilon_and_the_gelu_of_the_model(gelu):
     o, _ = ops.attention_pool(x, *params.group("pool.attn"), config.heads)
     n, _ = ops.layer_norm(o, *params.group("pool.norm"), 0.5)
     expected = o + ops.mlp(n, *params.group("pool.mlp"), gelu)[0]
-    np.testing.assert_allclose(pool(config, params, x)[0], expected)
+    np.testing.assert_allclose(stage_of(config, "pool").forward(params, x)[0], expected)
 
 
 @pytest.mark.parametrize("pool_all", [False, True])
@@ -159,10 +158,10 @@ def test_attention_pooling_reads_the_patches_or_all_tokens(pool_all):
     params = random_params(config, np.random.default_rng(0))
     x, changed = np.random.default_rng(1).normal(size=(2, 1, config.tokens, 8))
     changed[:, 2:] = x[:, 2:]
-    before, after = (pool(config, params, tokens)[0] for tokens in (x, changed))
+    before, after = (stage_of(config, "pool").forward(params, tokens)[0] for tokens in (x, changed))
     assert np.array_equal(before, after) != pool_all
     changed[:, 2] += np.arange(8)  # the first patch
-    assert not np.array_equal(before, pool(config, params, changed)[0])
+    assert not np.array_equal(before, stage_of(config, "pool").forward(params, changed)[0])
 
 
 def test_the_features_of_a_distilled_model_are_the_mean_of_its_two_tokens():
@@ -170,7 +169,8 @@ def test_the_features_of_a_distilled_model_are_the_mean_of_its_two_tokens():
     params = random_params(config, np.random.default_rng(0))
     x = np.random.default_rng(1).normal(size=(2, config.tokens, config.width))
     n, _ = ops.layer_norm(x[:, :2], *params.group("norm"), config.eps)
-    np.testing.assert_allclose(features_of(config, params, x)[0], (n[:, 0] + n[:, 1]) / 2)
+    of_tokens = feature_stages(config)[-3:]  # the norm, the two tokens, their mean
+    np.testing.assert_allclose(infer_through(of_tokens, params, x), (n[:, 0] + n[:, 1]) / 2)
 
 
 def test_in_a_causal_model_no_token_hears_of_those_after_it():
@@ -178,7 +178,7 @@ def test_in_a_causal_model_no_token_hears_of_those_after_it():
     params = random_params(config, np.random.default_rng(0))
     x, changed = np.random.default_rng(1).normal(size=(2, 1, 4, 8))
     changed[:, :2], changed[:, 3] = x[:, :2], x[:, 3]
-    before, after = (block(config, params, 0, tokens)[0] for tokens in (x, changed))
+    before, after = (block_of(config, 0).forward(params, tokens)[0] for tokens in (x, changed))
     np.testing.assert_array_equal(before[:, :2], after[:, :2])
     assert np.abs(before - after)[:, 2:].min() > 1e-6
 

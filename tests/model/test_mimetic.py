@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers import tiny_config
 from tinyvit.errors import UserError
-from tinyvit.model import attention_maps, forward, initialise, preset
+from tinyvit.model import attention_maps, initialise, preset
 from tinyvit.model.whitening import signs
 from tinyvit.ops import positions_sincos
 
@@ -162,8 +162,8 @@ def test_a_patch_first_looks_around_itself_in_every_head(kind):
     r, c = np.divmod(np.arange(64), 8)
     distance = np.hypot(r[:, None] - r, c[:, None] - c)
     for init, near in (("official", False), ("mimetic", True)):
-        _, cache = forward(model, initialise(model, 1, "float64", init), grey)
-        A = next(iter(attention_maps(cache)))[0, :, 1:, 1:]  # (H, T, T), without the class token
+        maps = attention_maps(model, initialise(model, 1, "float64", init), grey)
+        A = next(maps)[0, :, 1:, 1:]  # (H, T, T), without the class token
         mean = (A * distance).sum(axis=2).mean(axis=1) / A.sum(axis=2).mean(axis=1)
         assert (mean < 0.85 * distance.mean()).all() == near
 

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tinyvit.model.readout import readout, readout_backward
-from tinyvit.model.stem import stem, stem_backward
 
 from tests.helpers import distance, random_batch, seeds, tiny_config
 from tinyvit import ops
 from tinyvit.checking import MODEL_CHECKS, TOLERANCE, random_params
-from tinyvit.model import (
-    attention_by_block,
-    attention_maps,
-    backward,
-    features,
-    forward,
-    infer,
-    initialise,
+from tinyvit.model import attention_maps, backward, forward, initialise, stages
+from tinyvit.model.layout import depth
+from tinyvit.model.stage import (
+    Stage,
+    backward_through,
+    forward_through,
+    freeze,
+    frozen_up_to,
+    infer_through,
+    split_at_blocks,
 )
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Corruption, Noise, patchify, unpatchify
@@ -61,7 +61,7 @@ def test_a_batch_gives_the_results_of_its_images_one_by_one(config):
 def test_computing_the_whole_last_block_changes_no_logit(config):
     params, images, _ = draw(config)
     part, _ = forward(config, params, images)
-    whole, _ = forward(config, params, images, whole=True)
+    whole = infer_through(stages(config, all_tokens=True), params, images)
     assert distance(part, whole) < 1e-12
 
 
@@ -71,22 +71,23 @@ def test_a_whole_pass_has_the_same_gradients(config):
     part, whole = params.zeros_like(), params.zeros_like()
     logits, cache = forward(config, params, images)
     backward(logits, cache, part)
-    backward(logits, forward(config, params, images, whole=True)[1], whole)
+    every = stages(config, all_tokens=True)
+    backward_through(every, logits, forward_through(every, params, images)[1], whole)
     assert distance(whole.flat, part.flat) < 1e-12
 
 
 @every_kind
 def test_attention_maps_are_probabilities_of_every_token_in_every_block(config):
     params, images, _ = draw(config)
-    _, cache = forward(config, params, images, whole=True)
-    maps = attention_maps(cache)
+    maps = list(attention_maps(config, params, images))
     assert [A.shape for A in maps] == [(3, config.heads, config.tokens, config.tokens)] * config.layers
     for A in maps:
         np.testing.assert_allclose(A.sum(axis=-1), 1, rtol=1e-12)
     _, cache = forward(config, params, images)
-    for A, short in zip(maps, attention_maps(cache), strict=True):
-        np.testing.assert_allclose(short, A[:, :, : short.shape[2]], rtol=1e-9)
-    assert attention_maps(cache)[-1].shape[2] == (1 if config.has_token else config.tokens)
+    short = [ops.attention_probabilities(cache.of(f"blocks.{i}")[1]) for i in range(config.layers)]
+    for A, first in zip(maps, short, strict=True):
+        np.testing.assert_allclose(first, A[:, :, : first.shape[2]], rtol=1e-9)
+    assert short[-1].shape[2] == (1 if config.has_token else config.tokens)
 
 
 @every_kind
@@ -216,42 +217,55 @@ def test_every_optimiser_learns_one_batch_by_heart(name, lr):
 
 
 @every_kind
-def test_attention_block_by_block_is_that_of_the_whole_pass(config):
+def test_a_list_may_be_cut_anywhere_and_the_gradient_of_the_pixels_comes_out_at_its_end(config):
     params, images, _ = draw(config)
-    _, cache = forward(config, params, images, whole=True)
-    found = list(attention_by_block(config, params, images))
-    assert [A.tobytes() for A in found] == [A.tobytes() for A in attention_maps(cache)]
+    whole, own = params.zeros_like(), params.zeros_like()
+    logits, cache = forward(config, params, images)
+    dimages = backward_through(cache.stages, logits, cache.caches, whole)
+    for cut in range(len(cache.stages) + 1):
+        first, rest = cache.stages[:cut], cache.stages[cut:]
+        own.clear()
+        x, early = forward_through(first, params, images)
+        y, late = forward_through(rest, params, x)
+        np.testing.assert_array_equal(y, logits)
+        np.testing.assert_array_equal(infer_through(rest, params, x), logits)
+        dx = backward_through(first, backward_through(rest, logits, late, own), early, own)
+        np.testing.assert_array_equal(dx, dimages)
+        np.testing.assert_array_equal(own.flat, whole.flat)
 
 
-class Halving:
-    """Blocks as an engine can provide them: these halve every token, and keep what they were given."""
-
-    def forward(self, x, noise, frozen):
-        self.noise = noise
-        return self.infer(x), "kept for backward"
-
-    def backward(self, dx, cache, grads):
-        self.cache, self.grads = cache, grads
-        return dx / 2
-
-    def infer(self, x):
-        return x / 2
-
-
-def test_blocks_that_an_engine_provides_are_computed_in_its_way():
-    config, blocks, noise = tiny_config(), Halving(), Noise(1, 2)
+@every_kind
+@pytest.mark.parametrize("frozen", [None, 0, 1, 2])
+def test_what_is_frozen_has_no_gradient_and_the_rest_the_same(config, frozen):
+    frozen = frozen and min(frozen, config.layers)
     params, images, _ = draw(config)
-    tokens, stem_cache = stem(config, params, images)
-    expected, readout_cache = readout(config, params, tokens / 2)
-    logits, cache = forward(config, params, images, noise, blocks=blocks)
-    np.testing.assert_array_equal(logits, expected)
-    np.testing.assert_array_equal(infer(config, params, images, blocks=blocks), expected)
-    np.testing.assert_array_equal(features(config, params, images, blocks=blocks), readout_cache.head[0])
-    grads, own = params.zeros_like(), params.zeros_like()
-    backward(expected, cache, grads)
-    stem_backward(config, readout_backward(config, expected, readout_cache, own) / 2, stem_cache, own)
-    np.testing.assert_array_equal(grads.flat, own.flat)
-    assert (blocks.noise, blocks.cache, blocks.grads) == (noise, "kept for backward", grads)
+    whole, part = params.zeros_like(), params.zeros_like()
+    logits, cache = forward(config, params, images)
+    backward(logits, cache, whole)
+    short = frozen_up_to(frozen, list(cache.stages))
+    found, caches = forward_through(short, params, images)
+    np.testing.assert_array_equal(found, logits)
+    backward_through(short, logits, caches, part)
+    for name in params:
+        if config.position_at == "shared" and "position" in name:
+            continue  # it belongs to the stem, but every block adds to its gradient
+        learns = frozen is None or depth(name) > frozen
+        np.testing.assert_array_equal(part[name], whole[name] if learns else 0, err_msg=name)
+
+
+def test_one_stage_may_stand_for_several():
+    config, noise = tiny_config(), Noise(1, 2)
+    params, images, _ = draw(config)
+    stem, blocks, readout = split_at_blocks(stages(config, noise))
+    assert [len(part) for part in (stem, blocks, readout)] == [4, config.layers, 3]
+    halved = Stage("blocks", lambda params, x: (x / 2, None), lambda dy, cache, grads: dy / 2)
+    found, _ = forward_through([*stem, halved, *readout], params, images)
+    tokens = infer_through(stem, params, images)
+    np.testing.assert_array_equal(found, infer_through(readout, params, tokens / 2))
+    frozen = freeze(stem)
+    x, cache = frozen.forward(params, images)
+    np.testing.assert_array_equal(x, tokens)
+    assert cache is None
 
 
 def test_what_corrupted_patches_would_show_changes_no_logit():
@@ -261,10 +275,10 @@ def test_what_corrupted_patches_would_show_changes_no_logit():
     patches, _ = patchify(images, 4)
     patches[:, [2, 4]] += 1
     other = unpatchify(patches, images.shape, 4)
-    logits, _ = forward(config, params, images, corruption=corruption)
+    corrupted = stages(config, corruption=corruption)
+    logits = infer_through(corrupted, params, images)
     assert logits.shape == (3, 2, 5)
-    np.testing.assert_array_equal(forward(config, params, other, corruption=corruption)[0], logits)
-    np.testing.assert_array_equal(infer(config, params, other, corruption), logits)
+    np.testing.assert_array_equal(infer_through(corrupted, params, other), logits)
     assert distance(forward(config, params, images)[0][:, [2, 4]], logits) > 1e-3
 
 
@@ -272,15 +286,18 @@ def test_what_corrupted_patches_would_show_changes_no_logit():
 def test_what_is_predicted_of_a_patch_is_read_from_its_own_token(pool):
     config, rng = tiny_config(image_size=(8, 12), predicts="patches", pool=pool), np.random.default_rng(1)
     params, x = random_params(config, rng), rng.standard_normal((2, config.tokens, 12))
-    before, _ = readout(config, params, x)
+    _, _, readout = split_at_blocks(stages(config))
+    before = infer_through(readout, params, x)
     assert before.shape == (2, 6, 5)
     for i in range(6):
         moved = x.copy()
         moved[:, i + config.has_token] = rng.standard_normal(12)
-        changed = (readout(config, params, moved)[0] != before).any(axis=2)
+        changed = (infer_through(readout, params, moved) != before).any(axis=2)
         assert changed.tolist() == [[j == i for j in range(6)]] * 2
     chosen = np.array([[4, 1], [0, 5]])
-    np.testing.assert_allclose(readout(config, params, x, chosen)[0], before[[[0], [1]], chosen], rtol=1e-12)
+    _, _, readout = split_at_blocks(stages(config, corruption=Corruption(chosen, None)))
+    found = infer_through(readout, params, x)
+    np.testing.assert_allclose(found, before[[[0], [1]], chosen], rtol=1e-12)
 
 
 def test_images_of_whole_numbers_or_of_another_size_are_refused():

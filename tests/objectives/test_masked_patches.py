@@ -14,6 +14,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.insight.patches import filled_patches
 from tinyvit.model import Params, ViTConfig, initialise, layout
+from tinyvit.model.stage import forward_through, infer_through
 from tinyvit.objectives import masked_patches
 from tinyvit.objectives.masked_patches import fixed_corruption, losses_and_hits
 from tinyvit.objectives.patch_targets import (
@@ -157,13 +158,14 @@ def test_without_corruption_the_tokens_are_those_of_the_plain_model(pool):
     body = params.copy_to(layout(plain), exclude="head.")
     x = np.random.default_rng(1).normal(size=(2, 8, 8, 3))
     nothing = Corruption(everywhere(2, 4), everywhere(2, 4))
-    logits, cache = model.forward(config, params, x, corruption=nothing)
+    corrupted = model.stages(config, corruption=nothing)
+    logits, caches = forward_through(corrupted, params, x)
     np.testing.assert_array_equal(logits, model.infer(config, params, x))
     assert logits.shape == (2, 4, 512)
-    _, expected = model.forward(plain, body, x, whole=True)
-    n, _, _ = expected.readout.features.norm
+    every = model.stages(plain, all_tokens=True)
+    n, *_ = model.Cache(every, forward_through(every, body, x)[1]).of("norm")
     has_token = pool == "token"
-    np.testing.assert_array_equal(cache.readout.features.norm[0], n)
+    np.testing.assert_array_equal(model.Cache(corrupted, caches).of("norm")[0], n)
     heads = n[:, has_token:] * params["norm.weight"] + params["norm.bias"]
     np.testing.assert_allclose(logits, heads @ params["head.weight"] + params["head.bias"], rtol=1e-10)
 
@@ -175,7 +177,7 @@ def test_the_loss_of_an_evaluation_is_that_of_the_objective(target):
     x = normalise(pictures(3), np.dtype("float64"))
     corruption = fixed_corruption(config, 3, 0.5, 5, np)
     losses, hits = losses_and_hits(
-        config, model.infer(config, params, x, corruption), x, corruption, target
+        config, infer_through(model.stages(config, corruption=corruption), params, x), x, corruption, target
     ).T
     expected, _ = masked_patches.forward_loss(config, params, x, target, 0.5, Noise(5, 0))
     assert losses.mean() == pytest.approx(expected, rel=1e-12)
@@ -188,7 +190,7 @@ def test_only_as_many_colours_as_are_right_count_as_hits():
     corruption = fixed_corruption(config, 2, 0.5, 0, np)
     truth = true_patches(config, x, corruption.chosen, "mean-colour")
     params["head.bias"][truth[0, 0]] = 50.0  # it always says this colour
-    logits = model.infer(config, params, x, corruption)
+    logits = infer_through(model.stages(config, corruption=corruption), params, x)
     _, hits = losses_and_hits(config, logits, x, corruption, "mean-colour").T
     np.testing.assert_allclose(hits, (truth == truth[0, 0]).mean(axis=1))
 

@@ -145,11 +145,6 @@ OPERATIONS = {
         ops.gate_backward,
         lambda s: [(s.B, s.N, 2 * s.M)],
     ),
-    "mlp, gated": (
-        lambda s, *a: ops.mlp(*a, "silu", gated=True),
-        ops.mlp_backward,
-        lambda s: [s.tokens, (s.D, 2 * s.M), (2 * s.M,), (s.M, s.D), (s.D,)],
-    ),
     "position_embedding": (
         lambda s, *a: ops.position_embedding(*a),
         ops.position_embedding_backward,
@@ -175,20 +170,10 @@ OPERATIONS = {
         ops.attention_backward,
         attention_shapes,
     ),
-    "attention with few queries": (
-        lambda s, *a: ops.attention(*a, heads=s.H, queries=2),
-        ops.attention_backward,
-        attention_shapes,
-    ),
-    "attention with dropout": (
-        lambda s, *a: ops.attention(*a, heads=s.H, dropout_rate=0.3, noise=noise()),
-        ops.attention_backward,
-        attention_shapes,
-    ),
-    "attention with relative positions": (
-        lambda s, *a: ops.attention(*a[:-1], heads=s.H, queries=2, relative=a[-1]),
-        ops.attention_backward,
-        lambda s: [*attention_shapes(s), (2 * (s.N + 2) - 1, s.K)],
+    "attend": (
+        lambda s, *a: ops.attend(*a),
+        ops.attend_backward,
+        lambda s: [(s.B, s.H, s.rows, s.K), *[(s.B, s.H, s.N, s.K)] * 2],
     ),
     "relative_scores": (
         lambda s, *a: ops.relative_scores(*a),
@@ -217,11 +202,6 @@ OPERATIONS = {
     ),
     "mlp": (
         lambda s, *a: ops.mlp(*a),
-        ops.mlp_backward,
-        mlp_shapes,
-    ),
-    "mlp, exact, with dropout": (
-        lambda s, *a: ops.mlp(*a, gelu_form="exact", dropout_rate=0.3, noise=noise()),
         ops.mlp_backward,
         mlp_shapes,
     ),

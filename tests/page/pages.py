@@ -6,7 +6,7 @@ import numpy as np
 
 from tinyvit import Model
 from tinyvit.data import ImageSet, normalise
-from tinyvit.model import ViTConfig, attention_maps, forward, initialise
+from tinyvit.model import ViTConfig, attention_maps, infer, initialise
 from tinyvit.page import choose_samples, write_page
 
 BASE = {
@@ -63,8 +63,8 @@ def expected(model, pixels, covered=(), order=None, positions=True, off=()):
         (r, c), (r0, c0) = divmod(p, config.grid[1]), divmod(source, config.grid[1])
         patch = images[:, r0 * P : (r0 + 1) * P, c0 * P : (c0 + 1) * P]
         cut[:, r * P : (r + 1) * P, c * P : (c + 1) * P] = 0 if p in covered else patch
-    logits, cache = forward(config, params, cut, whole=True)
-    return logits, np.stack(attention_maps(cache), axis=1)
+    maps = list(attention_maps(config, params, cut))
+    return infer(config, params, cut), np.stack(maps, axis=1)
 
 
 def without_positions(config, params):

@@ -16,7 +16,8 @@ from tinyvit import Model
 from tinyvit.checking import random_params
 from tinyvit.data import normalise
 from tinyvit.errors import UserError
-from tinyvit.model import forward
+from tinyvit.model import stages
+from tinyvit.model.stage import forward_through
 from tinyvit.page.contents import check_page_can_run
 
 HARNESS = Path(__file__).with_name("forward.mjs")
@@ -127,9 +128,11 @@ def test_rollout_lengths_of_values_and_erf(in_node):
             mixture = mean + np.eye(config.tokens)
             total = mixture / mixture.sum(axis=1, keepdims=True) @ total
             np.testing.assert_allclose(np.reshape(rolled, total.shape), total, atol=1e-5)
-    cache = forward(config, model.params, normalise(image[None], np.float32), whole=True)[1]
-    for block, lengths in zip(cache.blocks, found["answers"][0]["lengths"], strict=True):
-        values = block.attention[2][0]  # (H, N, K)
+    every = stages(config, all_tokens=True)
+    _, caches = forward_through(every, model.params, normalise(image[None], np.float32))
+    blocks = [cache for each, cache in zip(every, caches, strict=True) if each.name.startswith("blocks.")]
+    for (_, attention, *_), lengths in zip(blocks, found["answers"][0]["lengths"], strict=True):
+        values = attention[1][2][0]  # (H, N, K)
         np.testing.assert_allclose(lengths, np.linalg.norm(values, axis=-1).ravel(), rtol=1e-4)
     for x, y in found["erf"]:
         assert y == pytest.approx(math.erf(x), abs=3e-7)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tinyvit.model.stem import stem
 
 from tests.tiny_runs import assert_one_line, assert_same_run, interrupted_after, tiny
+from tinyvit import model
 from tinyvit.engine import ReferenceEngine
-from tinyvit.model import initialise, preset, vit
+from tinyvit.model import initialise, preset, stages
+from tinyvit.model.stage import Stage, infer_through, split_at_blocks
 from tinyvit.ops import Noise
 from tinyvit.runs.checkpoint import load_checkpoint
 from tinyvit.runs.settings import Settings
@@ -21,18 +22,22 @@ def test_patches_are_dropped_in_all_steps_but_the_last_fifth(
     command, photos, tmp_path, monkeypatch, length, some
 ):
     """In training alone; all steps train one set of weights, and the model that is kept drops none."""
-    seen, weights, forward, take_step = [], set(), vit.stem, ReferenceEngine.step
+    seen, weights, take_step = [], set(), ReferenceEngine.step
 
-    def noted(config, params, images, noise=None, *more, **named):
-        tokens, cache = forward(config, params, images, noise, *more, **named)
-        seen.append((noise is not None, tokens.shape[1] - 1))  # there is a class token
-        return tokens, cache
+    def noted(config, noise=None, *more, **named):
+        stem, blocks, readout = split_at_blocks(stages(config, noise, *more, **named))
+
+        def forward(params, x):
+            seen.append((noise is not None, x.shape[1] - 1))  # there is a class token
+            return x, None
+
+        return [*stem, Stage("noted", forward, lambda dy, cache, grads: dy), *blocks, *readout]
 
     def step(self, plan, lr):
         weights.add(self.params.flat.ctypes.data)
         return take_step(self, plan, lr)
 
-    monkeypatch.setattr(vit, "stem", noted)
+    monkeypatch.setattr(model, "stages", noted)
     monkeypatch.setattr(ReferenceEngine, "step", step)
     assert command(*tiny(photos, tmp_path / "run", *HALF, *length))[0] == 0
     assert {patches for trains, patches in seen if not trains} == {4}
@@ -47,13 +52,17 @@ def test_each_image_keeps_other_patches_and_the_class_token():
     params = initialise(config, seed=1)
     params["position"] = np.arange(65)[:, None] * np.ones((1, 64))
     images = np.zeros((20, 32, 32, 3), dtype="float32")
-    tokens = stem(config, params, images, Noise(0, 1))[0][..., 0]
+
+    def stem(noise, images):
+        return infer_through(split_at_blocks(stages(config, noise))[0], params, images)[..., 0]
+
+    tokens = stem(Noise(0, 1), images)
     assert tokens.shape == (20, 17) and (tokens[:, 0] == 0).all()
     assert all(len(set(row)) == 17 for row in tokens.tolist())
     assert len({tuple(sorted(row)) for row in tokens.tolist()}) == 20
-    part = stem(config, params, images[:5], Noise(0, 1, first=7))[0][..., 0]
+    part = stem(Noise(0, 1, first=7), images[:5])
     np.testing.assert_array_equal(part, tokens[7:12])  # whatever micro-batch an image is in
-    assert stem(config, params, images)[0].shape[1] == 65
+    assert stem(None, images).shape[1] == 65
 
 
 @pytest.mark.parametrize("step", [6, 16, 18])

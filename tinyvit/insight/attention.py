@@ -19,8 +19,7 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
-from tinyvit.model import Params, ViTConfig, attention_maps, stages
-from tinyvit.model.stage import forward_through
+from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
 
 def check_has_attention(config: ViTConfig) -> None:
@@ -37,14 +36,12 @@ def class_token_attention(config: ViTConfig, params: Params, images: Array) -> n
     patches as queries is taken. Raises UserError for a ResNet on its own.
     """
     check_has_attention(config)
-    model = stages(config)
-    _, caches = forward_through(model, params, images)
-    cache_of = {each.name: cache for each, cache in zip(model, caches, strict=True)}
+    _, cache = forward(config, params, images)
     if config.pool == "attention":
-        drawn = to_numpy(ops.pool_probabilities(cache_of["pool"][0])).mean(axis=1)  # (B, T), or (B, N)
+        drawn = to_numpy(ops.pool_probabilities(cache.of("pool")[0])).mean(axis=1)  # (B, T), or (B, N)
         return _of_sum_1(drawn[:, -config.patches :]).reshape(-1, *config.grid)
-    last = cache_of[f"blocks.{config.layers - 1}"]
-    probabilities = to_numpy(ops.attention_probabilities(last[1]))  # (B, H, 1 or N, N)
+    _, attention, *_ = cache.of(f"blocks.{config.layers - 1}")
+    probabilities = to_numpy(ops.attention_probabilities(attention))  # (B, H, 1 or N, N)
     return drawn_from_patches(config, probabilities.mean(axis=1))
 
 

@@ -7,7 +7,7 @@ after them, those of the first. So the attention and the MLP cost 1/N of what th
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
-from tinyvit.ops.attention import attend, attend_backward, join_heads, split_heads
+from tinyvit.ops.attention import join_heads, split_heads
 
 
 def last_block(params: Params, name: str, x: Array, heads: int, gelu: str, eps: float) -> tuple[Array, tuple]:
@@ -16,7 +16,7 @@ def last_block(params: Params, name: str, x: Array, heads: int, gelu: str, eps: 
     n, norm1 = ops.layer_norm(x, *params.group(f"{name}.norm1"), eps)
     qkv, qkv_cache = ops.linear(n, qkv_weight, qkv_bias)  # (B, N, 3D)
     q, k, v = split_heads(qkv, 3, heads)
-    o, attended = attend(q[:, :, :1], k, v)  # (B, H, 1, K)
+    o, attended = ops.attend(q[:, :, :1], k, v)  # (B, H, 1, K)
     a, out_cache = ops.linear(join_heads(o), out_weight, out_bias)  # (B, 1, D)
     x = x[:, :1] + a
     n, norm2 = ops.layer_norm(x, *params.group(f"{name}.norm2"), eps)
@@ -34,7 +34,7 @@ def last_block_backward(dy: Array, cache: tuple, grads: Params, name: str) -> Ar
     do, *dout = ops.linear_backward(dx, out_cache)
     dqkv = xp.empty((B, N, 3 * H * K), dtype=dy.dtype)
     dq, dk, dv = split_heads(dqkv, 3, H)
-    dq[:, :, :1], dk[...], dv[...] = attend_backward(split_heads(do, 1, H)[0], attended)
+    dq[:, :, :1], dk[...], dv[...] = ops.attend_backward(split_heads(do, 1, H)[0], attended)
     dq[:, :, 1:] = 0  # these tokens were not queries
     dn, *dqkv_layer = ops.linear_backward(dqkv, qkv_cache)
     dall, *dnorm1 = ops.layer_norm_backward(dn, norm1)  # (B, N, D)

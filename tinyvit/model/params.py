@@ -109,11 +109,12 @@ class Params(Mapping):
                 view.fill(0)
 
     def group(self, name: str) -> tuple[Array, ...]:
-        """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias).
+        """The parameters of a part, in table order: group("norm") is (norm.weight, norm.bias)."""
+        return tuple(self._groups[name])
 
-        A part without parameters, such as a pooling, has an empty group.
-        """
-        return tuple(self._groups.get(name, ()))
+    def has(self, name: str) -> bool:
+        """True if there are parameters of a part of that name."""
+        return name in self._groups
 
     def add(self, name: str, *values: Array) -> None:
         """Add one array to each parameter of a part, in table order; this is how gradients are summed."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
@@ -17,6 +17,10 @@ class Cache(NamedTuple):
 
     stages: Sequence[Stage]
     caches: list
+
+    def of(self, name: str) -> Any:
+        """The cache of the stage of that name."""
+        return next(cache for each, cache in zip(*self, strict=True) if each.name == name)
 
 
 def stages(

@@ -22,10 +22,13 @@ class Stage(NamedTuple):
 
 
 def stage(name: str, operation: Callable, operation_backward: Callable, *options: Any) -> Stage:
-    """An operation of tinyvit.ops as a stage; it takes x, its parameters in table order, and options."""
+    """An operation of tinyvit.ops as a stage: it takes x, its parameters in table order, and the options.
+
+    An operation without parameters has a name too, and its backward pass returns dx alone.
+    """
 
     def forward(params: Params, x: Array) -> tuple[Array, Any]:
-        return operation(x, *params.group(name), *options)
+        return operation(x, *(params.group(name) if params.has(name) else ()), *options)
 
     def backward(dy: Array, cache: Any, grads: Params) -> Array:
         dx = operation_backward(dy, cache)
@@ -103,5 +106,5 @@ def backward_through(stages: Sequence[Stage], dy: Array, caches: list, grads: Pa
 def infer_through(stages: Sequence[Stage], params: Params, x: Array) -> Array:
     """The output of the last stage. No cache is kept."""
     for each in stages:
-        x, _ = each.forward(params, x)
+        x = each.forward(params, x)[0]
     return x

@@ -9,7 +9,13 @@ token, if there is one), D width, H heads, K width of a head, M width of the MLP
 layers.
 """
 
-from tinyvit.ops.attention import attention, attention_backward, attention_probabilities
+from tinyvit.ops.attention import (
+    attend,
+    attend_backward,
+    attention,
+    attention_backward,
+    attention_probabilities,
+)
 from tinyvit.ops.attention_pool import attention_pool, attention_pool_backward, pool_probabilities
 from tinyvit.ops.convolution import convolution, convolution_backward
 from tinyvit.ops.corruption import Corruption, corrupt, corrupt_backward, corrupted_patches, draw_corruption
@@ -59,6 +65,8 @@ __all__ = [
     "Corruption",
     "Noise",
     "Turn",
+    "attend",
+    "attend_backward",
     "attention",
     "attention_backward",
     "attention_pool",

@@ -17,6 +17,7 @@ from tinyvit.engine.cuda.plan import Options, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.workspace import buffers_of, plan_workspace
 from tinyvit.model import Params, layout, preset
+from tinyvit.model.stage import infer_through
 from tinyvit.ops import Noise
 
 
@@ -59,7 +60,7 @@ def test_it_draws_as_often_as_the_reference(config, batch):
     noise = Noise(1, 2)
     drawn = ops.draw_corruption(noise, batch, config.patches, 0.5, np) if config.predicts_patches else None
     images = np.zeros((batch, *config.image_size, 3), np.float32)
-    model.forward(config, params, images, noise, corruption=drawn)
+    infer_through(model.stages(config, noise, drawn), params, images)
     plan = plan_step(config, batch, Options(noise=True))
     assert plan.draws == noise._draws
     assert 1 + plan.draws <= plan.arrays["keys"].shape[0] if plan.draws else "keys" not in plan.arrays

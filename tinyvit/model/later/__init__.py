@@ -35,8 +35,8 @@ PARTS = tuple(
     for module in (
         registers,
         distillation,
-        masked_patches,
         pools,
+        masked_patches,
         positions,
         relative_positions,
         pre_norm,
