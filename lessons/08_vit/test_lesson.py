@@ -105,7 +105,7 @@ def test_values(impl, heads):
     def right(x, *values):
         for name, value in zip(SHAPES, values, strict=True):
             params["blocks.0." + name] = value
-        return library_block(config, params, 0, x)[0]
+        return library_block(params, "blocks.0", x, config.heads, config.gelu, config.eps)[0]
 
     assert_same(y, right(*arrays.values()), "y", of=right, inputs=arrays)
 
@@ -339,10 +339,12 @@ def classes_alike(dlogits, cache, own):
 
 
 def gain_taken_to_be_one(dlogits, cache, own):
-    n, r, gain = cache.readout.features.norm
-    features = cache.readout.features._replace(norm=(n, r, np.ones_like(gain)))
+    names = [stage.name for stage in cache.stages]
+    caches = list(cache.caches)
+    n, r, gain = caches[names.index("norm")]
+    caches[names.index("norm")] = n, r, np.ones_like(gain)
     own.flat[...] = 0
-    library_backward(dlogits, cache._replace(readout=cache.readout._replace(features=features)), own)
+    library_backward(dlogits, cache._replace(caches=caches), own)
 
 
 WRONG = {

@@ -2,7 +2,7 @@
 
 import numpy as np  # noqa: F401 - you will want it
 
-from tinyvit.model import attention_maps, forward  # noqa: F401 - and these
+from tinyvit.model import attention_maps  # noqa: F401 - and this
 
 
 def embedding_filters(config, params, count=28):

@@ -5,7 +5,7 @@ import pytest
 
 from lessons.referee import assert_same
 from tinyvit.checking import random_params
-from tinyvit.model import ViTConfig, attention_maps, forward
+from tinyvit.model import ViTConfig, attention_maps
 
 # Every size is a number of its own: patches of 4, width 45, 3 heads, a grid of 2 by 5, 4 or 2 images.
 CONFIG = ViTConfig((8, 20), 4, width=45, mlp_width=16, heads=3, layers=2, classes=6)
@@ -108,12 +108,11 @@ def test_a_model_without_class_token(impl):
 
 def last_block(params, images, block=-1):
     """A of the class token in a block, (B, H, N)."""
-    _, cache = forward(CONFIG, params, images)
-    return attention_maps(cache)[block][:, :, 0]
+    return list(attention_maps(CONFIG, params, images))[block][:, :, 0]
 
 
 @pytest.mark.hint(
-    "attention_maps(cache)[-1] is (B, H, 1, N): the mean over all heads, then the columns of the patches",
+    "the last of attention_maps is (B, H, N, N): the mean over heads, the row of the class token, the patches",
     shape="a map for each image, laid out as the grid: (B, gh, gw)",
 )
 @pytest.mark.parametrize("count", [4, 1])

@@ -121,7 +121,7 @@ def through_blocks(config: ViTConfig, params: Params, x: np.ndarray) -> tuple[np
     """Tokens (B, N, D) through all blocks and the LayerNorm after them, and the cache."""
     caches = []
     for i in range(config.layers):
-        x, cache = block(config, params, i, x)
+        x, cache = block(params, f"blocks.{i}", x, config.heads, config.gelu, config.eps)
         caches.append(cache)
     x, norm = ops.layer_norm(x, *params.group("norm"), config.eps)
     return x, (caches, norm)
@@ -133,7 +133,7 @@ def through_blocks_backward(dx: np.ndarray, cache: tuple, grads: Params) -> np.n
     dx, *dnorm = ops.layer_norm_backward(dx, norm)
     grads.add("norm", *dnorm)
     for i in reversed(range(len(caches))):
-        dx = block_backward(i, dx, caches[i], grads)
+        dx = block_backward(dx, caches[i], grads, f"blocks.{i}")
     return dx
 
 

@@ -31,6 +31,7 @@ from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, initialise
 from tinyvit.model.block import block, block_backward
+from tinyvit.ops.attention import join_heads, split_heads
 from tinyvit.ops.linear import column_sums
 from tinyvit.shell.command import pixel_count, positive_int, run_command
 
@@ -198,8 +199,15 @@ def _last_attention(arrays: Arrays) -> Trick:
     scaled_weight[:, :D] *= scale
 
     def plain(n: Array, dy: Array) -> Results:
-        y, cache = ops.attention(n, qkv_weight, qkv_bias, out_weight, out_bias, H, queries=1)
-        dn, dweight, *_ = ops.attention_backward(dy, cache)
+        qkv, qkv_cache = ops.linear(n, qkv_weight, qkv_bias)
+        q, k, v = split_heads(qkv, 3, H)
+        o, attended = ops.attend(q[:, :, :1], k, v)
+        y, out_cache = ops.linear(join_heads(o), out_weight, out_bias)
+        do, *_ = ops.linear_backward(dy, out_cache)
+        dqkv = np.zeros_like(qkv)
+        dq, dk, dv = split_heads(dqkv, 3, H)
+        dq[:, :, :1], dk[...], dv[...] = ops.attend_backward(split_heads(do, 1, H)[0], attended)
+        dn, dweight, _ = ops.linear_backward(dqkv, qkv_cache)
         return y, dn, dweight
 
     def engine(n: Array, dy: Array) -> Results:
@@ -261,8 +269,8 @@ def _block(arrays: Arrays) -> Trick:
     plain_grads, engine_grads = params.zeros_like(), params.zeros_like()
 
     def plain(x: Array, dy: Array) -> Results:
-        y, cache = block(config, params, 0, x)
-        return y, block_backward(0, dy, cache, plain_grads), plain_grads.flat
+        y, cache = block(params, "blocks.0", x, config.heads, config.gelu, config.eps)
+        return y, block_backward(dy, cache, plain_grads, "blocks.0"), plain_grads.flat
 
     def engine(x: Array, dy: Array) -> Results:
         y, caches = blocks.forward(x, None)

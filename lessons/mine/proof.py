@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from lessons.mine.adapters import training_config
 from lessons.mine.answers import asked_in, load
 from lessons.mine.hybrid import Broken, Hybrid
 from lessons.mine.operations import OF_THE_MODEL, Operation
@@ -76,8 +77,7 @@ def _calls_of_a_step(hybrid: Hybrid, dtype: str) -> tuple[dict[str, list[tuple]]
 
     If that fails, the calls up to there, and how it failed.
     """
-    config = SMALL
-    rng = np.random.default_rng(SEED)
+    rng, config = np.random.default_rng(SEED), training_config(SMALL, hybrid.own)
     images = rng.integers(0, 256, (9, *config.image_size, 3), dtype=np.uint8)
     labels = rng.integers(0, config.classes, 9)
     batch = rng.standard_normal((BATCH, *config.image_size, 3)).astype(dtype)
@@ -220,7 +220,8 @@ def _arrays_of(function: Callable, args: tuple) -> tuple[dict[str, np.ndarray], 
 def _fault_of_the_model(hybrid: Hybrid, proof: Proof) -> Fault | None:
     """Compare the gradient of every parameter with the slopes of the loss along random directions."""
     rng = np.random.default_rng(SEED)
-    params, config = random_params(SMALL, rng), SMALL
+    config = training_config(SMALL, hybrid.own)
+    params = random_params(config, rng)
     images = rng.standard_normal((2, *config.image_size, 3))
     labels = rng.integers(0, config.classes, 2)
     grads = params.zeros_like()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lessons.mine.adapters import training_config
 from lessons.mine.answers import asked_in, load
 from lessons.mine.hybrid import Hybrid
 from tinyvit import data, optim
@@ -75,6 +76,7 @@ def train(
     config: ViTConfig = CONFIG,
 ) -> Curve:
     """Train a model made of a hybrid's parts, the same way every time; report(step, loss) after each step."""
+    config = training_config(config, hybrid.own)
     params, losses = initialise(config, SEED), []
     count, total = len(dataset.train), length.steps
     steps = count // BATCH

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-from tinyvit.model.stem import stem
 
 from lessons.drawing import BLUE, GREEN, INK, ORANGE, QUIET, RED, Axes, Sheet
 from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
-from tinyvit.model import ViTConfig, forward, initialise
-from tinyvit.model.block import block
+from tinyvit.model import ViTConfig, forward, initialise, stages
+from tinyvit.model.stage import infer_through, split_at_blocks
 from tinyvit.ops import (
     attention,
     attention_backward,
@@ -39,10 +38,9 @@ def draw_star(params):
     """The star from pixels to probabilities, with its shapes below."""
     sheet = Sheet(860, 292)
     images = normalise(star()[None], "float32")
-    tokens, _ = stem(CONFIG, params, images)
-    out = tokens
-    for i in range(CONFIG.layers):
-        out, _ = block(CONFIG, params, i, out)
+    stem, blocks, _ = split_at_blocks(stages(CONFIG, all_tokens=True))
+    tokens = infer_through(stem, params, images)
+    out = infer_through(blocks, params, tokens)
     logits, _ = forward(CONFIG, params, images)
     top, side = 70, 128
     sheet.image(20, top, star(), side)

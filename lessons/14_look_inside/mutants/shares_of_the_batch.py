@@ -2,7 +2,7 @@
 
 import importlib
 
-from tinyvit.model import attention_maps, forward
+from tinyvit.model import attention_maps
 
 solution = importlib.import_module("lessons.14_look_inside.solution")
 embedding_filters = solution.embedding_filters
@@ -11,6 +11,6 @@ attention_rollout = solution.attention_rollout
 
 
 def class_token_attention(config, params, images):
-    _, cache = forward(config, params, images)
-    drawn = attention_maps(cache)[-1].mean(axis=1)[:, 0, 1:]
+    maps = list(attention_maps(config, params, images))
+    drawn = maps[-1].mean(axis=1)[:, 0, 1:]
     return (drawn / drawn.sum()).reshape(len(drawn), *config.grid)

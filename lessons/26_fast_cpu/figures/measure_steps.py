@@ -168,9 +168,10 @@ def make_step(name: str, case: Case) -> Callable[[], None]:
         keep_freed_memory()
 
     def whole() -> None:
-        logits, cache = model.forward(config, params, images, whole=True)
+        stages = model.stages(config, all_tokens=True)
+        logits, caches = forward_through(stages, params, images)
         _, loss_cache = ops.cross_entropy(logits, labels)
-        model.backward(ops.cross_entropy_backward(loss_cache), cache, grads)
+        backward_through(stages, ops.cross_entropy_backward(loss_cache), caches, grads)
 
     def whole_batch() -> None:
         objectives.loss_and_grads(config, params, images, labels, grads)
