@@ -112,7 +112,7 @@ def last_block(params, images, block=-1):
 
 
 @pytest.mark.hint(
-    "the last of attention_maps is (B, H, N, N): the mean over heads, the row of the class token, the patches",
+    "the last of attention_maps is (B, H, N, N): the mean over heads, the class token's row, the patches",
     shape="a map for each image, laid out as the grid: (B, gh, gw)",
 )
 @pytest.mark.parametrize("count", [4, 1])

@@ -31,6 +31,7 @@ from tinyvit.engine import CpuEngine, available_cores
 from tinyvit.engine.blas import keep_freed_memory
 from tinyvit.model import initialise
 from tinyvit.model.cost import multiply_adds
+from tinyvit.model.stage import backward_through, forward_through
 from tinyvit.optim import AdamW, clip_norm
 
 machine = importlib.import_module("lessons.25_memory.figures.measure").machine
