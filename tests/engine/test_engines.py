@@ -145,7 +145,7 @@ def test_no_parameters_of_a_small_model_are_handed_to_other_threads(monkeypatch)
     monkeypatch.setattr(Threads, "do", refuse)
     engine = CpuEngine(config, params, threads=2, micro_batch=1)
     engine.loss_and_grads(images, labels)
-    assert engine._own_blocks_to_infer(len(images))["blocks"].folded
+    assert engine._blocks_to_infer(len(images)).folded
     with pytest.raises(AssertionError, match="handed over"):  # three workers have more to sum
         CpuEngine(config, params, threads=3, micro_batch=1).loss_and_grads(images, labels)
 

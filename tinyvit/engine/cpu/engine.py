@@ -207,21 +207,22 @@ class CpuEngine(ReferenceEngine):
         """The output of the stages for micro-batches on all threads, concatenated in order."""
         images = self._checked(images)
         pieces = self._pieces(len(images), self.threads, self.micro_batch_to_infer)
-        stages = self._arranged_to_infer(stages, len(images))
+        if blocks := self._blocks_to_infer(len(images)):
+            stages = blocks.arrange(stages)
         return np.concatenate(
             self._threads.do(lambda piece: infer_through(stages, self.params, images[piece]), pieces)
         )
 
-    def _arranged_to_infer(self, stages: list[Stage], images: int) -> list[Stage]:
-        """The stages for inference on this number of images, with fast blocks where they can be."""
+    def _blocks_to_infer(self, images: int) -> InferenceBlocks | None:
+        """The blocks for inference on this number of images; None if they cannot compute the model."""
         config, params = self.config, self.params
         if Blocks.unsupported_fields(config):
-            return stages
+            return None
         folded = None
         has_more = config.layer_scale or config.qkv_bias != "all"  # which only folding makes a plain block
         if has_more or images * config.tokens >= self.least_tokens_to_infer_folded * config.width:
             folded = self._spread(lambda i: fold(config, params, i), range(config.layers))
-        return InferenceBlocks(config, params, folded).arrange(stages)
+        return InferenceBlocks(config, params, folded)
 
     def _checked(self, images: np.ndarray) -> np.ndarray:
         """The images in the dtype of the parameters, once they are known to be images of the model's size."""
