@@ -1,12 +1,12 @@
-"""The configuration of a model: the numbers that determine its shape and its arithmetic."""
+"""The configuration of any model: the paper's, its variants, and models that came later."""
 
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
-from tinyvit.ops import GELU_FORMS
+from tinyvit.limits import MOST_LAYERS
+from tinyvit.model.paper_config import PaperConfig
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,7 @@ class Rotary:
     learned: bool = False
 
 
-_COUNTS = (
-    "patch_size",
-    "width",
-    "mlp_width",
-    "heads",
-    "layers",
-    "classes",
-    "channels",
-    "pre_logits",
-    "resnet_width",
-    "resnet_groups",
-    "registers",
-    "pool_heads",
-    "pool_mlp_width",
-)
+_COUNTS = ("pre_logits", "resnet_width", "resnet_groups", "registers", "pool_heads", "pool_mlp_width")
 _MAY_BE_0 = ("layers", "pre_logits", "registers", "pool_heads", "pool_mlp_width")
 _RATES = ("dropout", "attention_dropout", "drop_path", "patch_dropout")
 RESNET_FORMS = ("official", "timm")
@@ -85,6 +71,10 @@ LATER_PARTS: dict[str, Any] = {
     "patch_dropout": 0.0,
 }
 _CHOICES = {
+    "pool": POOLS,
+    "predicts": PREDICTED,
+    "position": POSITIONS,
+    "resnet_form": RESNET_FORMS,
     "position_on": ("class", "patches", "all"),
     "qkv_bias": ("all", "qv", "none"),
     "final_norm": ("tokens", "pooled", "none"),
@@ -110,75 +100,68 @@ def resnet_channels(resnet: tuple[int, ...], resnet_width: int) -> int:
 
 
 @dataclass(frozen=True)
-class ViTConfig:
-    """Shape and arithmetic of a ViT, a hybrid or a ResNet (paper Table 1; numerics as in the official code).
+class ViTConfig(PaperConfig):
+    """Shape and arithmetic of a ViT, a hybrid or a ResNet. The defaults are the paper's main model.
 
-    image_size is (height, width) in pixels, or one number for a square. With pool 'token' the head reads the
-    class token; with 'mean' it reads the average of the patch tokens, and there is no class token. pre_logits
-    is the width of an extra tanh layer before the head, or 0 for none. drop_path is the rate of the last
-    of several blocks, to which it rises linearly from 0 at the first block.
+    Variants of the paper:
 
-    A hybrid has a ResNet before the Transformer: resnet lists how many bottleneck units each of its stages
-    has, and () is a root without stages. The patches, of patch_size x patch_size, are then cut from its
-    feature map. resnet_width is the number of channels of its root, and resnet_groups that of its GroupNorms.
-    resnet_form says whose epsilons it has, those of the 'official' code or of 'timm' (see model/resnet.py).
-    resnet is None for a plain ViT, and the other three have no meaning.
+    pool            what the head reads (appendix D.3): the class 'token', or the 'mean' of the patches. Later
+                    models: 'both' side by side, (2D,); 'distilled', a second token with a head of its own,
+                    whose answer is averaged with the first; 'attention', by a learned query and an MLP
+    pre_logits      width of a tanh layer before the head (section 3.1), 0 for none
+    position        position embedding (appendix D.4): '1d', a learned vector for each token; '2d', one for
+                    each row and each column of patches; 'sincos', fixed sines and cosines of both;
+                    'relative', a learned vector for each offset between two tokens, which changes the scores
+                    of attention; 'bias', a learned score for each offset in the plane and each head, as in
+                    BEiT; or 'none'
+    position_at     where it acts: at the 'stem', once; in all 'blocks', with a table for each; or in all
+                    blocks with one 'shared' table. None stands for the usual place: the stem, or the blocks
+                    for 'relative' and 'bias'
+    predicts        'image', or 'patches' (appendix B.1.2): the head reads the token of every patch, classes
+                    is the number of values it predicts for each (see objectives.patch_targets), and pool
+                    only decides if there is a class token; or 'embedding': the head maps the image into a space of
+                    `classes` dimensions that it shares with texts
 
-    With 0 layers there is no Transformer: the model is a ResNet on its own, which needs stages. Its tokens
-    are the positions of its feature map, whose channels are the width, and the head reads their mean. So
-    patch_size is 1 and pool 'mean'; mlp_width, heads and all three rates are 0, and position 'none'.
+    Training only (see model.later.dropout and dropped_patches):
 
-    position is the kind of position embedding (see model.positions): '1d', a learned vector for each token;
-    '2d', one for each row and each column of patches; 'sincos', fixed sines and cosines of both; 'relative',
-    a learned vector for each offset between two tokens, which changes the scores of attention; 'bias', a
-    learned score for each offset in the plane and each head, as in BEiT; or 'none'.
-    position_at says where: at the 'stem', once; in all 'blocks', with a table for each; or in all blocks with
-    one 'shared' table. None stands for the usual place: the stem, or the blocks for 'relative' and 'bias'.
+    dropout, attention_dropout    rates of dropout
+    drop_path       rate of stochastic depth in the last of several blocks; it rises linearly from 0
+    patch_dropout   share of each image's patches that are dropped before the first block
 
-    Later ViTs differ from the paper's in the following fields, whose defaults are the paper's:
+    A hybrid, or with 0 layers a ResNet alone (see model.later.resnet):
+
+    resnet          number of bottleneck units in each stage; () is a root without stages, None no ResNet. The
+                    patches of a hybrid are cut from its feature map. A ResNet alone needs stages; its tokens
+                    are the positions of its feature map, whose channels are the width, and the head reads
+                    their mean: patch_size is 1, mlp_width and heads are 0, and position is 'none'
+    resnet_width, resnet_groups    channels of its root, and groups of its GroupNorms
+    resnet_form     its epsilons: those of the 'official' code or of 'timm'
+
+    Parts of later models:
 
     class_token     whether there is one; None if only where pool reads it
-    registers       how many learned tokens stand between it and the patches; no head reads them
-    position_on     which tokens a table of positions has rows for: those of the patches and of the 'class'
-                    (and distillation) token, of the 'patches' alone, or of 'all'
-    rotary          how queries and keys turn with their place, a model.rotary.Rotary, or None
+    registers       number of learned tokens between it and the patches, which no head reads
+    position_on     tokens that a table of positions has rows for: the patches and the 'class' (and
+                    distillation) token, the 'patches' only, or 'all'
+    rotary          a Rotary rule by which queries and keys are rotated, or None
     pre_norm        a LayerNorm before the first block
     patch_bias, head_bias, qkv_bias    whether they have biases; 'qv' means that keys have none
-    qk_norm         a LayerNorm of each head's queries and keys; attention_norm, of all heads' outputs
-    gated           a gated MLP (see ops.gate); mlp_norm, a LayerNorm within the MLP, gated or not
-    layer_scale     the first value of LayerScale's gains; 0 if there are none
-    final_norm      whether the last LayerNorm acts on the 'tokens', or on what is 'pooled' of them, or 'none'
-    pool_heads      the heads of pool 'attention', and pool_mlp_width the width of its MLP, 0 for those of the
-                    blocks; pool_all, whether it reads all tokens, or the patches alone
-    causal          tokens attend to themselves and to those before them alone: for texts, see words.text
-    patch_dropout   the share of each image's patches that are dropped in training, chosen at random, before
-                    the first block (Liu et al. 2022)
-
-    They also have other values of two: gelu may be any of ops.GELU_FORMS; and of pool, 'both' joins class
-    token and mean, (2D,), 'distilled' has a second token, with a head of its own, and averages the two
-    answers, and 'attention' pools with ops.attention_pool, and adds an MLP.
-
-    predicts is 'image', 'patches' or 'embedding'. With 'patches' the head reads the token of every patch, and
-    classes is how many numbers it predicts for each (see objectives.patch_targets); pool then only decides
-    whether a class token takes part, so that it can be trained further with labels. With 'embedding' the head
-    is no classifier: it maps the image into a space that it shares with texts, of `classes` dimensions.
+    qk_norm         a LayerNorm of each head's queries and keys
+    attention_norm  a LayerNorm of all heads' outputs
+    gated           a gated MLP (see ops.gate)
+    mlp_norm        a LayerNorm within the MLP, gated or not
+    layer_scale     initial value of LayerScale's gains; 0 if there are none
+    final_norm      the last LayerNorm acts on the 'tokens', on what is 'pooled' of them, or there is 'none'
+    pool_heads, pool_mlp_width    heads and MLP width of pool 'attention'; 0 for those of the blocks
+    pool_all        pool 'attention' reads all tokens, not only the patches
+    causal          each token attends to itself and to the tokens before it (see words.text)
     """
 
-    image_size: tuple[int, int]  # what is read; one number is accepted too, if a type checker does not look
-    patch_size: int
-    width: int
-    mlp_width: int
-    heads: int
-    layers: int
-    classes: int
     pool: str = "token"
     pre_logits: int = 0
-    gelu: str = "tanh"
-    eps: float = 1e-6
     dropout: float = 0.0
     attention_dropout: float = 0.0
     drop_path: float = 0.0
-    channels: int = 3
     resnet: tuple[int, ...] | None = None
     resnet_width: int = 64
     resnet_groups: int = 32
@@ -207,58 +190,32 @@ class ViTConfig:
     patch_dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        """Normalise image size and place of positions; raise UserError if the fields are inconsistent."""
-        size: Any = self.image_size
-        sides: Any = (size, size) if isinstance(size, Integral) else size
-        if not (isinstance(sides, tuple | list) and len(sides) == 2):
-            raise UserError(f"image_size is {size!r}, expected a whole number of pixels, or (height, width).")
-        if not all(isinstance(side, Integral) for side in sides):
-            raise UserError(f"image_size is {size!r}, expected whole numbers of pixels.")
-        if min(sides) < 1:
-            raise UserError(f"image_size is {size!r}, expected at least 1 pixel on each side.")
-        if max(sides) > MOST_PIXELS:
-            raise UserError(f"image_size is {size!r}, expected at most {MOST_PIXELS:,} pixels on each side.")
-        object.__setattr__(self, "image_size", tuple(map(int, sides)))
+        """Normalise the fields. Raises UserError if they are inconsistent."""
         self._check_resnet()
+        super().__post_init__()
         for name in _COUNTS:
-            value: Any = getattr(self, name)
-            may_be_0 = _MAY_BE_0 + (tuple(WITHOUT_TRANSFORMER) if self.layers == 0 else ())
-            least = 0 if name in may_be_0 else 1
-            if not isinstance(value, Integral) or int(value) < least:
-                raise UserError(f"{name} is {value!r}, expected a whole number, {least} or more.")
-            most = MOST_LAYERS if name == "layers" else LARGEST
-            if int(value) > most:
-                raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
-            object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
-        for name in ("eps", "layer_scale", *_RATES):
-            value = getattr(self, name)
-            if not isinstance(value, Real):
-                raise UserError(f"{name} is {value!r}, expected a number.")
-            object.__setattr__(self, name, float(value))  # as above
-        if not 0 < self.eps < 1:
-            raise UserError(f"eps is {self.eps}, expected a small number above 0.")
-        if not self.has_transformer:
-            self._check_resnet_alone()
-        self._check_patches()
-        if self.has_transformer and self.width % self.heads:
-            raise UserError(
-                f"width {self.width} is not divisible by {self.heads} heads: choose another number of heads."
-            )
-        if self.pool not in POOLS:
-            raise UserError(f"pool is {self.pool!r}, expected one of {', '.join(POOLS)}.")
-        self._check_later_parts()
-        if self.predicts not in PREDICTED:
-            raise UserError(f"predicts is {self.predicts!r}, expected one of {', '.join(PREDICTED)}.")
-        if self.gelu not in GELU_FORMS:
-            raise UserError(f"gelu is {self.gelu!r}, expected one of {', '.join(GELU_FORMS)}.")
-        if self.resnet_form not in RESNET_FORMS:
-            raise UserError(
-                f"resnet_form is {self.resnet_form!r}, expected one of {', '.join(RESNET_FORMS)}."
-            )
+            self.check_count(name)
+        for name in ("layer_scale", *_RATES):
+            self.check_number(name)
+        for name, choices in _CHOICES.items():
+            self.check_choice(name, choices)
         for name in _RATES:
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}, expected a rate in [0, 1).")
+        for name, paper in LATER_PARTS.items():
+            if isinstance(paper, bool) and not isinstance(getattr(self, name), bool):
+                raise UserError(f"{name} is {getattr(self, name)!r}, expected True or False.")
         self._check_positions()
+        if not self.is_paper:
+            from tinyvit.model.later import PARTS  # the paper's model does not need them
+
+            for part in PARTS:
+                if part.is_in(self):
+                    part.check(self)
+
+    def least(self, name: str) -> int:
+        """The smallest value of a count."""
+        return 0 if name in _MAY_BE_0 or (self.layers == 0 and name in WITHOUT_TRANSFORMER) else 1
 
     def _check_resnet(self) -> None:
         """Raise UserError unless resnet is None, or whole numbers of units, which become a tuple."""
@@ -292,91 +249,29 @@ class ViTConfig:
 
     def _check_patches(self) -> None:
         """Raise UserError unless patches divide the images, or a hybrid's feature map."""
-        H, W = self.image_size
-        P = self.patch_size
-        if self.resnet is not None:
-            if self.resnet_width % self.resnet_groups:
-                raise UserError(
-                    f"resnet_width {self.resnet_width} is not divisible by {self.resnet_groups} groups: "
-                    "choose another resnet_width or resnet_groups."
-                )
-            h, w, _ = self.feature_map
-            if h % P or w % P:
-                side = self.pixels_per_patch
-                raise UserError(
-                    f"the ResNet turns images of {H} x {W} pixels into a map of {h} x {w}, which patches of "
-                    f"{P} x {P} do not divide: choose images whose sides are multiples of {side} pixels."
-                )
+        if not self.has_transformer:
+            self._check_resnet_alone()
+        if self.resnet is None:
+            super()._check_patches()
             return
-        if H < P or W < P:
+        self.check_count("resnet_width")
+        self.check_count("resnet_groups")
+        if self.resnet_width % self.resnet_groups:
             raise UserError(
-                f"images of {H} x {W} pixels are smaller than one patch of {P} x {P}: choose a model with "
-                "a smaller patch (the number after the / in its name) or larger images."
+                f"resnet_width {self.resnet_width} is not divisible by {self.resnet_groups} groups: "
+                "choose another resnet_width or resnet_groups."
             )
-        if H % P or W % P:
+        (H, W), P, (h, w, _) = self.image_size, self.patch_size, self.feature_map
+        if h % P or w % P:
             raise UserError(
-                f"patches of {P} x {P} do not divide images of {H} x {W} pixels: choose a patch size (the "
-                "number after the / in the model's name) that divides both sides."
+                f"the ResNet turns images of {H} x {W} pixels into a map of {h} x {w}, which patches of "
+                f"{P} x {P} do not divide: choose images whose sides are multiples of "
+                f"{self.pixels_per_patch} pixels."
             )
-
-    def _check_later_parts(self) -> None:
-        """Raise UserError unless the parts of later ViTs fit."""
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise UserError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(choices)}.")
-        for name, paper in LATER_PARTS.items():
-            value = getattr(self, name)
-            if isinstance(paper, bool) and not isinstance(value, bool):
-                raise UserError(f"{name} is {value!r}, expected True or False.")
-        if self.class_token not in (None, True, False):
-            raise UserError(f"class_token is {self.class_token!r}, expected True, False or None.")
-        if isinstance(self.rotary, dict):  # from a JSON file
-            object.__setattr__(self, "rotary", Rotary(**self.rotary))
-        if self.rotary is not None and not isinstance(self.rotary, Rotary):
-            raise UserError(f"rotary is {self.rotary!r}, expected a model.rotary.Rotary or None.")
-        if self.rotary and self.head_width % 4:
-            raise UserError(
-                f"heads of width {self.head_width} cannot turn with rows and columns: rotary positions need "
-                "a multiple of 4."
-            )
-        if self.reads_token and not self.has_token:
-            raise UserError(f"pool {self.pool!r} reads a class token: omit class_token, or choose 'mean'.")
-        if self.pool_all and self.pool != "attention":
-            raise UserError(f"pool_all is for pool 'attention', not {self.pool!r}: omit it.")
-        if self.pool == "both" and self.final_norm == "pooled":
-            raise UserError("pool 'both' is for tokens that are normalised: final_norm must be 'tokens'.")
-        counting = self.position in ("relative", "bias") or self.position_at in ("blocks", "shared")
-        if self.patch_dropout and (counting or self.rotary or self.causal or self.predicts_patches):
-            raise UserError(
-                f"patch_dropout is {self.patch_dropout:g}, expected 0: a model that predicts patches, is "
-                "causal, or has positions in its blocks cannot drop patches."
-            )
-        if self.trained_tokens == self.prefix:
-            raise UserError(
-                f"patch_dropout {self.patch_dropout:g} drops all {self.patches} patches: expected at most "
-                f"{(self.patches - 1) / self.patches:.3g}."
-            )
-        if self.causal and self.pool != "mean":
-            raise UserError(f"pool is {self.pool!r}, expected 'mean' in a causal model.")
-        if self.layer_scale < 0:
-            raise UserError(f"layer_scale is {self.layer_scale}, expected 0 or more.")
-        if self.width % (self.pool_heads or 1):
-            raise UserError(f"width {self.width} is not divisible by {self.pool_heads} heads of its pool.")
-        others = self.later_parts
-        if self.predicts_patches and (self.pool not in ("token", "mean") or "final_norm" in others):
-            raise UserError("a model that predicts patches has pool 'token' or 'mean', and norms all tokens.")
-        if others and not self.has_transformer:
-            raise UserError(f"{next(iter(others))} belongs to a Transformer, which a ResNet does not have.")
-        if (self.registers or self.has_token != self.reads_token) and self.position == "relative":
-            raise UserError("relative positions are for a class token and patches: omit registers.")
-        if (self.registers or self.pool == "distilled") and self.position == "bias":
-            raise UserError("positions 'bias' are for a class token and patches: omit registers.")
 
     def _check_positions(self) -> None:
         """Raise UserError unless kind and place of the positions fit; fill in the place if it is None."""
         kind = self.position
-        if kind not in POSITIONS:
-            raise UserError(f"position is {kind!r}, expected one of {', '.join(POSITIONS)}.")
         divisor = {"2d": 2, "sincos": 4}.get(kind, 1)
         if self.width % divisor:
             raise UserError(f"width {self.width} is not divisible by {divisor}, as {kind} positions need.")
@@ -417,17 +312,6 @@ class ViTConfig:
         return self.patch_size * resnet_scale(self.resnet)
 
     @property
-    def grid(self) -> tuple[int, int]:
-        """The number of patches down and across."""
-        height, width, _ = self.feature_map
-        return height // self.patch_size, width // self.patch_size
-
-    @property
-    def patches(self) -> int:
-        """T: the number of patches."""
-        return self.grid[0] * self.grid[1]
-
-    @property
     def predicts_patches(self) -> bool:
         """Whether it predicts the contents of patches, as in pre-training without labels."""
         return self.predicts == "patches"
@@ -457,11 +341,6 @@ class ViTConfig:
         return self.reads_token if self.class_token is None else self.class_token
 
     @property
-    def head_width(self) -> int:
-        """K: the width of a head."""
-        return self.width // max(self.heads, 1)
-
-    @property
     def read_tokens(self) -> int:
         """How many tokens before the patches were learned to be read: class token and distillation token."""
         return self.has_token + (self.pool == "distilled")
@@ -473,7 +352,7 @@ class ViTConfig:
 
     @property
     def tokens(self) -> int:
-        """N: the number of patches, and of the tokens before them."""
+        """N: the number of patches and of the tokens before them."""
         return self.patches + self.prefix
 
     @property

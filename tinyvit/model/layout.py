@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.distributions import Initialiser
+from tinyvit.model.paper_config import PaperConfig
 
 Shape = tuple[int, ...]
 
@@ -67,7 +68,7 @@ def specs_from_shapes(shapes: Mapping[str, Shape]) -> tuple[ParamSpec, ...]:
     )
 
 
-def stem_specs(config: ViTConfig) -> list[ParamSpec]:
+def stem_specs(config: PaperConfig) -> list[ParamSpec]:
     """From pixels to tokens."""
     D, N, P, channels = config.width, config.tokens, config.patch_size, config.feature_map[2]
     kernel, table = (P, P, channels, D), (1, N, D)
@@ -90,7 +91,7 @@ def stem_specs(config: ViTConfig) -> list[ParamSpec]:
     ]
 
 
-def block_specs(config: ViTConfig, i: int) -> list[ParamSpec]:
+def block_specs(config: PaperConfig, i: int) -> list[ParamSpec]:
     """One Transformer block."""
     D, M, H = config.width, config.mlp_width, config.heads
     K = D // H
@@ -127,7 +128,7 @@ def block_specs(config: ViTConfig, i: int) -> list[ParamSpec]:
     ]
 
 
-def readout_specs(config: ViTConfig) -> list[ParamSpec]:
+def readout_specs(config: PaperConfig) -> list[ParamSpec]:
     """From tokens to logits."""
     return [
         *norm_specs("norm", config.width, "Transformer/encoder_norm"),

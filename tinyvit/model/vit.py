@@ -6,12 +6,12 @@ add is in model.later; nothing here depends on it.
 
 from tinyvit import ops
 from tinyvit.model.block import block, block_backward
-from tinyvit.model.config import ViTConfig
 from tinyvit.model.last_block import last_block, last_block_backward
+from tinyvit.model.paper_config import PaperConfig
 from tinyvit.model.stage import Stage, block_stage, stage
 
 
-def vit(config: ViTConfig, all_tokens: bool = False) -> list[Stage]:
+def vit(config: PaperConfig, all_tokens: bool = False) -> list[Stage]:
     """From images (B, H, W, 3) to logits (B, C).
 
     The last block normally computes only the class token, since no other token reaches the logits. With

@@ -9,6 +9,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.errors import UserError
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.model.cost import multiply_adds, parameter_count
+from tinyvit.model.later import fields_known_to
 from tinyvit.page.samples import Samples
 from tinyvit.pictures.colours import HEAT_COLOURS
 
@@ -35,7 +36,7 @@ def check_page_can_run(config: ViTConfig) -> None:
         raise UserError(
             f"a page shows images of 3 channels, not of {config.channels}: choose another format."
         )
-    if others := config.later_parts.keys() - {"patch_dropout"}:  # which acts in training only
+    if others := config.later_parts.keys() - fields_known_to("page"):
         raise UserError(
             f"a page runs the paper's ViT, not one with {', '.join(sorted(others))}: choose another format."
         )

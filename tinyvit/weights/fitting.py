@@ -10,14 +10,11 @@ from typing import Any
 from tinyvit.data.photo_fit import GREY, PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig
+from tinyvit.model.later import fields_known_to
 from tinyvit.weights.naming import HUGGING_FACE, TIMM, Naming
 
 GROUPS = 32  # of GroupNorm, in every ResNet of the official code and of timm
 TIMM_RESNET: dict[str, Any] = {"resnet_form": "timm", "resnet_groups": GROUPS, "resnet_width": 64}
-# What later ViTs have that is stored as parts of a plain one (see plain.py), and what timm's arguments state.
-_FOLDED = {"layer_scale", "qkv_bias", "position_on"}
-TIMM_PARTS = {"class_token", "registers", "qk_norm", "final_norm", "pool", "pool_all", "gelu"}
-TIMM_PARTS |= _FOLDED
 TIMM_HYBRID: dict[str, Any] = {"gelu": TIMM.gelu, "eps": TIMM.eps, **TIMM_RESNET}
 
 
@@ -25,7 +22,7 @@ def fits_official(config: ViTConfig) -> bool:
     """Whether the official code computes as the model does."""
     form = config.resnet_form if config.has_resnet else "official"
     same = (config.gelu, config.eps, form) == ("tanh", 1e-6, "official")
-    return same and not config.later_parts.keys() - _FOLDED
+    return same and not config.later_parts.keys() - fields_known_to("plain")
 
 
 def has_square_images(config: ViTConfig) -> bool:
@@ -40,14 +37,14 @@ def fits_hugging_face(config: ViTConfig) -> bool:
 
 def misfits_of_hugging_face(config: ViTConfig) -> list[str]:
     """The fields of a ViT for which Hugging Face's has no place."""
-    ours = config.later_parts.keys() - _FOLDED
+    ours = config.later_parts.keys() - fields_known_to("plain")
     ours |= {"pool"} if not config.has_token else set()
     return sorted(ours | ({"pre_logits"} if config.pre_logits else set()))
 
 
 def fits_timm(config: ViTConfig) -> bool:
     """Whether timm's ViT can be one such, given its arguments, among which are GELU and pooling."""
-    others = config.later_parts.keys() - TIMM_PARTS or config.pool in ("both", "distilled")
+    others = config.later_parts.keys() - fields_known_to("timm") or config.pool in ("both", "distilled")
     return config.eps == TIMM.eps and not (config.pre_logits or config.has_resnet or others)
 
 
@@ -123,4 +120,4 @@ def check_others_have_it(config: ViTConfig) -> None:
 
 def _computes(library: Naming, config: ViTConfig) -> bool:
     same = (config.gelu, config.eps) == (library.gelu, library.eps)
-    return same and not config.later_parts.keys() - _FOLDED
+    return same and not config.later_parts.keys() - fields_known_to("plain")

@@ -22,6 +22,7 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.biases import attention_weights
 from tinyvit.model.later.positions import position_table
 from tinyvit.model.later.relative_positions import bias_part, relative_part
@@ -38,12 +39,6 @@ the logits, and `photos`, how a photo of any size becomes an image: it is scaled
 (pad, on the colour border) or fill (squash) the frame (height, width), whose centre, of that size, is cut \
 out, both at whole pixels, with the rounding of that library (tinyvit's is that of transformers)."""
 
-# The parts of later ViTs that are written; see model.config.LATER_PARTS.
-_NODES = {"class_token", "registers", "position_on", "position", "rotary", "pre_norm", "patch_bias"}
-_NODES |= {"qkv_bias", "qk_norm", "attention_norm", "gelu", "gated", "mlp_norm", "layer_scale", "final_norm"}
-_NODES |= {"pool", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
-_NODES |= {"patch_dropout"}  # no patch is dropped in inference
-
 
 def save_onnx(
     path: Path, config: ViTConfig, params: Params, classes: Sequence[str], fit: PhotoFit | None = None
@@ -54,7 +49,7 @@ def save_onnx(
     centre is cut out. Raises UserError if the model is too large for the format, if the file
     cannot be written, or if the package onnx is not installed.
     """
-    if others := config.later_parts.keys() - _NODES:
+    if others := config.later_parts.keys() - fields_known_to("onnx"):
         raise UserError(f"an .onnx file has no nodes for {', '.join(sorted(others))}: choose another format.")
     if 4 * params.count > LARGEST:
         raise UserError(

@@ -20,6 +20,7 @@ import numpy as np
 
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import fields_known_to
 from tinyvit.weights.arrays import (
     NamedArrays,
     described_config,
@@ -30,7 +31,6 @@ from tinyvit.weights.arrays import (
 from tinyvit.weights.fields import fields_of
 from tinyvit.weights.fitting import (
     TIMM_HYBRID,
-    TIMM_PARTS,
     check_others_have_it,
     fits_timm,
     misfits_of_hugging_face,
@@ -68,7 +68,6 @@ _FOREIGN = {
     ),
     r"rel_pos|relpos": "belongs to relative positions",
 }
-_EVIDENT = {"layer_scale", "qkv_bias", "position_on"}  # parts that the arrays show, and nothing comes with
 
 
 def from_torch_names(
@@ -96,7 +95,9 @@ def from_torch_names(
     if "resnet" not in fields:
         fields["image_size"] = _covered(fields["image_size"], fields["patch_size"])
     config = described_config(source, fields)
-    unclear = sorted(config.later_parts.keys() - _EVIDENT) + ["rotary positions, perhaps"] * _is_eva(arrays)
+    unclear = sorted(config.later_parts.keys() - fields_known_to("plain")) + [
+        "rotary positions, perhaps"
+    ] * _is_eva(arrays)
     if unclear and not described:
         raise UserError(
             f"{source} is not the paper's ViT ({', '.join(unclear)}), and its arrays do not show all that it "
@@ -214,7 +215,7 @@ def to_timm(config: ViTConfig, params: Params) -> dict[str, np.ndarray]:
     """
     check_others_have_it(config)
     if not fits_timm(config):
-        others = ", ".join(config.later_parts.keys() - TIMM_PARTS)
+        others = ", ".join(config.later_parts.keys() - fields_known_to("timm"))
         raise UserError(
             f"a folder for timm cannot hold eps {config.eps:g}, pre_logits {config.pre_logits} and "
             f"resnet {config.resnet}, only with 1e-06, 0 and None{others and f', nor {others}'}. Instead, "

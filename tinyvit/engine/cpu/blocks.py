@@ -20,14 +20,10 @@ from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.rotary import turn_of
 from tinyvit.model.stage import Stage, freeze, split_at_blocks
 from tinyvit.ops.linear import column_sums
-
-# Parts of later ViTs that are outside the blocks, and those that these blocks have too.
-_KNOWN_PARTS = {"class_token", "registers", "position_on", "pre_norm", "patch_bias", "patch_dropout"}
-_KNOWN_PARTS |= {"pool", "final_norm", "pool_heads", "pool_mlp_width", "pool_all", "head_bias"}
-_KNOWN_PARTS |= {"layer_scale", "qkv_bias", "gelu", "gated"}
 
 
 class BlockCache(NamedTuple):
@@ -72,7 +68,7 @@ class Blocks:
         """The fields of config that ask for something that these blocks cannot compute."""
         if not config.has_transformer:
             return {"resnet"}
-        asked = config.later_parts.keys() - _KNOWN_PARTS
+        asked = config.later_parts.keys() - fields_known_to("cpu")
         if config.rotary and not config.rotary.learned:
             asked.remove("rotary")
         asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}

@@ -10,13 +10,13 @@ from tinyvit.engine.cuda.calls.layer_norm import MAX_WIDTH
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import parameter_count
+from tinyvit.model.later import fields_known_to
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches
 from tinyvit.optim import SGD, Adam, LoRA, Muon, Partial
 from tinyvit.optim.adam import AdamW
 
 MOST_PARAMETERS = 2**31 - 2**20  # an int can count a little further, as kernels do that take large strides
 OLDEST = 75  # compute capability 7.5, Turing
-_LATER_PARTS = {"class_token", "registers", "position_on", "rotary"}  # for which there are kernels
 OLDEST_FOR_BF16 = 80  # Ampere, the first with bfloat16 and TF32 products
 
 
@@ -63,7 +63,7 @@ def unsupported(config: ViTConfig) -> str:
         return "its kernels have no learned rotary positions"
     if config.position != "none" and config.position_at != "stem":
         return f"its kernels have no {config.position} positions in the blocks"
-    if others := config.later_parts.keys() - _LATER_PARTS:
+    if others := config.later_parts.keys() - fields_known_to("cuda"):
         return f"its kernels do not have this model's {', '.join(sorted(others))}"
     if config.width > MAX_WIDTH:
         return f"tokens of width {config.width:,} are wider than {MAX_WIDTH:,}"

@@ -7,6 +7,7 @@ the lists.
 """
 
 from tinyvit.model.later import (
+    activations,
     attention_norm,
     attention_pool,
     biases,
@@ -33,6 +34,7 @@ from tinyvit.model.later import (
 PARTS = tuple(
     module.PART
     for module in (
+        activations,
         registers,
         distillation,
         pools,
@@ -56,3 +58,12 @@ PARTS = tuple(
         resnet,
     )
 )
+
+
+def fields_known_to(name: str) -> set[str]:
+    """The fields of ViTConfig, of those that only later models set, that an engine or a format has.
+
+    The names are cpu and cuda for the engines' fast paths; onnx, timm and page for what can be written; and
+    plain for what can be folded into the arrays of a plain ViT, and is seen in a file from its arrays.
+    """
+    return {field for part in PARTS for field, names in part.known_to.items() if name in names.split()}

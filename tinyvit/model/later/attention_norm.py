@@ -20,4 +20,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return [*specs, *norm_specs(f"{place.prefix}attention_norm", config.width)]
 
 
-PART = Part({"attention_norm": False}, _stages, _specs)
+PART = Part({"attention_norm": False}, _stages, _specs, known_to={"attention_norm": "onnx"})

@@ -7,6 +7,7 @@ See ops.attention_pool. An MLP with a skip connection follows, as in a block:
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, before, instead
@@ -70,9 +71,18 @@ def _multiply_adds(config: ViTConfig) -> int:
     return 2 * N * D * (D + 1) + 2 * D * D + 2 * D * M
 
 
+def _check(config: ViTConfig) -> None:
+    if config.pool_all and config.pool != "attention":
+        raise UserError(f"pool_all is for pool 'attention', not {config.pool!r}: omit it.")
+    if config.width % (config.pool_heads or 1):
+        raise UserError(f"width {config.width} is not divisible by {config.pool_heads} heads of its pool.")
+
+
 PART = Part(
     {"pool": "token", "pool_heads": 0, "pool_mlp_width": 0, "pool_all": False},
     _stages,
     _specs,
     _multiply_adds,
+    check=_check,
+    known_to={"pool_heads": "cpu onnx", "pool_mlp_width": "cpu onnx", "pool_all": "cpu onnx timm"},
 )

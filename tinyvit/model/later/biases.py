@@ -66,4 +66,9 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return specs
 
 
-PART = Part({"patch_bias": True, "qkv_bias": "all", "head_bias": True}, _stages, _specs)
+PART = Part(
+    {"patch_bias": True, "qkv_bias": "all", "head_bias": True},
+    _stages,
+    _specs,
+    known_to={"patch_bias": "cpu onnx", "qkv_bias": "cpu onnx timm plain", "head_bias": "cpu onnx"},
+)

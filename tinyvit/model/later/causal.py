@@ -3,6 +3,7 @@
 import numpy as np
 
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Stages, Step
 from tinyvit.model.params import Params
@@ -23,4 +24,9 @@ def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stag
     return [*stages, Stage("causal", _forward, _backward)] if place.kind == "scores" else stages
 
 
-PART = Part({"causal": False}, _stages)
+def _check(config: ViTConfig) -> None:
+    if config.pool != "mean":
+        raise UserError(f"pool is {config.pool!r}, expected 'mean' in a causal model.")
+
+
+PART = Part({"causal": False}, _stages, check=_check)

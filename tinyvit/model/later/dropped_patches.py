@@ -2,6 +2,7 @@
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Stages, Step
 from tinyvit.model.params import Params
@@ -26,4 +27,18 @@ def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stag
     return [*stages, Stage("dropped_patches", forward, backward)]
 
 
-PART = Part({"patch_dropout": 0.0}, _stages)
+def _check(config: ViTConfig) -> None:
+    counting = config.position in ("relative", "bias") or config.position_at in ("blocks", "shared")
+    if counting or config.rotary or config.causal or config.predicts_patches:
+        raise UserError(
+            f"patch_dropout is {config.patch_dropout:g}, expected 0: a model that predicts patches, is "
+            "causal, or has positions in its blocks cannot drop patches."
+        )
+    if config.trained_tokens == config.prefix:
+        raise UserError(
+            f"patch_dropout {config.patch_dropout:g} drops all {config.patches} patches: expected at most "
+            f"{(config.patches - 1) / config.patches:.3g}."
+        )
+
+
+PART = Part({"patch_dropout": 0.0}, _stages, check=_check, known_to={"patch_dropout": "cpu onnx page"})

@@ -18,4 +18,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return instead(instead(specs, "norm.weight"), "norm.bias")
 
 
-PART = Part({"final_norm": "tokens"}, _stages, _specs)
+PART = Part({"final_norm": "tokens"}, _stages, _specs, known_to={"final_norm": "cpu onnx timm"})

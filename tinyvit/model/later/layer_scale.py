@@ -6,6 +6,7 @@ It acts on the output of each branch of a block, and starts at the small number 
 from functools import partial
 
 from tinyvit import ops
+from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
@@ -32,4 +33,11 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     ]
 
 
-PART = Part({"layer_scale": 0.0}, _stages, _specs)
+def _check(config: ViTConfig) -> None:
+    if config.layer_scale < 0:
+        raise UserError(f"layer_scale is {config.layer_scale}, expected 0 or more.")
+
+
+PART = Part(
+    {"layer_scale": 0.0}, _stages, _specs, check=_check, known_to={"layer_scale": "cpu onnx timm plain"}
+)

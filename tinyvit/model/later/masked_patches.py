@@ -5,6 +5,7 @@ In training, some patches are corrupted (see ops.corruption), and only these are
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, after, instead
 from tinyvit.model.layout import ParamSpec
@@ -36,4 +37,11 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return after(specs, "patch.bias", ParamSpec("mask_token", (config.width,)))
 
 
-PART = Part({"predicts": "image"}, _stages, _specs)
+def _check(config: ViTConfig) -> None:
+    if config.predicts == "patches" and (
+        config.pool not in ("token", "mean") or config.final_norm != "tokens"
+    ):
+        raise UserError("a model that predicts patches has pool 'token' or 'mean', and norms all tokens.")
+
+
+PART = Part({"predicts": "image"}, _stages, _specs, check=_check)

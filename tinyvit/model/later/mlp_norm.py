@@ -20,4 +20,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return [*specs, *norm_specs(f"{place.prefix}mlp_norm", config.mlp_width)]
 
 
-PART = Part({"mlp_norm": False}, _stages, _specs)
+PART = Part({"mlp_norm": False}, _stages, _specs, known_to={"mlp_norm": "onnx"})

@@ -56,19 +56,25 @@ def _nothing(config: ViTConfig) -> int:
     return 0
 
 
+def _anything(config: ViTConfig) -> None:
+    return None
+
+
 class Part(NamedTuple):
     """One part.
 
     fields are the fields of ViTConfig that ask for it, and their values in the paper's model. stages and
-    specs edit the lists, and are called only if a field has another value. multiply_adds are what the part
-    adds to those of a forward pass. runs_on names the engines, and written_to the formats, that have it: see
-    model.later.KNOWN_TO.
+    specs edit the lists, and are called only if a field has another value; so is check, which raises
+    UserError if the part does not fit the rest. multiply_adds are what the part adds to a forward pass.
+    known_to names, for each field, the engines and formats that have it: see model.later.fields_known_to.
     """
 
     fields: Mapping[str, Any]
     stages: Callable[[ViTConfig, Place, Stages, Step], Stages] = _same
     specs: Callable[[ViTConfig, Place, Specs], Specs] = _same
     multiply_adds: Callable[[ViTConfig], int] = _nothing
+    check: Callable[[ViTConfig], None] = _anything
+    known_to: Mapping[str, str] = {}
 
     def is_in(self, config: ViTConfig) -> bool:
         """True if a field of the part differs from the paper's."""

@@ -9,6 +9,7 @@ A mean-pooled model normally has no class token; config.class_token decides wher
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
 from tinyvit.model.stage import stage
@@ -60,4 +61,19 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return instead(specs, "class_token") if place.kind == "stem" and not config.has_token else specs
 
 
-PART = Part({"pool": "token", "class_token": None}, _stages, _specs)
+def _check(config: ViTConfig) -> None:
+    if config.class_token not in (None, True, False):
+        raise UserError(f"class_token is {config.class_token!r}, expected True, False or None.")
+    if config.reads_token and not config.has_token:
+        raise UserError(f"pool {config.pool!r} reads a class token: omit class_token, or choose 'mean'.")
+    if config.pool == "both" and config.final_norm == "pooled":
+        raise UserError("pool 'both' is for tokens that are normalised: final_norm must be 'tokens'.")
+
+
+PART = Part(
+    {"pool": "token", "class_token": None},
+    _stages,
+    _specs,
+    check=_check,
+    known_to={"pool": "cpu onnx timm", "class_token": "cpu cuda onnx timm"},
+)

@@ -137,4 +137,9 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return position_specs(config, place, specs, shapes.get(config.position, {}))
 
 
-PART = Part({"position": "1d", "position_at": "stem", "position_on": "class"}, _stages, _specs)
+PART = Part(
+    {"position": "1d", "position_at": "stem", "position_on": "class"},
+    _stages,
+    _specs,
+    known_to={"position_on": "cpu cuda onnx timm plain"},
+)

@@ -17,4 +17,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return [*specs, *norm_specs("pre_norm", config.width)] if place.kind == "stem" else specs
 
 
-PART = Part({"pre_norm": False}, _stages, _specs)
+PART = Part({"pre_norm": False}, _stages, _specs, known_to={"pre_norm": "cpu onnx"})

@@ -38,4 +38,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return [*specs, *norms]
 
 
-PART = Part({"qk_norm": False}, _stages, _specs)
+PART = Part({"qk_norm": False}, _stages, _specs, known_to={"qk_norm": "onnx timm"})

@@ -24,4 +24,4 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return before(specs, "position", tokens)
 
 
-PART = Part({"registers": 0}, _stages, _specs)
+PART = Part({"registers": 0}, _stages, _specs, known_to={"registers": "cpu cuda onnx timm"})

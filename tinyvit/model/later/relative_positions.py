@@ -10,6 +10,7 @@ With config.position_at 'blocks' each block has such a table; with 'shared' all 
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
 from tinyvit.model.later.positions import part_of, position_specs
@@ -84,4 +85,11 @@ def _multiply_adds(config: ViTConfig) -> int:
     return config.layers * N * (2 * N - 1) * config.width if config.position == "relative" else 0
 
 
-PART = Part({"position": "1d"}, _stages, _specs, _multiply_adds)
+def _check(config: ViTConfig) -> None:
+    if config.position == "relative" and (config.registers or config.has_token != config.reads_token):
+        raise UserError("relative positions are for a class token and patches: omit registers.")
+    if config.position == "bias" and (config.registers or config.pool == "distilled"):
+        raise UserError("positions 'bias' are for a class token and patches: omit registers.")
+
+
+PART = Part({"position": "1d"}, _stages, _specs, _multiply_adds, check=_check, known_to={"position": "onnx"})

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
+from tinyvit.errors import UserError
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.distributions import Initialiser
@@ -230,4 +231,9 @@ def _convolution(
     return [weight, *norm_specs(f"{part}.norm{which}", shape[-1], norm, gain)]
 
 
-PART = Part({"resnet": None}, _stages, _specs)
+def _check(config: ViTConfig) -> None:
+    if not config.has_transformer and (parts := config.later_parts):
+        raise UserError(f"{next(iter(parts))} belongs to a Transformer, which a ResNet does not have.")
+
+
+PART = Part({"resnet": None}, _stages, _specs, check=_check)

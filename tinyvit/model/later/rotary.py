@@ -26,6 +26,7 @@ from numpy.typing import DTypeLike
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
+from tinyvit.errors import UserError
 from tinyvit.model.config import Rotary, ViTConfig
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step
 from tinyvit.model.layout import ParamSpec
@@ -124,4 +125,16 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     return [*specs, ParamSpec(f"{place.prefix}rotary", (2, config.heads, config.head_width // 2), init)]
 
 
-PART = Part({"rotary": None}, _stages, _specs)
+def _check(config: ViTConfig) -> None:
+    if isinstance(config.rotary, dict):  # from a JSON file
+        object.__setattr__(config, "rotary", Rotary(**config.rotary))
+    if config.rotary is not None and not isinstance(config.rotary, Rotary):
+        raise UserError(f"rotary is {config.rotary!r}, expected a model.rotary.Rotary or None.")
+    if config.head_width % 4:
+        raise UserError(
+            f"heads of width {config.head_width} cannot turn with rows and columns: rotary positions need "
+            "a multiple of 4."
+        )
+
+
+PART = Part({"rotary": None}, _stages, _specs, check=_check, known_to={"rotary": "cpu cuda onnx"})
