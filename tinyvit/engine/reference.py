@@ -10,8 +10,9 @@ from tinyvit.distributed import ALONE, Ranks
 from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.arrange import frozen_up_to
 from tinyvit.model.passes import check_images
-from tinyvit.model.stage import frozen_up_to, infer_through
+from tinyvit.model.stage import infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim.spread import ParallelMap, one_after_another

@@ -1,6 +1,6 @@
 """The configuration of any model: the paper's, its variants, and models that came later."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from numbers import Integral
 from typing import Any
 
@@ -119,8 +119,8 @@ class ViTConfig(PaperConfig):
                     for 'relative' and 'bias'
     predicts        'image', or 'patches' (appendix B.1.2): the head reads the token of every patch, classes
                     is the number of values it predicts for each (see objectives.patch_targets), and pool
-                    only decides if there is a class token; or 'embedding': the head maps the image into a space of
-                    `classes` dimensions that it shares with texts
+                    only decides if there is a class token; or 'embedding': the head maps the image into a
+                    space of `classes` dimensions that it shares with texts
 
     Training only (see model.later.dropout and dropped_patches):
 
@@ -155,6 +155,7 @@ class ViTConfig(PaperConfig):
     pool_heads, pool_mlp_width    heads and MLP width of pool 'attention'; 0 for those of the blocks
     pool_all        pool 'attention' reads all tokens, not only the patches
     causal          each token attends to itself and to the tokens before it (see words.text)
+    parts           names of further parts, such as your own: see model.later
     """
 
     pool: str = "token"
@@ -188,6 +189,7 @@ class ViTConfig(PaperConfig):
     head_bias: bool = True
     causal: bool = False
     patch_dropout: float = 0.0
+    parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Normalise the fields. Raises UserError if they are inconsistent."""
@@ -205,13 +207,16 @@ class ViTConfig(PaperConfig):
         for name, paper in LATER_PARTS.items():
             if isinstance(paper, bool) and not isinstance(getattr(self, name), bool):
                 raise UserError(f"{name} is {getattr(self, name)!r}, expected True or False.")
+        object.__setattr__(self, "parts", tuple(self.parts))
         self._check_positions()
+        others = [field for field in fields(self) if field.name not in PaperConfig.__dataclass_fields__]
+        usual = {field.name: field.default for field in others} | {"position_at": "stem"}
+        plain = all(getattr(self, name) == value for name, value in usual.items())
+        object.__setattr__(self, "is_paper", plain)
         if not self.is_paper:
-            from tinyvit.model.later import PARTS  # the paper's model does not need them
+            from tinyvit.model.later import check_parts  # the paper's model does not need it
 
-            for part in PARTS:
-                if part.is_in(self):
-                    part.check(self)
+            check_parts(self)
 
     def least(self, name: str) -> int:
         """The smallest value of a count."""
@@ -328,6 +333,7 @@ class ViTConfig(PaperConfig):
             parts["position"] = "bias"
         if self.gelu not in ("tanh", "exact"):
             parts["gelu"] = self.gelu
+        parts |= dict.fromkeys(self.parts, True)
         return parts if self.pool in ("token", "mean") else {"pool": self.pool} | parts
 
     @property
@@ -374,19 +380,6 @@ class ViTConfig(PaperConfig):
     def feature_width(self) -> int:
         """Width of the features, the input of the head."""
         return self.pre_logits or self.pooled_width
-
-    @property
-    def drops(self) -> bool:
-        """True if something is dropped at random in training."""
-        return any(getattr(self, rate) > 0 for rate in _RATES)
-
-    @property
-    def is_paper(self) -> bool:
-        """True for the paper's main model: class token, learned positions at the stem, a linear head."""
-        variants = (self.pool, self.pre_logits, self.resnet, self.position, self.position_at, self.predicts)
-        return variants == ("token", 0, None, "1d", "stem", "image") and not self.later_parts.keys() - {
-            "gelu"
-        }
 
     def tokens_needed_after(self, layer: int) -> int | None:
         """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.

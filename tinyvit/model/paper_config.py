@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from tinyvit.errors import UserError
 from tinyvit.limits import LARGEST, MOST_LAYERS, MOST_PIXELS
@@ -30,6 +30,7 @@ class PaperConfig:
     gelu: str = "tanh"
     eps: float = 1e-6
     channels: int = 3
+    is_paper: ClassVar[bool] = True  # of a ViTConfig: True if all fields that it adds have their defaults
 
     def __post_init__(self) -> None:
         """Normalise the numbers. Raises UserError if the fields are inconsistent."""

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array
+from tinyvit.model.arrange import no_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.params import Params
-from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through, no_backward
+from tinyvit.model.stage import Stage, backward_through, forward_through, infer_through
 from tinyvit.model.vit import vit
 
 
@@ -36,7 +37,7 @@ def stages(
     patches, in the order of corruption.chosen. With all_tokens the last block computes every token, even if
     the head reads only one.
     """
-    if config.is_paper and not (noise and config.drops):
+    if config.is_paper:
         return vit(config, all_tokens)
     from tinyvit.model.later.assemble import Step, stages_of  # the paper's model does not need it
 

@@ -13,7 +13,8 @@ import numpy as np
 from tinyvit import model, ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model import Params, ViTConfig
-from tinyvit.model.stage import Arrange, as_they_are, backward_through, forward_through
+from tinyvit.model.arrange import Arrange
+from tinyvit.model.stage import backward_through, forward_through
 from tinyvit.objectives.patch_targets import colours, true_patches
 
 
@@ -28,7 +29,7 @@ def loss_and_grads(
     *,
     noise: ops.Noise,
     share: float = 1.0,
-    arrange: Arrange = as_they_are,
+    arrange: Arrange | None = None,
 ) -> Array:
     """Mean loss over the corrupted patches of a batch, with its gradient added to grads, both times share.
 
@@ -52,11 +53,13 @@ def forward_loss(
     target: str,
     corrupt: float,
     noise: ops.Noise,
-    arrange: Arrange = as_they_are,
+    arrange: Arrange | None = None,
 ) -> tuple[Array, tuple]:
     """The loss of loss_and_grads, the cache of the loss, and the model's stages and their caches."""
     corruption = ops.draw_corruption(noise, len(images), config.patches, corrupt, array_module(images))
-    stages = arrange(model.stages(config, noise, corruption))
+    stages = model.stages(config, noise, corruption)
+    if arrange:
+        stages = arrange(stages)
     logits, caches = forward_through(stages, params, images)
     truth = true_patches(config, images, corruption.chosen, target)
     if target == "pixels":

@@ -9,7 +9,8 @@ from lessons.star import star
 from tinyvit.data import normalise
 from tinyvit.data.shapes import CLASSES, make_shapes
 from tinyvit.model import ViTConfig, forward, initialise, stages
-from tinyvit.model.stage import infer_through, split_at_blocks
+from tinyvit.model.arrange import split_at_blocks
+from tinyvit.model.stage import infer_through
 from tinyvit.ops import (
     attention,
     attention_backward,

@@ -20,9 +20,10 @@ from tinyvit.engine.cpu.last_attention import LastAttentionCache, last_attention
 from tinyvit.engine.cpu.normalise import add_normalise_backward, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.arrange import freeze, split_at_blocks
 from tinyvit.model.later import fields_known_to
 from tinyvit.model.later.rotary import turn_of
-from tinyvit.model.stage import Stage, freeze, split_at_blocks
+from tinyvit.model.stage import Stage
 from tinyvit.ops.linear import column_sums
 
 
@@ -69,8 +70,8 @@ class Blocks:
         if not config.has_transformer:
             return {"resnet"}
         asked = config.later_parts.keys() - fields_known_to("cpu")
-        if config.rotary and not config.rotary.learned:
-            asked.remove("rotary")
+        if config.rotary and config.rotary.learned:
+            asked.add("rotary")
         asked |= {name for name in ("dropout", "attention_dropout") if getattr(config, name)}
         return asked | ({"position_at"} if config.position_at in ("blocks", "shared") else set())
 

@@ -29,10 +29,11 @@ from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.arrange import frozen_up_to
 from tinyvit.model.cost import resnet_largest_array
 from tinyvit.model.layout import depth
 from tinyvit.model.passes import check_images
-from tinyvit.model.stage import Stage, frozen_up_to, infer_through
+from tinyvit.model.stage import Stage, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
 from tinyvit.optim import Adam, Muon, Partial

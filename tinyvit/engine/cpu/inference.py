@@ -15,8 +15,9 @@ from tinyvit.engine.cpu.last_attention import last_attention
 from tinyvit.engine.cpu.normalise import layer_norm, normalise
 from tinyvit.engine.cpu.products import add_product, product_plus_bias
 from tinyvit.model import Params, ViTConfig
+from tinyvit.model.arrange import no_backward, split_at_blocks
 from tinyvit.model.later.rotary import turn_of
-from tinyvit.model.stage import Stage, no_backward, split_at_blocks
+from tinyvit.model.stage import Stage
 
 
 class InferenceBlocks:

@@ -1,11 +1,19 @@
 """Everything beside the paper's main model: its own variants, and parts introduced after it.
 
-One part, one file. A part edits the lists of stages and of parameters that make up the paper's model, names
-the fields of ViTConfig that ask for it, and counts its multiply-adds: see model.later.part. A new part is one
-such file and a line in PARTS, beside its operation in ops. The order of PARTS is the order in which they edit
-the lists.
+One part, one file. A part edits the lists of stages and of parameters that make up the paper's model, checks
+the fields of ViTConfig that ask for it, counts its multiply-adds, and names the engines and formats that have
+it: see model.later.part. The order of PARTS is the order in which they edit the lists.
+
+A new part is one such file, with PART = Part({}, ..., name="my_part"), and one line in PARTS. Then
+
+    config = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))
+
+is a model that has it, which trains, is saved and loaded. tinyvit.checking.models has the gradient check of
+such a model; engines and formats that do not have the part leave the model to the reference, or refuse it.
 """
 
+from tinyvit.errors import UserError
+from tinyvit.model.config import ViTConfig
 from tinyvit.model.later import (
     activations,
     attention_norm,
@@ -67,3 +75,12 @@ def fields_known_to(name: str) -> set[str]:
     plain for what can be folded into the arrays of a plain ViT, and is seen in a file from its arrays.
     """
     return {field for part in PARTS for field, names in part.known_to.items() if name in names.split()}
+
+
+def check_parts(config: ViTConfig) -> None:
+    """Raise UserError if a part of a model does not exist, or does not fit the rest."""
+    if unknown := set(config.parts) - {part.name for part in PARTS if part.name}:
+        raise UserError(f"there is no part {min(unknown)!r}: see PARTS in tinyvit/model/later/__init__.py.")
+    for part in PARTS:
+        if part.is_in(config):
+            part.check(config)

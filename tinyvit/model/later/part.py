@@ -63,7 +63,8 @@ def _anything(config: ViTConfig) -> None:
 class Part(NamedTuple):
     """One part.
 
-    fields are the fields of ViTConfig that ask for it, and their values in the paper's model. stages and
+    fields are the fields of ViTConfig that ask for it, and their values in the paper's model; a part may
+    instead have a name, which ViTConfig.parts asks for. stages and
     specs edit the lists, and are called only if a field has another value; so is check, which raises
     UserError if the part does not fit the rest. multiply_adds are what the part adds to a forward pass.
     known_to names, for each field, the engines and formats that have it: see model.later.fields_known_to.
@@ -75,10 +76,13 @@ class Part(NamedTuple):
     multiply_adds: Callable[[ViTConfig], int] = _nothing
     check: Callable[[ViTConfig], None] = _anything
     known_to: Mapping[str, str] = {}
+    name: str = ""
 
     def is_in(self, config: ViTConfig) -> bool:
-        """True if a field of the part differs from the paper's."""
-        return any(getattr(config, name) != paper for name, paper in self.fields.items())
+        """True if a field of the part differs from the paper's, or its name is among config.parts."""
+        return self.name in config.parts or any(
+            getattr(config, name) != paper for name, paper in self.fields.items()
+        )
 
 
 def index_of(items: list, name: str) -> int:
