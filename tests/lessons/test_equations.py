@@ -35,7 +35,7 @@ DERIVED_IN = {
     "tinyvit/ops/max_pool.py": "19_convolution",
     "tinyvit/ops/group_norm.py": "20_hybrids",
     "tinyvit/ops/weight_standardisation.py": "20_hybrids",
-    "tinyvit/model/resnet.py": "20_hybrids",
+    "tinyvit/model/later/resnet.py": "20_hybrids",
     "tinyvit/ops/corruption.py": "23_masked_patches",
     "tinyvit/ops/squared_error.py": "23_masked_patches",
     "tinyvit/ops/position_tables.py": "21_positions",

@@ -219,7 +219,7 @@ def readout(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
 
 
 def pool(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
-    """What the head reads of tokens x (B, N, D): see model.pool."""
+    """What the head reads of tokens x (B, N, D): see model.later.pools."""
     if config.pool == "token":
         return token_pool(g, x)
     if config.pool == "distilled":

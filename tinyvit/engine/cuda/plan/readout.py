@@ -1,4 +1,4 @@
-"""The readout in a plan, forward and backward: from tokens to logits, as in model/readout.py."""
+"""The readout in a plan, forward and backward: from tokens to logits, as in model/vit.py."""
 
 from typing import NamedTuple
 

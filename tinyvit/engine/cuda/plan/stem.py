@@ -1,4 +1,4 @@
-"""The stem in a plan, forward and backward: from pixels to tokens, as in model/stem.py."""
+"""The stem in a plan, forward and backward: from pixels to tokens, as in model/vit.py."""
 
 from dataclasses import replace
 from typing import NamedTuple
