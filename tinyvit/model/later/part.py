@@ -64,9 +64,9 @@ class Part(NamedTuple):
     """One part.
 
     fields are the fields of ViTConfig that ask for it, and their values in the paper's model; a part may
-    instead have a name, which ViTConfig.parts asks for. stages and
-    specs edit the lists, and are called only if a field has another value; so is check, which raises
-    UserError if the part does not fit the rest. multiply_adds are what the part adds to a forward pass.
+    instead have a name, which ViTConfig.parts asks for. stages and specs edit the lists, and are called only
+    if the part is in the model; so is check, which raises UserError if the part does not fit the rest.
+    multiply_adds are what the part adds to a forward pass.
     known_to names, for each field, the engines and formats that have it: see model.later.fields_known_to.
     """
 
@@ -86,15 +86,17 @@ class Part(NamedTuple):
 
 
 def index_of(items: list, name: str) -> int:
-    """The index of the stage or parameter of that name, without the prefix of its block; -1 if none."""
-    names = [each.name for each in items]
-    return next((i for i, each in enumerate(names) if each == name or each.endswith(f".{name}")), -1)
+    """The index of the stage or parameter of that name, without the prefix of its block. KeyError if none."""
+    for i, each in enumerate(items):
+        if each.name == name or each.name.endswith(f".{name}"):
+            return i
+    raise KeyError(f"{name} is not among {', '.join(each.name for each in items)}")
 
 
 def after(items: list, name: str, *new: Any) -> list:
-    """The list with new items after the one called name, or in front of all if there is no such item."""
-    at = index_of(items, name) + 1
-    return [*items[:at], *new, *items[at:]]
+    """The list with new items after the one called name."""
+    at = index_of(items, name)
+    return [*items[: at + 1], *new, *items[at + 1 :]]
 
 
 def before(items: list, name: str, *new: Any) -> list:
@@ -106,4 +108,4 @@ def before(items: list, name: str, *new: Any) -> list:
 def instead(items: list, name: str, *new: Any) -> list:
     """The list with new items in the place of the one called name."""
     at = index_of(items, name)
-    return [*items[:at], *new, *items[at + 1 :]] if at >= 0 else items
+    return [*items[:at], *new, *items[at + 1 :]]
