@@ -22,6 +22,7 @@ from tinyvit.engine.blas import one_blas_thread
 from tinyvit.engine.cpu.engine import _fitting_micro_batch
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.model import Params, initialise, layout, preset
+from tinyvit.model.stage import Stage
 from tinyvit.objectives import loss_and_grads
 from tinyvit.ops import Noise
 from tinyvit.optim import make_optimizer
@@ -296,23 +297,25 @@ def test_blas_has_one_thread_within_and_its_own_number_afterwards(blas):
     assert get() == 2
 
 
-@pytest.mark.parametrize("method", ["forward", "infer", "features"])
+@pytest.mark.parametrize("method", ["loss_and_grads", "logits", "features"])
 def test_the_cpu_engine_leaves_the_number_of_blas_threads_as_it_was(blas, monkeypatch, method):
     get, set_ = blas
     set_(2)
-    within, real = set(), getattr(model, method)
+    within = set()
 
-    def spy(*args, **more):
-        within.add(get())
-        return real(*args, **more)
+    def spy(real):
+        def forward(params, x):
+            within.add(get())
+            return x, None
 
-    monkeypatch.setattr(model, method, spy)
+        return lambda *args, **more: [Stage("spy", forward, lambda dy, *_: dy), *real(*args, **more)]
+
+    for name in ("stages", "feature_stages"):
+        monkeypatch.setattr(model, name, spy(getattr(model, name)))
     config = tiny_config()
     params, images, labels = draw(config, 1, 6, "float32")
     engine = CpuEngine(config, params, threads=2, micro_batch=2)
-    engine.loss_and_grads(images, labels)
-    engine.logits(images)
-    engine.features(images)
+    getattr(engine, method)(*(images, labels)[: 1 + (method == "loss_and_grads")])
     assert within == {1} and get() == 2
 
 

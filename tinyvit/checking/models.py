@@ -108,6 +108,7 @@ MODEL_CHECKS = (
         training=True,
     ),
     ModelCheck("DINOv2 with registers", ViTConfig((4, 6), **_TWO_BLOCKS, **_DINOV2)),
+    ModelCheck("registers without positions", ViTConfig((4, 6), **_TINIEST, registers=2)),
     ModelCheck("DINOv3", ViTConfig((4, 6), **_TURNED, **_DINOV3)),
     ModelCheck("EVA-02", ViTConfig((4, 6), **_TURNED, **_EVA02)),
     ModelCheck("CLIP", ViTConfig((4, 6), **_TINIEST, **_CLIP)),

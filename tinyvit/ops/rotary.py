@@ -7,7 +7,8 @@ A position is not added to a token: its query and key are turned by it. A head's
 
 Turning q and k by the same angle leaves q . k as it is. So a score depends only on the difference of their
 angles: on where a key lies as seen from its query. In an image, half of the points turn with the row of a
-patch and half with its column (see model.later.rotary). Class tokens and registers, which lie nowhere, do not turn.
+patch and half with its column (see model.later.rotary). Class tokens and registers, which lie nowhere, do
+not turn.
 
 Backward. The gradient is turned back, by -a, and that of an angle, where angles are learned, follows from
 dy1/da = -y2 and dy2/da = y1:

@@ -138,7 +138,7 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 PART = Part(
-    {"position": "1d", "position_at": "stem", "position_on": "class"},
+    {"position": "1d", "position_at": "stem", "position_on": "class", "registers": 0},
     _stages,
     _specs,
     known_to={"position_on": "cpu cuda onnx timm plain"},
