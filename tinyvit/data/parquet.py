@@ -210,8 +210,8 @@ class _Shard:
             )
         _check_images(name, self._image, columns[self._image])
         is_text = import_module("pyarrow").types.is_string
-        for column in columns.keys() - {self._image, label}:
-            if not (splits(column) or part_called(column) or is_text(columns[column])):
+        for column, kind in columns.items():
+            if column in (self._image, label) or not (splits(column) or part_called(column) or is_text(kind)):
                 continue
             said = {str(cell) for cell in self._column(column)}
             is_split = splits(column) or holds_parts(column, said)
