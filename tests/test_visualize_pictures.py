@@ -224,9 +224,12 @@ def test_of_many_images_all_count_for_distance_and_few_are_kept(weights, picture
     assert len(insight.examples) == len(insight.captions) == 35
     two = model.attention_distance([pictures / "a.png", pictures / "b.png"])
     np.testing.assert_allclose(insight.distance, two.mean(axis=0), rtol=1e-4)
-    batch = next(iter(examples_in(model, [pictures / "a.png"]).batches))
+    batch = next(iter(examples_in(model, [pictures / "a.png", pictures / "b.png"]).batches))
     rest = (pytest.fail("no more than these are needed") for _ in range(1))
-    assert look_inside(model, itertools.chain([batch], rest), {"distance": 1, "heads": 1}).count == 1
+    first = look_inside(model, itertools.chain([batch], rest), {"distance": 1, "heads": 1, "rollout": 2})
+    assert (first.count, len(first.maps["heads"]), len(first.maps["rollout"])) == (1, 1, 2)
+    one = model.attention_distance([pictures / "a.png"])
+    np.testing.assert_allclose(first.distance, one[0], rtol=1e-4)
 
 
 def shapes_run(path):
