@@ -109,8 +109,8 @@ def cells_of(name, folder):
 def test_a_picture_looks_as_it_did(name, tmp_path):
     size, cells = cells_of(name, tmp_path)
     with np.load(STORED) as stored:
-        np.testing.assert_allclose(size, stored[f"{name} size"], atol=2)
-        np.testing.assert_allclose(cells, stored[name].astype(int), atol=8)
+        np.testing.assert_array_equal(size, stored[f"{name} size"])
+        np.testing.assert_allclose(cells, stored[name].astype(int), atol=2)
 
 
 if __name__ == "__main__":
