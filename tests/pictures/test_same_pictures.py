@@ -79,6 +79,9 @@ DRAWINGS = {
     "portrait without positions": lambda p: save_portrait(FILTERS, None, PAIRS, p, "a title"),
     "filters": lambda p: save_portrait(FILTERS, None, None, p, "a title"),
     "reliability": lambda p: draw_reliability(TABLE, p, "a title"),
+    "reliability of many": lambda p: draw_reliability(
+        TABLE._replace(images=TABLE.images * 10 ** (np.arange(len(TABLE.images)) % 7)), p, "a title"
+    ),
     "patches": lambda p: draw_patches(PATCHES, p, "a title"),
     "offsets": lambda p: save_offset_scores(values(2, 3, 5, 7) - 0.5, p, "a title"),
     "offsets shared": lambda p: save_offset_scores(values(1, 3, 5, 7) - 0.5, p, "a title", True),
