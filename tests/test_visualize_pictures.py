@@ -232,6 +232,12 @@ def test_of_many_images_all_count_for_distance_and_few_are_kept(weights, picture
     np.testing.assert_allclose(first.distance, one[0], rtol=1e-4)
 
 
+def test_nothing_is_said_of_images_by_a_model_without_a_head(pictures):
+    model = tinyvit.preset("nano/8", 32, 1)
+    batches = examples_in(model, [pictures / "a.png", pictures / "b.png"]).batches
+    assert look_inside(model, batches, {"heads": 2}).captions == ["", ""]
+
+
 def shapes_run(path):
     """An untrained run on the built-in data."""
     config = tinyvit.preset("nano/8", 32, 10).config
