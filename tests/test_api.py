@@ -4,6 +4,7 @@ import copy
 import pickle
 import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -168,6 +169,20 @@ def test_labels_may_be_names():
     np.testing.assert_array_equal(by_number.params.flat, by_name.params.flat)
     with pytest.raises(UserError, match=r"no class 'grey'.*dark, light"):
         by_name.fit(images, ["grey"] * 20)
+
+
+def test_labels_that_may_be_places_of_classes_or_their_names_are_refused():
+    """Folders called 1 to 12 are sorted as text, and no class called 1 is in place 1."""
+    images, labels = dark_and_light(20, np.random.default_rng(0))
+    model = tinyvit.preset("nano/4", 8, ["1", "2", "3"], threads=1)
+    for ask in (model.score, partial(model.fit, epochs=1)):
+        with pytest.raises(UserError, match="a label is 2, the name of class 1, but numbers count classes"):
+            ask(images, labels + 1)
+        ask(images, [str(label + 1) for label in labels])
+        ask(images, np.array(model.names)[labels])
+    for names in (["0", "1", "2"], ["1", "3", "5"], ["1999", "2001", "2020"], ["0", "10", "2"]):
+        model = tinyvit.preset("nano/4", 8, names, threads=1)
+        assert model.score(images, labels) == model.score(images, np.array(names)[labels])
 
 
 def test_names_whose_accents_are_written_in_two_ways_are_one_class():

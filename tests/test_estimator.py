@@ -78,6 +78,11 @@ PLANES = {"channels": "first"}
         (3072, {}, r"rows of 3072 numbers, .*image_shape=\(32, 32, 3\)"),
         (192, {"image_shape": (8, 9, 3)}, r"image_shape is \(8, 9, 3\), but X has rows of 192: expected"),
         (192, {"image_shape": (3, 8, 8)}, "if channels is 'first'"),
+        (
+            192,
+            {"image_shape": (8, 8)},
+            r"is \(8, 8\), but X has rows of 192: expected .*, 3\), or",
+        ),
         (128, {"image_shape": (8, 8)}, r"image_shape is \(8, 8\), but"),
         (128, {"image_shape": (8, 8, 2)}, "expected .height, width.*3"),
         (192, {"image_shape": 64}, "image_shape is 64, but"),
@@ -96,7 +101,7 @@ def test_rows_that_may_be_several_things_are_refused(features, settings, complai
     ("given", "settings"),
     [
         (lambda x: x.reshape(len(x), -1), {"image_shape": (6, 8, 3)}),
-        (lambda x: x.reshape(len(x), -1), {"image_shape": [6, 8]}),
+        (lambda x: x.reshape(len(x), -1), {"image_shape": [6, 8, 3]}),
         (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (6, 8, 3)} | PLANES),
         (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (3, 6, 8)} | PLANES),
         (lambda x: x.transpose(0, 3, 1, 2).reshape(len(x), -1), {"image_shape": (6, 8)} | PLANES),
@@ -198,6 +203,7 @@ def list_in_objects(images):
         (np.zeros((2, 8, 8, 3), np.uint8), [0.5, 0.7], "not measurements"),
         (np.zeros((2, 8, 8, 3), np.uint8), np.array([0.5, 2], object), "not measurements"),
         (np.zeros((2, 8, 8, 3), np.uint8), np.array([1, np.nan], object), "y contains NaN"),
+        (np.zeros((2, 8, 8, 3), np.uint8), ["a", np.nan], "y contains NaN: leave out the images without"),
         ((image for image in np.zeros((2, 8, 8))), [0, 1], "X is one generator, expected an array of images"),
         (
             np.zeros((2, 8, 8, 3), np.uint8),

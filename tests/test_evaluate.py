@@ -409,6 +409,16 @@ def test_a_folder_is_judged_in_batches(go, photos, trained, labelled, tmp_path, 
     )
 
 
+def test_photos_that_are_nearly_all_dark_are_said(go, trained, labelled):
+    """As of a camera with 12 bits that were saved as 16."""
+    flags = ("--data-dir", labelled, "--split", "all")
+    assert "are dark" not in "".join(map(str, go(evaluate, trained, *flags)))
+    for path in labelled.rglob("[0-9]*.png"):
+        Image.fromarray(np.full((9, 9), 4095, np.uint16)).save(path)
+    status, *said = go(evaluate, trained, *flags)
+    assert status == 0 and "the images are dark: hardly a pixel is above 16, and white" in "".join(said)
+
+
 def test_what_is_in_no_class_of_a_folder_with_labels_is_said(go, photos, trained, labelled):
     shutil.copy(photos / "red" / "0.png", labelled / "loose.png")
     try:

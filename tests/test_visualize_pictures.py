@@ -1,5 +1,6 @@
 """The pictures of `python -m tinyvit.visualize`, one by one, of runs, weights, hybrids and ResNets."""
 
+import itertools
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from PIL import Image
 
 import tinyvit
+from tests.pictures.drawn import Drawn
 from tests.tiny_runs import assert_one_line
 from tinyvit import visualize
 from tinyvit.data.shapes import CLASSES, make_shapes
@@ -58,6 +60,8 @@ def test_a_run_shows_every_picture_of_its_own_test_images(go, tmp_path, monkeypa
         with Image.open(run / f"{name}.png") as picture:
             assert min(picture.size) > 300
     assert not (run / "inside.png").exists()
+    numbers = json.loads(go(visualize, run, "--json", "--images", 9)[1])
+    assert [len(numbers[name]["images"]) for name in ("rollout", "heads")] == [9, 8]
     assert go(visualize, run, "--only", "distance", "--out", tmp_path / "d.png")[0] == 0
     assert (tmp_path / "d.png").is_file()
 
@@ -114,6 +118,35 @@ def test_every_kind_of_position_is_shown_without_images(go, weights, pictures, p
     shape = np.shape(json.loads(out)["positions"][key])
     grids = {"offset_scores": (4, 4, 7, 7)}.get(key, (4,) * 4)
     assert shape == ((4, *grids) if (key, at) == ("similarity", "blocks") else grids)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "picture", "words"),
+    [
+        ("nano/8", {}, "heads", "what the class token draws from each patch"),
+        ("nano/8", {"pool": "mean"}, "heads", "what the average patch draws from each patch"),
+        ("nano/8", {}, "filters", "patch embedding"),
+        ("R5+nano/4", {}, "filters", "root of the ResNet"),
+        ("R5+nano/4", {}, "inside", "root of the ResNet"),
+        ("nano/8", {}, "positions", "position embedding"),
+        ("nano/8", {"position": "sincos", "position_at": "stem"}, "positions", "position embedding, fixed"),
+        ("nano/8", {"position": "relative", "position_at": "blocks"}, "positions", "relative positions"),
+        (
+            "nano/8",
+            {"position": "relative", "position_at": "shared"},
+            "positions",
+            "relative positions, one table for all blocks",
+        ),
+    ],
+)
+def test_a_picture_names_the_part_of_the_model_that_it_shows(
+    go, weights, pictures, monkeypatch, name, changes, picture, words
+):
+    drawn = Drawn(monkeypatch)
+    flags = [] if picture == "inside" else ["--only", picture]
+    flags += ["--images", pictures / "b.png"] if picture == "heads" else []
+    assert go(visualize, weights(name, **changes), *flags)[::2] == (0, "")
+    assert words in drawn.words()
 
 
 def test_what_has_no_meaning_is_said_in_one_line(go, weights, pictures):
@@ -191,6 +224,18 @@ def test_of_many_images_all_count_for_distance_and_few_are_kept(weights, picture
     assert len(insight.examples) == len(insight.captions) == 35
     two = model.attention_distance([pictures / "a.png", pictures / "b.png"])
     np.testing.assert_allclose(insight.distance, two.mean(axis=0), rtol=1e-4)
+    batch = next(iter(examples_in(model, [pictures / "a.png", pictures / "b.png"]).batches))
+    rest = (pytest.fail("no more than these are needed") for _ in range(1))
+    first = look_inside(model, itertools.chain([batch], rest), {"distance": 1, "heads": 1, "rollout": 2})
+    assert (first.count, len(first.maps["heads"]), len(first.maps["rollout"])) == (1, 1, 2)
+    one = model.attention_distance([pictures / "a.png"])
+    np.testing.assert_allclose(first.distance, one[0], rtol=1e-4)
+
+
+def test_nothing_is_said_of_images_by_a_model_without_a_head(pictures):
+    model = tinyvit.preset("nano/8", 32, 1)
+    batches = examples_in(model, [pictures / "a.png", pictures / "b.png"]).batches
+    assert look_inside(model, batches, {"heads": 2}).captions == ["", ""]
 
 
 def shapes_run(path):

@@ -328,6 +328,7 @@ class Model(core.Model, Looking):
             ) from None
         if given.ndim == 1 and given.dtype.kind not in "mM" and all(map(_is_whole, given.tolist())):
             check_labels(given, self.config.classes)
+            self._check_places(np.unique(given).tolist())
             return given.astype(np.int64)
         if given.ndim != 1:
             raise UserError(f"labels have shape {given.shape}, expected one for each image: (n,).")
@@ -339,6 +340,16 @@ class Model(core.Model, Looking):
             known = nearest(unknown[0], self.names)
             raise UserError(f"there is no class {unknown[0]!r}: the classes are {known}.")
         return np.array([numbers[name] for name in names], dtype=np.int64)
+
+    def _check_places(self, labels: list[int]) -> None:
+        """Raise UserError for labels that may be the places of classes, or their names, which are numbers."""
+        places = {int(name): c for c, name in enumerate(self.names) if name.isdecimal()}
+        if labels and labels != [places.get(label) for label in labels] and places.keys() >= {*labels}:
+            raise UserError(
+                f"a label is {labels[-1]}, the name of class {places[labels[-1]]}, but numbers count classes "
+                "from 0, in their order: give names as text, [str(label) for label in labels], and places as "
+                "numpy.array(model.names)[labels]."
+            )
 
 
 def load(

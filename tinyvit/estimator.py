@@ -40,7 +40,7 @@ from tinyvit.training.recipes import FINE_TUNING, FINE_TUNING_STEPS, FINE_TUNING
 
 # The defaults come from a table of trainings (MEASUREMENTS.md, "ViTClassifier"). Few large patches learn
 # small pictures from few images sooner and better than many small ones.
-_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2, 1)  # the largest that gives enough patches is chosen
+_PATCHES = (16, 14, 8, 7, 6, 5, 4, 3, 2)  # the largest that gives enough patches is chosen, otherwise 1
 _EPOCHS, _FEWEST_STEPS = 10, 1000  # of the default: as many epochs as make both
 _SHIFT = 14  # crop_padding is a pixel for each so many, by default
 

@@ -5,7 +5,6 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,8 @@ from tinyvit.api import Model, load
 from tinyvit.data import DOWNLOADED, ImageSet, is_at_hand
 from tinyvit.data.folder_files import folders_of_parts, images_by_class
 from tinyvit.data.image_files import files_below
-from tinyvit.data.labelled import read_labelled
+from tinyvit.data.labelled import PhotoArray, read_labelled
+from tinyvit.data.pixel_scale import FEW, darkness
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.insight import judging
@@ -121,14 +121,16 @@ def judge(args: argparse.Namespace) -> Judged:
             f"--confusion draws 2 to {MOST_CLASSES} classes, but {source} has {count:,}: omit it and use "
             "--json for the counts."
         )
-    images, split, errors = _images(args, run, model, progress)
+    images, split, photos = _images(args, run, model, progress)
     params, precision = model.params.to(device.xp), args.precision or "fp32"
     engine = make_engine(model.config, params, threads=args.threads, precision=precision)
     if args.precision and engine.note:
         print(engine.note)
     recipe = followed(run.settings()) if run else ""
     logits = logits_of(engine, images, args.flip)
-    if errors:  # which have come up meanwhile
+    if photos and (why := darkness(photos.highest, FEW)):
+        progress.note(why)
+    if photos and (errors := photos.errors):  # which have come up meanwhile
         for _, reason in sorted(errors.items()):
             progress.note(f"left out: {reason}")
         if len(errors) == len(images):
@@ -141,10 +143,10 @@ def judge(args: argparse.Namespace) -> Judged:
 
 def _images(
     args: argparse.Namespace, run: RunFolder | None, model: Model, progress: Progress
-) -> tuple[ImageSet, str, Mapping[int, str]]:
+) -> tuple[ImageSet, str, PhotoArray | None]:
     """The images to judge the model on, of the run's data or of a folder with labels, and which they are.
 
-    The third has a message for each that cannot be read, by its index, once it has been used.
+    The third is the array of photos behind them, if they are decoded as they are used.
     """
     own = run.settings() if run else None
     folder = args.data_dir
@@ -157,8 +159,8 @@ def _images(
     if folder and (run is None or args.split == "all" or _is_labelled(folder, run.settings())):
         split = args.split or ("test" if "test" in folders_of_parts(folder) else "all")
         size, fit = model.config.image_size, model.photo_fit
-        images, errors = read_labelled(folder, split, model.names, size, fit, progress.note)
-        return images, f"{split} " * (split != "all"), errors
+        images, photos = read_labelled(folder, split, model.names, size, fit, progress.note)
+        return images, f"{split} " * (split != "all"), photos
     assert run is not None, "weights have been judged on a folder"
     split = args.split or "test"
     if split == "all":
@@ -168,7 +170,7 @@ def _images(
     data = load_data_of_run(run, args.data_dir, progress)
     if getattr(data, split) is None:
         raise UserError(f"{args.run} was trained without a validation split: choose --split test or train.")
-    return getattr(data, split), f"{split} ", {}
+    return getattr(data, split), f"{split} ", None
 
 
 def _is_labelled(folder: Path, settings: Settings) -> bool:

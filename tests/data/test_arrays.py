@@ -147,6 +147,12 @@ def test_accents_of_labels_may_be_written_in_two_ways(load):
     assert np.bincount(dataset.train.labels).tolist() == [8, 8]
 
 
+def test_a_class_that_may_stand_for_no_label_is_said(load):
+    notes = []
+    load({"x": X, "y": np.tile([-1, 4], 10)}, note=notes.append)
+    assert "a class is called '-1': if its images have no label, leave them out" in notes
+
+
 def test_arrays_that_are_not_used_are_named(load):
     notes = []
     load({"x": X, "y": Y, "z": Y, "ids": Y}, note=notes.append)

@@ -354,7 +354,12 @@ def flat(folder, count=3):
         (lambda p: (make_classes(p / "train"), (p / "val").mkdir()), "val has 0 images, none of them"),
         (
             lambda p: (flat(p / "train"), flat(p / "test1")),
-            "'test1', 'train', which are named as parts of the data and not as classes.* --labels",
+            "'test1', 'train', named as parts of the data and not as classes.* --labels",
+        ),
+        (lambda p: (make_classes(p), make_classes(p / "test")), "the folder 'test', named as parts of"),
+        (
+            lambda p: (make_classes(p / "train"), make_classes(p / "holdout")),
+            "the folder 'train', named as parts of the data",
         ),
         (
             lambda p: [make_classes(p / each / part) for each in "ab" for part in ("train", "test")],
@@ -400,6 +405,13 @@ def test_folders_that_are_not_of_classes_are_refused_before_anything_is_decoded(
             "the classes 'Cat' and 'cat' have nearly the same name",
         ),
         (lambda p: make_classes(p, names=("bus", "train")), None),
+        (
+            lambda p: [
+                make_classes(p / each, names=names, count=5)
+                for each, names in {"bus": ("red", "blue"), "train": ("steam", "tram")}.items()
+            ],
+            "all images of 'bus', 'train' are in folders below",
+        ),
     ],
 )
 def test_what_may_be_meant_is_let_through_and_said(tmp_path, make, line):

@@ -27,11 +27,16 @@ def picture():
 def test_paths_bytes_open_files_and_images_are_one_and_the_same(tmp_path, picture):
     path = tmp_path / "a.png"
     picture.save(path)
+    content = path.read_bytes()
     with open(path, "rb") as file, Image.open(path) as opened:
-        kinds = [str(path), path, path.read_bytes(), bytearray(path.read_bytes()), file, picture, opened]
+        kinds = [str(path), path, content, bytearray(content), io.BytesIO(content), file, picture, opened]
         together = pixels_of(kinds, read)
         opened.load()  # it can still be used
-    assert together.shape == (7, 6, 8, 3)
+        for kind in kinds:  # alone, an open file would give its lines to whatever iterates over it
+            if hasattr(kind, "seek"):
+                kind.seek(0)
+            assert (pixels_of(kind, read) == np.asarray(picture)).all()
+    assert together.shape == (8, 6, 8, 3)
     assert (together == np.asarray(picture)).all()
     assert (pixels_of(iter([path, picture]), read) == np.asarray(picture)).all()
 

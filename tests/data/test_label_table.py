@@ -117,6 +117,17 @@ def test_two_files_of_one_name_are_not_guessed_at(load, pictures):
     Image.new("RGB", (9, 9)).save(pictures / "0.bmp")
     assert load(text_of(STEMS)).left_out["0"] == "several files have this name"
     assert "0" not in load(text_of(ROWS)).left_out
+    with pytest.raises(UserError, match="lists '0', but several files have this name: give names with their"):
+        load(text_of([("0", "red"), ("0", "blue")]))
+
+
+@pytest.mark.parametrize("odd", ["-1", "None", "?", "NA"])
+def test_a_class_that_may_stand_for_no_label_is_said_and_so_are_numbers_written_in_two_ways(load, odd):
+    notes = "\n".join((load(text_of([(f"{i}.png", ("0", odd)[i % 2]) for i in range(10)])), load.notes)[1])
+    assert f"a class is called '{odd}': if its images have no label, leave them out" in notes
+    labels = ["1", "1.0", "20", "2"] * 2
+    notes = "\n".join((load(text_of([(f"{i}.png", each) for i, each in enumerate(labels)])), load.notes)[1])
+    assert "the classes '1' and '1.0' have nearly the same name" in notes and "'2'" not in notes
 
 
 @pytest.mark.parametrize(
@@ -169,6 +180,9 @@ def flags(part, yes="True", no="False"):
         ("name,label,is_valid", flags("valid"), (8, 0, 2)),
         ("file,label,is_test", flags("test", "1", "0"), (8, 0, 2)),
         ("file,label,is_train", flags("train", "yes", "no"), (6, 0, 4)),
+        ("file,label,test", flags("test"), (8, 0, 2)),
+        ("file,label,train", flags("train", "1", "0"), (6, 0, 4)),
+        ("file,label,valid", ["1"] * 10, (8, 0, 2)),
         ("file,label,subset", [part.replace("test", "train") for part in PARTS], (8, 0, 2)),
         ("file,label,split", ["training"] * 10, (8, 0, 2)),
         ("file,label,fold", list("0123401234"), (8, 0, 2)),
@@ -250,6 +264,9 @@ def test_delimiters_and_columns_are_told_apart_by_the_files_that_they_name(load,
             "has 'fold1' in its column 'split', expected train",
         ),
         ("file,label,split", [*PARTS[:9], ""], "has '' in its column 'split'"),
+        ("file,label,data_split", ["fold1"] * 10, "has 'fold1' in its column 'data_split'"),
+        ("file,label,set", [*PARTS[:9], "extra"], "has 'extra' in its column 'set', expected train"),
+        ("file,label,tvt", [*PARTS[:9], ""], "has '' in its column 'tvt', expected train"),
         ("file,label,is_valid", PARTS, "has 'train' in its column 'is_valid'"),
         ("file,label,split", ["test"] * 10, "lists no images to train on"),
     ],

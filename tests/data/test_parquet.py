@@ -218,6 +218,30 @@ def test_a_column_that_splits_a_file_is_refused_unless_it_says_what_the_name_doe
             load_dataset("parquet", tmp_path, 8)
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "fits"),
+    [
+        ("set", ["train", "test"] * 10, False),
+        ("set", ["train", "test", "extra", "extra"] * 5, False),
+        ("data_split", ["train"] * 19 + ["eval"], False),
+        ("test", [True] + [False] * 19, False),
+        ("set", ["train"] * 20, True),
+        ("test", [False] * 20, True),
+        ("valid", [True] * 20, True),
+        ("caption", ["a train", "a test"] * 10, True),
+        ("test", [7] * 20, True),
+    ],
+)
+def test_so_is_a_column_that_holds_parts_under_another_name(tmp_path, name, cells, fits):
+    images = [packed(image) for image in PIXELS]
+    pq.write_table(pa.table({"image": images, "label": LABELS, name: cells}), tmp_path / "train.parquet")
+    if fits:
+        assert len(load_dataset("parquet", tmp_path, 8).train) == 16
+    else:
+        with pytest.raises(UserError, match=f"a column '{name}' that splits it, but its name says"):
+            load_dataset("parquet", tmp_path, 8)
+
+
 @pytest.mark.parametrize("nothing", ["", "nan", None])
 def test_text_that_stands_for_no_label_is_none(tmp_path, nothing):
     write(tmp_path / "train-0.parquet", labels=["b", "a"] * 9 + [nothing] * 2, names=())

@@ -22,6 +22,7 @@ SCALES = {  # of images whose values are from 0 to 1
     "0..255": lambda x: x * 254.7,
     "0..1": lambda x: x,
     "0..1 of float32": lambda x: x.astype(np.float32),
+    "0..1 as resizing leaves it": lambda x: x * (1 + 1e-6) - 1e-7,
     "-1..1": lambda x: 2 * x - 1,
     "standardised": lambda x: (x - 0.449) / 0.226,
     "0..16 of uint8": lambda x: (x * 16).round().astype(np.uint8),
@@ -92,7 +93,7 @@ def test_a_model_sees_the_pixels_that_were_meant_or_says_why_not(scale, layout, 
         grey = np.repeat(meant[..., :1], 3, axis=3)
         wanted = meant if layout in ("n H W 3", "list of H W 3") else grey
         assert seen.shape == wanted.shape and np.abs(seen.astype(int) - wanted).max() <= 1
-    plain = scale in ("uint8", "int64", "whole", "0..1", "0..1 of float32")
+    plain = scale in ("uint8", "int64", "whole", "0..1", "0..1 of float32", "0..1 as resizing leaves it")
     if plain and layout in ("n H W 3", "n H W 1", "list of H W 3", "list of H W"):
         assert not told, "what is not ambiguous is taken"
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+from email.message import Message
 
 import pytest
 
@@ -15,6 +17,7 @@ from tinyvit.errors import UserError
 from tinyvit.files import download as module
 from tinyvit.files import fetching, locks
 from tinyvit.files.download import download
+from tinyvit.files.fetching import reason_of
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="Windows has no locks of this kind")
 
@@ -357,3 +360,24 @@ def test_a_link_in_place_of_the_part_is_not_followed(server, target, part):
     with pytest.raises(UserError, match="symbolic link"):
         download(server.url, target, len(CONTENT), SHA256)
     assert elsewhere.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            urllib.error.HTTPError("http://a", 404, "Not Found", Message(), None),
+            "the server answered 404 Not Found",
+        ),
+        (TimeoutError("timed out"), "it does not answer"),
+        (urllib.error.URLError(TimeoutError("timed out")), "it does not answer"),
+        (TimeoutError("another process has it"), "another process has it"),
+        (TimeoutError(110, "Connection timed out", "a.bin"), "a.bin: Connection timed out"),
+        (PermissionError(13, "Permission denied", "a.bin"), "a.bin: Permission denied"),
+        (urllib.error.URLError(OSError(111, "Connection refused")), "Connection refused"),
+        (urllib.error.URLError("unknown url type"), "unknown url type"),
+        (ValueError("odd"), "odd"),
+    ],
+)
+def test_why_a_download_failed_is_said_in_words(error, said):
+    assert reason_of(error) == said

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -287,9 +288,16 @@ def saved(tmp_path):
     return tmp_path / "a.npz"
 
 
-def test_a_checkpoint_of_an_earlier_version_is_read(saved):
-    assert "sealed" in np.load(saved).files
-    assert load_checkpoint(edited(saved)).progress == {"step": 3, "best": 0.1}
+@pytest.mark.parametrize("absent", ["sealed", "classes", "settings", "origin", "training/weights"])
+def test_a_checkpoint_of_an_earlier_version_is_read(tmp_path, absent):
+    written = example()
+    written = replace(written, weights=written.params.flat + 2, position_resize="bicubic")
+    save_checkpoint(tmp_path / "a.npz", written)
+    assert absent in np.load(tmp_path / "a.npz").files
+    read = load_checkpoint(edited(tmp_path / "a.npz", **{"sealed": None, absent: None}))
+    assert (read.progress, read.classes, read.settings) == ({"step": 3, "best": 0.1}, (), {})
+    assert read.position_resize == ("corners" if absent == "origin" else "bicubic")
+    assert (read.weights is None) == (absent == "training/weights")
 
 
 @pytest.mark.parametrize("seal", [True, False])

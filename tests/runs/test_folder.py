@@ -125,6 +125,13 @@ def create(path):
     return run
 
 
+def test_a_sample_that_is_there_is_left_as_it_is(tmp_path):
+    run = create(tmp_path / "run")
+    for content in (b"first", b"second"):
+        run.add_sample("red.png", lambda file, content=content: file.write(content))
+    assert (run.samples_path / "red.png").read_bytes() == b"first"
+
+
 def test_metrics_are_read_as_they_were_written(tmp_path):
     run = create(tmp_path / "run")
     assert run.metrics() == []

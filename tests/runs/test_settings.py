@@ -1,14 +1,16 @@
 """Settings are read back as they were written; whatever else a file holds is named."""
 
 import json
+import math
 import re
+import sys
 
 import pytest
 
 from tinyvit.errors import UserError, one_line
 from tinyvit.model import preset
 from tinyvit.runs.folder import RunFolder
-from tinyvit.runs.settings import Settings
+from tinyvit.runs.settings import Settings, setting_error
 
 SETTINGS = Settings("cifar10", "micro/4", epochs=3, steps=70, lr=0.01, flip=True, weights="B/16", threads=2)
 
@@ -123,6 +125,45 @@ def test_a_value_that_a_setting_cannot_have_is_named(name, value, expected):
     message = one_line(f"config.json has {value!r} for the setting {name}, expected {expected}")
     with pytest.raises(UserError, match=re.escape(message)):
         Settings.from_dict(SETTINGS.as_dict() | {name: value})
+
+
+MOST_FLOAT, BELOW_1 = sys.float_info.max, math.nextafter(1, 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "smallest", "largest"),
+    [
+        (("width", "mlp_width", "heads", "epochs", "steps", "batch_size", "accumulate"), 1, 2**31 - 1),
+        (("evaluate_every", "threads", "repeats", "ranks", "lora", "patience"), 1, 2**31 - 1),
+        (("crop_padding", "warmup_steps"), 0, 2**31 - 1),
+        (("image_size", "resolution"), 1, 16_384),
+        (("layers",), 1, 10_000),
+        (("seed",), 0, 2**64 - 1),
+        (("augment_ops",), 1, 16),
+        (("augment_magnitude",), 0.0, 30.0),
+        (("warmup_epochs",), 0.0, 2.0**31 - 1),
+        (("ema", "smoothing", "dropout", "drop_path", "corrupt", "patch_dropout"), 0.0, BELOW_1),
+        (("erase", "colour_jitter"), 0.0, 1.0),
+        (("fraction", "layer_decay", "crop_scale"), 5e-324, 1.0),
+        (("lr", "lora_alpha"), 5e-324, MOST_FLOAT),
+        (("weight_decay", "clip", "mixup", "cutmix"), 0.0, MOST_FLOAT),
+    ],
+)
+def test_a_setting_may_have_every_value_up_to_its_bounds_and_none_beyond(names, smallest, largest):
+    if isinstance(smallest, int):
+        beyond = smallest - 1, largest + 1
+    else:
+        beyond = math.nextafter(smallest, -math.inf), math.nextafter(largest, math.inf)
+    for name in names:
+        assert [setting_error(name, value) for value in (smallest, largest)] == ["", ""]
+        assert all(setting_error(name, value) for value in beyond)
+
+
+@pytest.mark.parametrize(
+    ("share", "fits"), [(0, True), (BELOW_1, True), (1, True), (1.5, False), (-0.1, False)]
+)
+def test_validation_is_a_number_of_images_or_a_fraction(share, fits):
+    assert bool(setting_error("validation", share)) == (not fits)
 
 
 def test_a_whole_number_will_do_where_any_number_may_stand():

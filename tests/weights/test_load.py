@@ -44,6 +44,10 @@ def test_with_pytorch_tensors_are_read_and_nothing_else(tmp_path):
     arrays = {name: torch.from_numpy(array.copy()) for name, array in to_torch_names(*model).items()}
     torch.save({"model": arrays, "epoch": 3}, tmp_path / "model.pth")
     assert_same(load_weights(tmp_path / "model.pth"), model)
+    others = {"ema": {name: 2 * array for name, array in arrays.items()}, "optimizer": {"state": {0: arrays}}}
+    torch.save({"model": arrays, "loss": {"center": arrays["norm.bias"]}} | others, tmp_path / "model.pth")
+    with pytest.warns(UserWarning, match="several models, of which 'model' is read, and not ema: to"):
+        assert_same(load_weights(tmp_path / "model.pth"), model)
     torch.save({"model": arrays, "code": complaint}, tmp_path / "model.pth")
     assert "cannot be read as tensors alone" in complaint(load_weights, tmp_path / "model.pth")
 
@@ -107,6 +111,9 @@ def test_a_hugging_face_description_is_followed(folder):
     }
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.eps, config.gelu, config.image_size) == (3, 1e-5, "tanh", (8, 12))
+    assert "it also contains" in complaint(load_weights, describe(folder, stated | {"num_hidden_layers": 1}))
+    assert "is missing" in complaint(load_weights, describe(folder, stated | {"num_hidden_layers": 3}))
+    describe(folder, stated | {"num_hidden_layers": 2})
     config, _ = load_weights(folder / "model.safetensors", image_size=(12, 8))
     assert config.image_size == (12, 8)
 
@@ -120,6 +127,8 @@ def test_a_timm_description_is_followed(folder):
     }
     config, _ = load_weights(describe(folder, stated))
     assert (config.heads, config.gelu, config.image_size, config.pool) == (2, "tanh", (8, 12), "token")
+    deeper = stated | {"model_args": {"depth": 3}}
+    assert "is missing" in complaint(load_weights, describe(folder, deeper))
     stated["global_pool"] = "avg"
     config, _ = load_weights(describe(folder, stated))
     assert (config.pool, config.has_token) == ("mean", True)

@@ -1,6 +1,7 @@
 """How photos are resized for a model: read from what timm and Hugging Face put beside the weights."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -55,13 +56,22 @@ SQUASHED, CENTRE = theirs("squash", 256, 256), theirs("crop", 256, 224)
         ({"size": {"shortest_edge": 224}, "crop_pct": 0.875}, CENTRE),
         ({"size": {"shortest_edge": 384}, "crop_pct": 0.875}, theirs("squash", 384, 384)),
         # nothing that holds for every photo
-        ({"size": {"shortest_edge": 256, "longest_edge": 512}}, None),
         ({"size": SQUARE, "do_resize": False}, None),
         ({"image_mean": [0.5] * 3}, None),
     ],
 )
 def test_what_hugging_face_states(tmp_path, stated, expected):
-    assert read_preprocessing(hugging_face(tmp_path, **stated)) == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_preprocessing(hugging_face(tmp_path, **stated)) == expected
+
+
+@pytest.mark.parametrize(
+    "size", [{"shortest_edge": 256, "longest_edge": 512}, {"longest_edge": 384}, {"width": 224}, {"max": 9}]
+)
+def test_another_way_to_resize_photos_is_said(tmp_path, size):
+    with pytest.warns(UserWarning, match=r"resizes photos in a way that tinyvit does not have \(\{'"):
+        assert read_preprocessing(hugging_face(tmp_path, size=size)) is None
 
 
 @pytest.mark.parametrize(

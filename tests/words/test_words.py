@@ -137,6 +137,18 @@ def test_a_siglip_judges_a_single_class(monkeypatch):
     assert words.classes(["cat"], ["{}"]).shape == (1, 4)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_probabilities_are_those_of_cosines_scaled_and_shifted(causal):
+    words = read_words(FOLDER)
+    words = replace(words, config=replace(words.config, causal=causal), scale=1.5, bias=-0.75)
+    images, classes = np.random.default_rng(0).normal(size=(2, 3, 4))
+    cosines = images @ classes.T / np.linalg.norm(images, axis=1)[:, None] / np.linalg.norm(classes, axis=1)
+    odds = np.exp(np.exp(1.5) * cosines - 0.75)
+    expected = odds / odds.sum(axis=1, keepdims=True) if causal else odds / (1 + odds)
+    classes = classes / np.linalg.norm(classes, axis=1, keepdims=True)
+    np.testing.assert_allclose(words.probabilities(images, classes), expected, rtol=1e-6)
+
+
 def test_a_model_without_texts_says_so():
     model = tinyvit.preset("nano/4", 8, 3)
     message = complaint(model.zero_shot, np.zeros((1, 8, 8, 3), np.uint8), ["cat"])
@@ -167,6 +179,7 @@ def test_from_the_shell(go, tmp_path):
         ({"pad_token": "<pad>"}, [3, 4, 0, 0]),
         ({"pad_token": {"content": "<pad>"}}, [3, 4, 0, 0]),
         ({}, [3, 4, 1, 1]),
+        ({"pad_token": "<mask>"}, None),
         ({"tokenizer_class": "SiglipTokenizer"}, [3, 4, 1, 1]),
         ({"tokenizer_class": "GemmaTokenizerFast", "pad_token": "<pad>"}, [3, 4, 5, 0]),  # SigLIP 2
     ],
@@ -180,7 +193,11 @@ def test_texts_of_siglip_are_tokens_as_its_files_say(tmp_path, stated, ids):
     whole.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(stated))
     config = TextConfig(6, 4, 4, 5, 2, 1, 3, causal=False, has_bias=True)
-    assert tokenizer_of(tmp_path, config)(["A  cat."]).tolist() == [ids]
+    if ids is None:
+        message = complaint(tokenizer_of, tmp_path, config)
+        assert "lacks the token that texts are padded with" in message
+    else:
+        assert tokenizer_of(tmp_path, config)(["A  cat."]).tolist() == [ids]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ _LEAST_COLOUR = 144  # numbers in the smallest colour picture that rows may hold
 def laid_out(rows: np.ndarray, image_shape: Any = None, channels: str = "last") -> np.ndarray:
     """Rows of pixels (n, F) as images, (n, H, W) or (n, H, W, 3).
 
-    image_shape is (H, W), or the shape of an image with its channels, which come first or last. By default,
+    image_shape is (H, W), or the shape of an image with its channels, which come first or last; without them,
+    images are grey unless channels is "first". By default,
     rows are grey squares, or single lines of F pixels if F is not a square. Raises ValueError if they may be
     colour images, or if image_shape does not fit them.
     """
@@ -33,7 +34,7 @@ def laid_out(rows: np.ndarray, image_shape: Any = None, channels: str = "last") 
     given = tuple(image_shape) if isinstance(image_shape, list | tuple) else ()
     sizes = given if len(given) in (2, 3) and all(isinstance(size, Integral) for size in given) else (0, 0)
     if len(sizes) == 2:
-        sizes = *sizes, F // max(1, prod(sizes))
+        sizes = *sizes, 1 if channels == "last" else F // max(1, prod(sizes))
     elif channels == "first" and sizes[0] in (1, 3):
         sizes = *sizes[1:], sizes[0]
     H, W, C = sizes
@@ -138,6 +139,9 @@ def checked_labels(y: Any) -> np.ndarray:
     """y as a 1-D array of labels."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
+    # Beside text, NumPy would make text of NaN.
+    if isinstance(y, list | tuple) and any(isinstance(label, float) and label != label for label in y):
+        raise ValueError("Input y contains NaN: leave out the images without a label.")
     try:
         y = np.asarray(y)
     except ValueError:  # as NumPy says of sequences that make no array

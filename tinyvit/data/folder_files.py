@@ -2,8 +2,10 @@
 
 import hashlib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from tinyvit.data.image_files import Files, files_below, is_junk
@@ -218,10 +220,15 @@ def _check_level(folder: Path, classes: Classes) -> list[str]:
             f"{folder} contains {has}, expected at least two class folders: {LAYOUT}; or, with --labels, a "
             f"table of the images.{remedy}"
         )
+    shared = Counter(chain(names, *within.values()))  # a part has folders of the names that others have
+    unfit = [name for name in within if part_called(name) and any(shared[each] > 1 for each in within[name])]
     if all(part_called(first_word(name)) for name in names):
+        unfit = names
+    if unfit:
+        them = f"the folder{'s' * (len(unfit) > 1)} {listed(map(repr, unfit))}"
         raise UserError(
-            f"{folder} contains the folders {listed(map(repr, names))}, which are named as parts of the data "
-            f"and not as classes, expected {LAYOUT}; or, with --labels, a table of the images."
+            f"{folder} contains {them}, named as parts of the data and not as classes, expected {LAYOUT}; "
+            "or, with --labels, a table of the images."
         )
     for name, deeper in within.items():
         parts = sorted({each.partition("/")[0] for each in deeper})

@@ -49,7 +49,7 @@ def pixels_of(images: Any, read: Callable[[Source], np.ndarray], *, to_learn: bo
     as_bytes. A warning says that images are dark, which arrays to_learn from must not be. Raises UserError
     for anything else, and for shapes that may be one image or several.
     """
-    if isinstance(images, Iterator):
+    if isinstance(images, Iterator) and not is_photo(images):  # an open file would iterate over its lines
         images = list(images)
     if photos := photos_in(images):
         images = np.array([read(source_of(photo)) for photo in photos])

@@ -19,8 +19,9 @@ from tinyvit.data.image_files import files_below
 from tinyvit.data.parts import (
     NAMES,
     PURPOSES,
+    doubtful,
+    holds_parts,
     is_missing,
-    part_called,
     part_said,
     split_classes,
     splits,
@@ -30,6 +31,7 @@ from tinyvit.errors import UserError, class_name
 from tinyvit.files.reading import read_text
 
 _MOST = 1 << 28  # bytes of a table
+_SEVERAL = "several files have this name"
 _SAMPLE = 100  # rows by which delimiters and columns are judged
 _FILE = ("image", "file", "filename", "path")
 _LABEL = ("label", "class", "target", "category")
@@ -60,7 +62,8 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
     columns = _columns(table, rows, find)
     listed, left_out = _matched(path, table, rows, columns, find)
     if left_out and not listed:
-        raise _not_there(path, table, name_below(path, next(iter(left_out))), below.images)
+        name, why = next(iter(left_out.items()))
+        raise _not_there(path, table, name_below(path, name), why, below.images)
     classes = sorted({label for label, part in listed.values() if part == "train"})
     if len(classes) < 2:
         has = f"only the class {classes[0]!r}" if classes else "no images to train on"
@@ -77,11 +80,7 @@ def find_listed(path: Path, table: Path, seed: int) -> Found:
         parts = split_classes(table, parts["train"], seed)
     others = [file for file in below.images if file not in listed and file not in left_out]
     left_out |= below.unusable | dict.fromkeys(others, "it is not in the table")
-    notes = [
-        f"a class is called {name!r}: if its images have no label, empty their cells in {table}"
-        for name in classes
-        if name.lower() in ("none", "na")
-    ]
+    notes = doubtful(classes)
     if columns.has_header and len(rows[0]) > 2:
         used = ", ".join(repr(rows[0][i]) for i in columns[:3] if i is not None)
         notes.append(f"of the {len(rows[0])} columns of {table}, these are used: {used}")
@@ -99,7 +98,7 @@ def _matched(
         part = _part(table, rows[0], row, columns.part)
         files = find(name)
         if len(files) != 1:
-            why = "several files have this name" if files else "it is in the table, but not in the folder"
+            why = _SEVERAL if files else "it is in the table, but not in the folder"
             left_out[path / name] = why
         elif is_missing(label):
             left_out[files[0]] = "it has no label in the table"
@@ -130,8 +129,10 @@ def _finder(path: Path, table: Path, images: Iterable[Path]) -> Find:
     return find
 
 
-def _not_there(path: Path, table: Path, name: str, images: Iterable[Path]) -> UserError:
+def _not_there(path: Path, table: Path, name: str, why: str, images: Iterable[Path]) -> UserError:
     """The error for a table that lists nothing that is there; it names an image of that name elsewhere."""
+    if why == _SEVERAL:
+        return UserError(f"{table} lists {name!r}, but {why}: give names with their endings.")
     last = Path(name).name
     near = next((file for file in images if last in (file.name, file.stem)), None)
     return UserError(
@@ -209,9 +210,7 @@ def _split_column(table: Path, rows: list[list[str]]) -> int | None:
     if len(first) < 3:
         return None
     found = [
-        i
-        for i, cell in enumerate(first)
-        if splits(cell) or (rows[1:] and all(part_called(row[i]) for row in rows[1:]))
+        i for i, cell in enumerate(first) if splits(cell) or holds_parts(cell, {row[i] for row in rows[1:]})
     ]
     if len(found) > 1:
         raise UserError(

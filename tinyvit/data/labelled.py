@@ -20,12 +20,13 @@ class PhotoArray:
     """Photos as an array (n, H, W, 3) that is decoded where it is indexed, so that few are in memory.
 
     errors has a message for each photo that could not be read, by its index, once it has been asked for; its
-    pixels are zeros.
+    pixels are zeros. highest, uint8 (n, 1), has the highest value of each that has been read.
     """
 
     def __init__(self, files: Sequence[Path], size: tuple[int, int], fit: PhotoFit | None):
         self.shape, self.dtype, self.ndim = (len(files), *size, 3), np.dtype(np.uint8), 4
         self.errors: dict[int, str] = {}
+        self.highest = np.zeros((len(files), 1), np.uint8)
         self._files, self._fit = files, fit
 
     def __getitem__(self, key: Any) -> np.ndarray:
@@ -37,7 +38,7 @@ class PhotoArray:
                 if isinstance(photo, UserError):
                     self.errors[row] = str(photo)
                 else:
-                    views[i] = photo.view
+                    views[i], self.highest[row] = photo.view, photo.view.max()
         return views if np.ndim(key) else views[0]
 
 
@@ -48,13 +49,13 @@ def read_labelled(
     size: tuple[int, int],
     fit: PhotoFit | None,
     note: Callable[[str], None],
-) -> tuple[ImageSet, dict[int, str]]:
+) -> tuple[ImageSet, PhotoArray]:
     """The images in the folders below path that are named as the classes of a model; labels go by name.
 
     split is the part of a folder that is split into parts ('train', 'validation' or 'test'), or 'all'. size
     and fit are how photos are fitted (see photos.read_photos). note receives a line for what is left out.
-    Images are decoded when they are used; the dictionary then has a message for each that cannot be read, by
-    its index. Raises UserError if path has no such folders, or a folder named as no class.
+    Images are decoded when they are used; the array then knows those that cannot be read. Raises UserError if
+    path has no such folders, or a folder named as no class.
     """
     if not path.is_dir():
         raise UserError(f"{path} is not a folder, expected one with a folder for each class.")
@@ -82,4 +83,4 @@ def read_labelled(
         raise UserError(f"{path} has no images in folders named by their classes, expected PATH/CLASS/image.")
     photos = PhotoArray(files, size, fit)
     names = tuple(name_below(path, file) for file in files)
-    return ImageSet(Rows(photos, range(len(files))), np.array(labels, np.int64), names), photos.errors
+    return ImageSet(Rows(photos, range(len(files))), np.array(labels, np.int64), names), photos

@@ -27,6 +27,7 @@ from tinyvit.data.parts import (
     Given,
     dataset_of,
     first_word,
+    holds_parts,
     is_missing,
     listed,
     numbered,
@@ -208,9 +209,13 @@ class _Shard:
                 f"{' or '.join(_IMAGES)}, and one called {', '.join(_LABELS)}."
             )
         _check_images(name, self._image, columns[self._image])
-        for column in filter(splits, columns):
-            said = {part_said(column, str(cell)) for cell in self._column(column)}
-            if said != {part}:
+        is_text = import_module("pyarrow").types.is_string
+        for column, kind in columns.items():
+            if column in (self._image, label) or not (splits(column) or part_called(column) or is_text(kind)):
+                continue
+            said = {str(cell) for cell in self._column(column)}
+            is_split = splits(column) or holds_parts(column, said)
+            if is_split and {part_said(column, each) for each in said} != {part}:
                 raise UserError(
                     f"{name} has a column {column!r} that splits it, but its name says that all of it is "
                     f"{PURPOSES[part]}: save each part to files of its own."

@@ -1,7 +1,7 @@
 """The parts of a data set that the user brings: to train on, for validation, to test on."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ NAMES = {
 }
 _SPLIT = ("split", "subset", "partition", "usage", "phase")
 _YES, _NO = ("true", "yes", "t", "y", "1"), ("false", "no", "f", "n", "0")
+_FLAGS = {*_YES, *_NO}
 PURPOSES = {"train": "to train on", "validation": "for validation", "test": "to test on"}
 Given = tuple[np.ndarray, np.ndarray, tuple[str, ...]]  # images, their labels as they came, perhaps names
 
@@ -33,17 +34,29 @@ def part_called(word: str) -> str | None:
 
 def splits(column: str) -> bool:
     """True if a column, or an array, of that name says which part each image is in."""
-    return column.lower() in _SPLIT or bool(_flagged(column))
+    return column.lower() in _SPLIT or "split" in re.split(r"\W|_", column.lower()) or bool(_flagged(column))
 
 
 def part_said(column: str, cell: str) -> str | None:
     """The part that a cell of such a column means; None if it is unclear."""
-    flagged, cell = _flagged(column), cell.strip().lower()
+    cell = cell.strip().lower()
+    flagged = _flagged(column) or (part_called(column) if cell in _FLAGS else None)
     if not flagged:
         return part_called(cell)
     if cell in _YES:
         return flagged
     return ("test" if flagged == "train" else "train") if cell in _NO else None
+
+
+def holds_parts(column: str, cells: Collection[str]) -> bool:
+    """True if these cells say which part each image is in, though their column is not called so.
+
+    All of them are names of parts, or some are train and others test, or they are yes and no of a part.
+    """
+    named = {part_called(cell) for cell in cells}
+    is_mixed = "train" in named and len(named - {None}) > 1
+    is_flag = bool(part_called(column)) and column.lower() != "valid" and {*map(str.lower, cells)} <= _FLAGS
+    return bool(cells) and (None not in named or is_mixed or is_flag)
 
 
 def _flagged(column: str) -> str | None:
@@ -88,9 +101,19 @@ def summary(path: Path, counts: dict[str, int], classes: Sequence[str]) -> list[
     told = [f"{count:,} {PURPOSES[part]}" for part, count in counts.items()]
     images = f"{sum(counts.values()):,} images of {len(classes):,} classes"
     first: dict[str, str] = {}
-    pairs = [(first.setdefault("".join(name.lower().split()), name), name) for name in classes]
+    keys = [re.sub(r"(?<=\d)\.0+$|\s", "", name.lower()) for name in classes]  # 1.0 is 1
+    pairs = [(first.setdefault(key, name), name) for key, name in zip(keys, classes, strict=True)]
     return [f"{path}: {images}, {', '.join(told[:-1])} and {told[-1]}"] + [
         f"the classes {one!r} and {name!r} have nearly the same name" for one, name in pairs if one != name
+    ]
+
+
+def doubtful(classes: Iterable[str]) -> list[str]:
+    """A line for each class whose name often stands for no label."""
+    return [
+        f"a class is called {name!r}: if its images have no label, leave them out"
+        for name in classes
+        if name.lower() in ("none", "na", "-1", "?")
     ]
 
 
@@ -172,6 +195,8 @@ def dataset_of(
         raise UserError(f"{path} has no images {PURPOSES[empty[0]]}: add some.")
     note = note or (lambda line: None)
     for line in summary(path, {part: len(images) for part, images in parts.items()}, names):
+        note(line)
+    for line in doubtful(names):
         note(line)
     if lacking := sorted(set(range(len(names))) - set(parts["train"].labels.tolist())):
         note(f"there are no images of {listed(repr(names[c]) for c in lacking)} to train on")

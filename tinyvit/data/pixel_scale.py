@@ -12,6 +12,7 @@ from tinyvit.errors import UserError
 
 DARK = 128  # the byte that few or no dark images reach
 FEW = 0.05  # of the images, or of the values
+_ROUNDING = 1e-3  # beyond 0 and 1, as resizing leaves it; less than half a byte
 _MANY = 10  # images, which do not lie outside all training images by chance
 _SLIVER = 1 / 8  # of the range of the training images
 
@@ -29,7 +30,7 @@ def as_bytes(images: np.ndarray, name: str = "the images") -> np.ndarray:
         return images
     if images.dtype.kind in "fiu":
         low, high = images.min(), images.max()
-        if images.dtype.kind == "f" and 0 <= low <= high <= 1 and not 0 < high < 1 / 255:
+        if images.dtype.kind == "f" and -_ROUNDING <= low <= high <= 1 + _ROUNDING and not 0 < high < 1 / 255:
             return (images * images.dtype.type(255)).round().astype(np.uint8)
         if 0 <= low <= high <= 255 and (images == images.round()).all():
             return images.astype(np.uint8)

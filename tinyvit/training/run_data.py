@@ -120,7 +120,7 @@ def load_data_of_run(run: RunFolder, data_dir: Path | None, progress: Progress) 
     recorded = run.recorded() if where.dataset == "folder" else {}
     dataset = load_data(where, None, progress, in_detail=False, recorded=recorded)
     check_classes(run, dataset)
-    if changes := _changes(recorded, dataset) if recorded else []:
+    if changes := _changes(recorded, dataset):
         progress.note(f"since {run.path} was trained, {where.data_dir} has changed: {'; '.join(changes)}")
     elif _have_changed(run, dataset):
         doubt = ": some of those that count as test images now may have been trained on"
@@ -136,10 +136,10 @@ def _changes(recorded: Mapping[str, str], dataset: Dataset) -> list[str]:
     from tinyvit.data.folder_files import NEW, composed
     from tinyvit.data.parts import listed
 
+    if "train" not in recorded.values():  # not a folder, or by a version that did not record what is not new
+        return []
     used = {composed(name): name for name in dataset.file_names()}
     unused = {composed(name) for name in dataset.left_out}
-    if "train" not in recorded.values():  # by an older version, which did not record what is not new
-        return []
     new = [name for key, name in sorted(used.items()) if key not in recorded]
     apart = sorted(name for name, why in dataset.left_out.items() if why == NEW)
     gone = [name for name, part in recorded.items() if part and name not in used.keys() | unused]

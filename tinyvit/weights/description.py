@@ -64,7 +64,7 @@ UNREADABLE = (OSError, ValueError, TypeError, AttributeError, LookupError, Arith
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """The fields of a ViTConfig (heads, eps, gelu, image_size, pool) that a config.json determines.
+    """The fields of a ViTConfig (layers, heads, eps, gelu, image_size, pool) that a config.json determines.
 
     Empty if there is no such file. Values that the file omits are filled in with the defaults of the library
     that wrote it. Raises UserError if it is unreadable, or describes a model that tinyvit cannot compute.
@@ -128,6 +128,7 @@ def _hugging_face(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
         )
     known = _HUGGING_FACE.get(kind or "", {}) | _CLASSIFIERS.get(classifier, {})
     known |= _where_stated(
+        layers=(stated.get("num_hidden_layers"), int),
         heads=(stated.get("num_attention_heads"), int),
         eps=(stated.get("layer_norm_eps"), float),
         gelu=(stated.get("hidden_act"), partial(_one_of, GELU, path, "nonlinearity")),
@@ -155,6 +156,7 @@ def _timm(path: Path, stated: dict[str, Any]) -> dict[str, Any]:
     if pool == "" and not stated.get("num_classes"):  # a model without classes need not pool anything
         pool = None
     known = meant | _where_stated(
+        layers=(arguments.get("depth"), int),
         heads=(arguments.get("num_heads"), int),
         eps=(arguments.get("norm_layer"), lambda _: 1e-6),  # "layernorm", whose epsilon is timm's own
         pool_heads=(arguments.get("attn_pool_num_heads"), int),

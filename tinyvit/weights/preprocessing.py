@@ -3,6 +3,7 @@
 Hugging Face states this in preprocessor_config.json, timm in the pretrained_cfg of its config.json.
 """
 
+import warnings
 from collections.abc import Iterator
 from math import floor
 from pathlib import Path
@@ -59,8 +60,8 @@ _MEANT |= dict.fromkeys(("siglip", "siglip_vision_model"), "Siglip")
 def read_preprocessing(folder: Path) -> PhotoFit | None:
     """How photos are resized, according to a folder's preprocessor_config.json or timm's config.json.
 
-    None if neither says how photos are resized. Raises UserError if a file is unreadable, or states
-    impossible sizes or an unknown filter.
+    None if neither says how photos are resized, or if it is in another way, with a warning. Raises UserError
+    if a file is unreadable, or states impossible sizes or an unknown filter.
     """
     for path, stated, is_timm in _stated_in(folder):
         try:
@@ -71,6 +72,12 @@ def read_preprocessing(folder: Path) -> PhotoFit | None:
             raise _bad(path, "how photos are resized", f"to {longest} pixels")
         if found:
             return found
+        if not is_timm and stated.get("size") and stated.get("do_resize", True):
+            warnings.warn(
+                f"{path} resizes photos in a way that tinyvit does not have ({stated['size']}): they are "
+                "scaled to cover the model's images, and their centre is cut out.",
+                stacklevel=1,
+            )
     return None
 
 

@@ -1,6 +1,7 @@
 """Reading what PyTorch has pickled, .pth, .pt and .bin, safely: tensors only."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,24 @@ def read_torch(path: Path) -> dict[str, np.ndarray]:
             "Choose a .safetensors file."
         ) from error
     while isinstance(content, dict) and (inner := next(filter(content.__contains__, _INNER), None)):
+        rest = [key for key, value in content.items() if key != inner and _is_model(value)]
         content = content[inner]
+        if rest:
+            warnings.warn(
+                f"{path} holds several models, of which {inner!r} is read, and not {', '.join(rest)}: to "
+                "read another, save it to a file of its own.",
+                stacklevel=1,
+            )
     tensors = content.items() if isinstance(content, dict) else ()
     arrays = {str(name): _as_array(tensor) for name, tensor in tensors if isinstance(tensor, torch.Tensor)}
     if not arrays:
         raise UserError(f"{path} has no tensors by name: expected the state_dict of a model.")
     return arrays
+
+
+def _is_model(content: Any) -> bool:
+    """True for a dictionary of tensors, of which several are matrices."""
+    return isinstance(content, dict) and sum(getattr(value, "ndim", 0) > 1 for value in content.values()) > 1
 
 
 def _as_array(tensor: Any) -> np.ndarray:
