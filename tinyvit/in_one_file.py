@@ -4,10 +4,9 @@
     python -m tinyvit.in_one_file cifar-10-batches-bin   CIFAR-10, from the folder of its binary version
 
 The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". Every operation is a pair of
-functions. `y, cache = op(x, ...)` also returns what its backward pass will need, and `dx, ... =
-op_backward(dy, cache)` takes dy, the gradient of the loss with respect to y, and returns the gradients with
-respect to x and to the parameters, in the order in which op takes them. A backward pass goes through the
-steps of its forward pass in reverse.
+functions. `y, cache = op(x, ...)` also returns what the backward pass needs. `dx, ... = op_backward(dy,
+cache)` turns dy, the gradient of the loss with respect to y, into the gradients with respect to x and to the
+parameters, in the order in which op takes them. It goes through the steps of op in reverse.
 
 Sizes: B images, P pixels along each side of a patch, T patches, N = T + 1 tokens, D width of a token, H heads
 of width K = D / H, M width of the MLP, C classes. A linear layer has I inputs and O outputs.
@@ -77,7 +76,7 @@ def gelu_backward(dy, cache):
 def softmax(x):
     """Every row of x (..., N) becomes a row of positive numbers that sum to 1."""
     y = np.exp(x - x.max(axis=-1, keepdims=True))  # without the largest entry taken off, exp could overflow
-    y = y / y.sum(axis=-1, keepdims=True)
+    y /= y.sum(axis=-1, keepdims=True)
     return y, y
 
 
@@ -102,8 +101,8 @@ def attention_backward(dy, cache):
     do, *dout = linear_backward(dy, out_cache)
     do = do.reshape(B, N, H, K).swapaxes(1, 2)  # (B, H, N, K)
     dA, dv = do @ v.swapaxes(-1, -2), A.swapaxes(-1, -2) @ do
-    dS = softmax_backward(dA, softmax_cache) / math.sqrt(K)  # (B, H, N, N)
-    dq, dk = dS @ k, dS.swapaxes(-1, -2) @ q
+    dS = softmax_backward(dA, softmax_cache)  # (B, H, N, N)
+    dq, dk = dS @ k / math.sqrt(K), dS.swapaxes(-1, -2) @ q / math.sqrt(K)
     dqkv = np.stack([dq, dk, dv]).transpose(1, 3, 0, 2, 4).reshape(B, N, 3 * H * K)
     dx, *dqkv = linear_backward(dqkv, qkv_cache)
     return dx, *dqkv, *dout
@@ -185,12 +184,11 @@ def forward(config, params, images):
 
 
 def loss_and_grads(config, params, images, labels):
-    """The loss, and a dict with the gradient of the loss with respect to each parameter."""
+    """The loss, and its gradients with respect to all parameters: forward, then the same in reverse."""
     logits, (patch_cache, block_caches, norm_cache, x, head_cache) = forward(config, params, images)
     loss, dlogits = cross_entropy(logits, labels)
-    dclass, *dhead = linear_backward(dlogits, head_cache)
     dx = np.zeros_like(x)
-    dx[:, 0] = dclass
+    dx[:, 0], *dhead = linear_backward(dlogits, head_cache)
     dx, *dnorm = layer_norm_backward(dx, norm_cache)
     dblocks = []
     for cache in reversed(block_caches):
@@ -198,8 +196,7 @@ def loss_and_grads(config, params, images, labels):
         dblocks = dblock + dblocks
     dposition, dclass_token = dx.sum(axis=0), dx[:, 0].sum(axis=0)
     _, *dpatch = linear_backward(dx[:, 1:], patch_cache)
-    grads = [*dpatch, dclass_token, dposition, *dblocks, *dnorm, *dhead]
-    return loss, dict(zip(params, grads, strict=True))
+    return loss, dict(zip(params, [*dpatch, dclass_token, dposition, *dblocks, *dnorm, *dhead], strict=True))
 
 
 # -- Training ------------------------------------------------------------------------------------------------
@@ -230,7 +227,8 @@ def predict(config, params, images):
 
 
 def train(config, images, labels, epochs, seed=0, report=print, test=None):
-    """Train on images, uint8 (n, height, width, 3), and labels (n,); test is a pair of such arrays, too."""
+    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. Each epoch is
+    reported in a line; test, a pair of further images and labels, adds the accuracy on them."""
     rng, batch, peak = np.random.default_rng(seed), 15, 1.5e-3
     params, state = {name: to_device(array) for name, array in init(config, rng).items()}, {}
     step, total = 0, epochs * math.ceil(len(images) / batch)
@@ -238,46 +236,48 @@ def train(config, images, labels, epochs, seed=0, report=print, test=None):
     for epoch in range(1, epochs + 1):
         began, losses, order = time.perf_counter(), [], rng.permutation(len(images))
         for start in range(0, len(order), batch):
-            rows, step = order[start : start + batch], step + 1
+            step += 1
+            rows = order[start : start + batch]
             x = np.roll(images[rows], rng.integers(-2, 3, 2), axis=(1, 2))  # shifted by up to two pixels
-            x = x[:, :, ::-1] if rng.random() < 0.5 else x  # and half of the time mirrored
+            x = x[:, :, ::-1] if rng.random() < 0.5 else x  # mirrored, half of the time
             loss, grads = loss_and_grads(config, params, normalise(x), to_device(labels[rows]))
-            decayed = max(0, step - 1 - warmup) / max(1, total - warmup)  # from 0 to almost 1
+            # The learning rate: linear warm-up to the peak, then cosine decay to 0.
+            decayed = max(0, step - 1 - warmup) / max(1, total - warmup)
             lr = peak * min(1, step / warmup) * (1 + math.cos(math.pi * decayed)) / 2
             update(params, grads, state, lr, decay=0.05, clip=1.0)
             losses.append(float(loss))
         speed = len(images) / (time.perf_counter() - began)
-        line = f"epoch {epoch}/{epochs}  loss {np.mean(losses):.3f}  {speed:.0f} images/s"
+        line = f"epoch {epoch}/{epochs}  loss {np.mean(losses):.3f}  "
         if test:
-            line += f"  test accuracy {np.mean(predict(config, params, test[0]) == test[1]):.1%}"
-        report(line)
+            line += f"test accuracy {np.mean(predict(config, params, test[0]) == test[1]):.1%}  "
+        report(f"{line}{speed:.0f} images/s")
     return params
 
 
 # -- The data ------------------------------------------------------------------------------------------------
-SILHOUETTES = {  # which points (x, y) of the unit disc, y upwards, lie inside; all look the same mirrored
-    "disc": lambda x, y: np.hypot(x, y) < 0.85,
-    "ring": lambda x, y: abs(np.hypot(x, y) - 0.7) < 0.22,
-    "square": lambda x, y: np.maximum(abs(x), abs(y)) < 0.7,
-    "triangle": lambda x, y: (y > -0.5) & (y < 0.95 - 1.7 * abs(x)),
-    "cross": lambda x, y: (np.minimum(abs(x), abs(y)) < 0.27) & (np.maximum(abs(x), abs(y)) < 0.9),
-    "star": lambda x, y: np.hypot(x, y) < 0.65 + 0.3 * np.sin(5 * np.arctan2(y, x)),
-    "crescent": lambda x, y: (np.hypot(x, y) < 0.95) & (np.hypot(x, y - 0.5) > 0.72),
-    "heart": lambda x, y: (1.5 * (x * x + y * y) - 1) ** 3 < 3 * x * x * y**3,
-    "leaf": lambda x, y: np.hypot(abs(x) + 0.9, y) < 1.33,
-    "arrow": lambda x, y: (abs(y) < 0.9) & (np.where(y > 0, y + 1.1 * abs(x) - 0.9, abs(x) - 0.24) < 0),
-}
+SILHOUETTES = (  # each is True inside, for points (x, y) of the unit disc, y upwards; all are symmetric
+    lambda x, y: np.hypot(x, y) < 0.85,  # disc
+    lambda x, y: abs(np.hypot(x, y) - 0.7) < 0.22,  # ring
+    lambda x, y: np.maximum(abs(x), abs(y)) < 0.7,  # square
+    lambda x, y: (y > -0.5) & (y < 0.95 - 1.7 * abs(x)),  # triangle
+    lambda x, y: (np.minimum(abs(x), abs(y)) < 0.27) & (np.maximum(abs(x), abs(y)) < 0.9),  # cross
+    lambda x, y: np.hypot(x, y) < 0.65 + 0.3 * np.sin(5 * np.arctan2(y, x)),  # star
+    lambda x, y: (np.hypot(x, y) < 0.95) & (np.hypot(x, y - 0.5) > 0.72),  # crescent
+    lambda x, y: (2 * (x * x + y * y) - 1) ** 3 < 5 * x * x * y**3,  # heart
+    lambda x, y: np.hypot(abs(x) + 0.9, y) < 1.33,  # leaf
+    lambda x, y: (abs(y) < 0.9) & (abs(x) < np.where(y > 0, 0.82 - 0.9 * y, 0.24)),  # arrow
+)
 
 
 def draw_pictures(n, rng):
-    """n pictures, uint8 (n, 32, 32, 3), with two silhouettes of one kind each, and the kinds, labels (n,)."""
+    """n pictures, uint8 (n, 32, 32, 3), with two silhouettes of one kind each, and their kinds as labels."""
     images, labels = np.empty((n, 32, 32, 3), dtype=np.uint8), np.arange(n) % len(SILHOUETTES)
     x, y = np.meshgrid(np.linspace(-1, 1, 64), np.linspace(1, -1, 64))  # 2 x 2 points in each pixel
     for image, label in zip(images, labels, strict=True):
         inside = np.zeros((64, 64), dtype=bool)
         for radius in rng.uniform(0.35, 0.5, 2):
             right, up = rng.uniform(radius - 1, 1 - radius, 2)
-            inside |= [*SILHOUETTES.values()][label]((x - right) / radius, (y - up) / radius)
+            inside |= SILHOUETTES[label]((x - right) / radius, (y - up) / radius)
         coverage = inside.reshape(32, 2, 32, 2).mean(axis=(1, 3))[..., None]  # of each pixel, from 0 to 1
         ground, colour = rng.uniform(0, 100, 3), rng.uniform(155, 255, 3)
         image[:] = ground + coverage * (colour - ground)
@@ -305,15 +305,15 @@ def parser():
 def main(args):
     rng = np.random.default_rng(0)
     try:
-        drawn = args.folder is None
-        training, test = [draw_pictures(n, rng) for n in (5000, 1000)] if drawn else read_cifar10(args.folder)
+        if args.folder is None:
+            training, test = draw_pictures(5000, rng), draw_pictures(1000, rng)
+        else:
+            training, test = read_cifar10(args.folder)
     except (OSError, ValueError) as error:
-        print(f"tinyvit.in_one_file: error: {error}", file=sys.stderr)
+        print(f"tinyvit.in_one_file: error: not CIFAR-10's binary version: {error!s:.200}", file=sys.stderr)
         return 2
     train(CONFIG, *training, epochs=6, test=test)
-    print(
-        "Read on in tinyvit/model/vit.py, the same model in the library, or write it yourself with lessons/."
-    )
+    print("Next: tinyvit/model/vit.py, the same model in the library, or lessons/, to write it yourself.")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "linear"
 SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
-RIGHT = "dx[:, 0] = dclass"
-WRONG = "dx[:, 1] = dclass"
+RIGHT = "dx[:, 0], *dhead"
+WRONG = "dx[:, 1], *dhead"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

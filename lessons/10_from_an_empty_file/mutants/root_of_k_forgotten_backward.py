@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "attention"
 SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
-RIGHT = "softmax_cache) / math.sqrt(K)"
-WRONG = "softmax_cache)"
+RIGHT = "dS @ k / math.sqrt(K), dS.swapaxes(-1, -2) @ q / math.sqrt(K)"
+WRONG = "dS @ k, dS.swapaxes(-1, -2) @ q"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))
