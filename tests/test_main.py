@@ -28,7 +28,7 @@ def call(capsys, monkeypatch):
 def test_every_module_that_can_be_run_is_listed_with_one_sentence(call):
     status, out, err = call()
     assert (status, err) == (0, "")
-    listed = dict(re.findall(r"^  ([a-z]+)  +(\S.*)$", out, re.MULTILINE))
+    listed = dict(re.findall(r"^  ([a-z_]+)  +(\S.*)$", out, re.MULTILINE))
     runnable = {
         path.stem
         for path in (REPOSITORY / "tinyvit").glob("[!_]*.py")

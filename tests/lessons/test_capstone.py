@@ -1,7 +1,9 @@
 """The capstone's checks name the operation in which a planted fault sits, without looking into the file."""
 
 import importlib
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,3 +35,23 @@ def test_a_planted_fault_is_found_in_its_operation(name):
         assert finding is None
     else:
         assert finding.operation == mutant.OPERATION, str(finding)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_allowed"),
+    [
+        ("import math, numpy as np, cupy", True),
+        ("from tinyvit.data.shapes import make_shapes", True),
+        ("from tinyvit import data", True),
+        ("from tinyvit.in_one_file import forward", False),
+        ("from tinyvit import in_one_file", False),
+        ("import tinyvit.ops", False),
+        ("import scipy", False),
+    ],
+)
+def test_an_exercise_may_import_numpy_and_the_data_alone(tmp_path, line, is_allowed):
+    checks = importlib.import_module(f"{LESSON}.test_lesson")
+    answer = tmp_path / "exercise.py"
+    answer.write_text(line)
+    with nullcontext() if is_allowed else pytest.raises(AssertionError, match=r"only tinyvit\.data is"):
+        checks.test_it_stands_on_numpy_alone(SimpleNamespace(init=len), SimpleNamespace(__file__=answer))

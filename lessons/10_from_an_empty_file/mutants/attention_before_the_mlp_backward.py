@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "blocks"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "        dg, *dfc2 = linear_backward(dx, fc2)\n"
-WRONG = "        dx = dx + layer_norm_backward(attention_backward(dx, attn)[0], norm1)[0]\n" + RIGHT
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "    dg, *dfc2 = linear_backward(dx, fc2_cache)\n"
+WRONG = "    dx = dx + layer_norm_backward(attention_backward(dx, attn_cache)[0], norm1_cache)[0]\n" + RIGHT
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "skip connection"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "        dx = dx + dbranch\n        dn, *dattn = attention_backward(dx, attn)\n"
-WRONG = "        dn, *dattn = attention_backward(dx, attn)\n        dx = dx + dbranch\n"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "attention_backward(dx, attn_cache)"
+WRONG = "attention_backward(dx - dbranch, attn_cache)"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

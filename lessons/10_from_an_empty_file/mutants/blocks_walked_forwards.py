@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "blocks"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = 'reversed(range(config["layers"]))'
-WRONG = 'range(config["layers"])'
-globals().update(changed(SOLUTION, (RIGHT, WRONG)))
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = ("reversed(block_caches)", "dblocks = dblock + dblocks")
+WRONG = ("block_caches", "dblocks = dblocks + dblock")
+globals().update(changed(SOLUTION, *zip(RIGHT, WRONG, strict=True)))

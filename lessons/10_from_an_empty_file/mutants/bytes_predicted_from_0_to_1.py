@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "predict"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "normalise(part)"
-WRONG = "(part / 255).astype(np.float32)"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "normalise(images[start : start + 100])"
+WRONG = "(images[start : start + 100] / 255).astype(np.float32)"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

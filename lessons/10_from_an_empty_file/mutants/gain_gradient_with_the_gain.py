@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "layer_norm"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "(dy * n).reshape(-1, n.shape[-1]).sum(axis=0)"
-WRONG = "(g * n).reshape(-1, n.shape[-1]).sum(axis=0)"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "(dy * n).reshape(-1, D)"
+WRONG = "(dn * n).reshape(-1, D)"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "layer_norm"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "scale * (g - g.mean(axis=-1, keepdims=True) - n"
-WRONG = "scale * (g - n"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "scale * (dn - dn.mean(axis=-1, keepdims=True) - n"
+WRONG = "scale * (dn - n"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

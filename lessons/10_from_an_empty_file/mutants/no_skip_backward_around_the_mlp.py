@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "skip connection"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "        dx = dx + dbranch\n        dn, *dattn"
-WRONG = "        dx = dbranch\n        dn, *dattn"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "dx = dx + dbranch"
+WRONG = "dx = dbranch"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "layer_norm"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "        dx = dx + dbranch\n        dn, *dattn"
-WRONG = "        dx = dx + dn\n        dn, *dattn"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "dx = dx + dbranch"
+WRONG = "dx = dx + dn"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "attention"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "A) / math.sqrt(K)\n"
-WRONG = "A)\n"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "dS @ k / math.sqrt(K), dS.swapaxes(-1, -2) @ q / math.sqrt(K)"
+WRONG = "dS @ k, dS.swapaxes(-1, -2) @ q"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "attention"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "math.sqrt(x.shape[-1] // heads)"
-WRONG = "x.shape[-1] // heads"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "/ math.sqrt(D // heads)"
+WRONG = "/ (D // heads)"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "update"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "params[name] -= lr"
-WRONG = "params[name] = params[name] - lr"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "w -= lr * (m"
+WRONG = "params[name] = w - lr * (m"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))

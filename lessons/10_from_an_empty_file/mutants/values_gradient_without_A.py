@@ -5,7 +5,7 @@ from pathlib import Path
 from lessons.mutation import changed
 
 OPERATION = "attention"
-SOLUTION = Path(__file__).parents[1] / "solution.py"
-RIGHT = "dv = A.swapaxes(-1, -2) @ dmix"
-WRONG = "dv = dmix"
+SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
+RIGHT = "A.swapaxes(-1, -2) @ do"
+WRONG = "do"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))
