@@ -16,7 +16,7 @@ from tinyvit.backend import to_numpy
 from tinyvit.benchmark.on_gpu import usable_gpu
 from tinyvit.engine import ReferenceEngine
 from tinyvit.engine.cuda.engine import CudaEngine
-from tinyvit.engine.cuda.support import supports
+from tinyvit.engine.cuda.support import unsupported_reason
 from tinyvit.model import ViTConfig, initialise, preset
 from tinyvit.model.later.rotary import DINOV3
 from tinyvit.objectives import loss_and_grads, masked_patches
@@ -69,7 +69,7 @@ def main() -> int:
     wrong = 0
     for name, config in cases().items():
         for precision, tolerance in TOLERANCE.items():
-            if reason := supports(config, initialise(config).to(device.xp), precision=precision):
+            if reason := unsupported_reason(config, initialise(config).to(device.xp), precision=precision):
                 print(f"{name:42}{precision:>10}  left out: {reason}")
                 continue
             found = distances(config, precision, device.xp)

@@ -11,7 +11,7 @@ from tinyvit.benchmark.case import Case
 from tinyvit.benchmark.compare import Timing, ratios, time_sides
 from tinyvit.benchmark.roofline import Card, by_kind, card_in, card_named, kind_of, least_seconds, plan_of
 from tinyvit.engine.cuda.plan import Plan
-from tinyvit.engine.cuda.support import supports, unsupported
+from tinyvit.engine.cuda.support import unsupported, unsupported_reason
 from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
 
@@ -48,7 +48,7 @@ def measure(case: Case, engine: str, torch: Sequence[str], rounds: int, steps: i
     device, steps = usable_gpu(), steps or STEPS
     if engine == "cuda":
         nothing = Params.zeros(layout(case.config), xp=device.xp)
-        if reason := supports(case.config, nothing, precision=case.precision):
+        if reason := unsupported_reason(case.config, nothing, precision=case.precision):
             raise UserError(f"the CUDA engine cannot do this: {reason}. Use --engine reference.")
         plan = _plan(case)  # fails here, not in another process
     sides = [("gpu", engine)]

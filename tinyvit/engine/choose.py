@@ -37,17 +37,17 @@ def make_engine(
 def _on_gpu(
     config: ViTConfig, params: Params, objective: Objective, training: Training | None, precision: str
 ) -> ReferenceEngine:
-    from tinyvit.engine.cuda.compiled import KernelError  # here, as most machines have no use for all this
+    from tinyvit.engine.cuda.compiled import KernelError  # lazy: needed only on a GPU
     from tinyvit.engine.cuda.cublas import CublasError
     from tinyvit.engine.cuda.engine import CudaEngine
-    from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, supports
+    from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, unsupported_reason
 
     if precision == "auto":
         has_bf16 = capability(array_module(params.flat)) >= OLDEST_FOR_BF16
         precision = "bf16" if has_bf16 else "fp32"
     note = ""
-    reason = supports(config, params, objective, training, precision)
-    if reason and precision != "fp32" and not supports(config, params, objective, training):
+    reason = unsupported_reason(config, params, objective, training, precision)
+    if reason and precision != "fp32" and not unsupported_reason(config, params, objective, training):
         note, precision, reason = f"{reason}: everything is computed in fp32.", "fp32", ""
     if not reason:
         try:

@@ -72,7 +72,7 @@ class ReferenceEngine:
         return self._grads
 
     def summary(self, batch: int) -> str:
-        """How steps of so many images are carried out, in a few words."""
+        """One-line summary of how a batch of this size is computed."""
         return self.label
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:

@@ -87,7 +87,7 @@ def places_of(position: str) -> tuple[str, ...]:
 
 
 def resnet_scale(resnet: tuple[int, ...] | None) -> int:
-    """How many times smaller than the image the feature map of a ResNet is; 1 if there is none.
+    """Factor by which the feature map of a ResNet is smaller than the image; 1 without a ResNet.
 
     The root makes it 4 times smaller, and every stage but the first halves it once more.
     """
@@ -95,7 +95,7 @@ def resnet_scale(resnet: tuple[int, ...] | None) -> int:
 
 
 def resnet_channels(resnet: tuple[int, ...], resnet_width: int) -> int:
-    """How many channels the feature map of a ResNet has: those of its root, or of its last stage."""
+    """Number of channels of the feature map of a ResNet: of its root, or of its last stage."""
     return 4 * resnet_width * 2 ** (len(resnet) - 1) if resnet else resnet_width
 
 
@@ -291,12 +291,12 @@ class ViTConfig(PaperConfig):
 
     @property
     def has_resnet(self) -> bool:
-        """Whether a ResNet reads the image: before the Transformer in a hybrid, or on its own."""
+        """True if a ResNet reads the image: before the Transformer in a hybrid, or alone."""
         return self.resnet is not None
 
     @property
     def has_transformer(self) -> bool:
-        """Whether there is a Transformer, with everything around it; if not, this is a ResNet on its own."""
+        """True if there is a Transformer; otherwise this is a ResNet alone."""
         return self.layers > 0
 
     @property
@@ -318,7 +318,7 @@ class ViTConfig(PaperConfig):
 
     @property
     def predicts_patches(self) -> bool:
-        """Whether it predicts the contents of patches, as in pre-training without labels."""
+        """True if it predicts the contents of patches, as in pre-training without labels."""
         return self.predicts == "patches"
 
     @property
@@ -338,23 +338,23 @@ class ViTConfig(PaperConfig):
 
     @property
     def reads_token(self) -> bool:
-        """Whether the class token is read: by the head, alone or with others."""
+        """True if the head reads the class token, alone or with other tokens."""
         return self.pool in READS_TOKEN
 
     @property
     def has_token(self) -> bool:
-        """Whether a class token precedes the patch tokens."""
+        """True if a class token precedes the patch tokens."""
         return self.reads_token if self.class_token is None else self.class_token
 
     @property
-    def read_tokens(self) -> int:
-        """How many tokens before the patches were learned to be read: class token and distillation token."""
+    def num_special_tokens(self) -> int:
+        """Number of class and distillation tokens."""
         return self.has_token + (self.pool == "distilled")
 
     @property
     def prefix(self) -> int:
-        """How many tokens precede those of the patches: class token, distillation token, registers."""
-        return self.read_tokens + self.registers
+        """Number of tokens before the patches: class token, distillation token, registers."""
+        return self.num_special_tokens + self.registers
 
     @property
     def tokens(self) -> int:
@@ -363,13 +363,13 @@ class ViTConfig(PaperConfig):
 
     @property
     def trained_tokens(self) -> int:
-        """How many tokens go through the blocks in training."""
+        """Number of tokens that go through the blocks in training."""
         return self.tokens - round(self.patch_dropout * self.patches)
 
     @property
     def position_rows(self) -> int:
-        """How many of the tokens before the patches a learned table of positions has rows for."""
-        return {"class": self.read_tokens, "patches": 0, "all": self.prefix}[self.position_on]
+        """Number of tokens before the patches that a learned table of positions has rows for."""
+        return {"class": self.num_special_tokens, "patches": 0, "all": self.prefix}[self.position_on]
 
     @property
     def pooled_width(self) -> int:
@@ -382,7 +382,7 @@ class ViTConfig(PaperConfig):
         return self.pre_logits or self.pooled_width
 
     def tokens_needed_after(self, layer: int) -> int | None:
-        """How many tokens block `layer` has to return: all (None), or 1 if only the class token is needed.
+        """Number of tokens that block `layer` has to return: None for all, or 1 for the class token only.
 
         In the last block of a class-token model, no other token reaches the logits, unless it predicts
         patches.

@@ -1,4 +1,4 @@
-"""What a model costs, computed from its shape: parameters, multiply-adds, memory for a training step."""
+"""The cost of a model, computed from its shape: parameters, multiply-adds, memory for a training step."""
 
 from math import prod
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from tinyvit.model.later.resnet import units_of
 
 
 def parameter_count(config: ViTConfig) -> int:
-    """How many numbers a model learns."""
+    """Number of parameters."""
     return sum(prod(row.shape) for row in layout(config))
 
 
@@ -75,7 +75,7 @@ class Convolution(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers its result has."""
+        """Number of values of its result."""
         return self.h * self.w * self.outputs
 
 
@@ -86,7 +86,7 @@ def resnet_multiply_adds(config: ViTConfig) -> int:
 
 
 def resnet_largest_array(config: ViTConfig) -> int:
-    """How many numbers the largest array of a ResNet has for one image: k k inputs in each of h w windows."""
+    """Size of the largest array of a ResNet for one image: k k inputs in each of h w windows."""
     every = [one for part in _resnet_convolutions(config) for one in part.values()]
     return max((one.k**2 * one.inputs * one.h * one.w for one in every), default=0)
 
@@ -136,14 +136,14 @@ def _resnet_convolutions(config: ViTConfig) -> list[dict[str, Convolution]]:
 
 
 def _map_after(config: ViTConfig, stages: int) -> tuple[int, int]:
-    """Height and width of the feature map of a ResNet after its root and so many stages."""
+    """Height and width of the feature map of a ResNet after its root and this number of stages."""
     H, W = config.image_size
     scale = resnet_scale((1,) * stages)
     return -(-H // scale), -(-W // scale)
 
 
 def block_activations(config: ViTConfig, i: int) -> int:
-    """How many numbers the cache of block i holds for one image.
+    """Number of values that the cache of block i holds for one image.
 
     With N tokens, of which R are returned (1 in the last block of a class-token model, otherwise all):
 

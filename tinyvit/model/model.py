@@ -57,7 +57,7 @@ class Model:
 
     @property
     def has_head(self) -> bool:
-        """Whether it can classify; a backbone without a head is given one class with zero weights."""
+        """True if it can classify; a backbone without a head has one class with zero weights."""
         return self.config.classes > 1 and self.config.predicts == "image"
 
     @property

@@ -128,7 +128,7 @@ class Params(Mapping):
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
+        """Number of values."""
         return self.flat.size
 
     def __getitem__(self, name: str) -> Array:

@@ -80,12 +80,12 @@ def preset(name: str, image_size: tuple[int, int] | int, classes: int, **changes
 
 
 def is_preset(name: str) -> bool:
-    """Whether there is a model of that name."""
+    """True if there is a model of that name."""
     return _fields(name) is not None
 
 
 def is_resnet(name: str) -> bool:
-    """Whether this is the name of a ResNet on its own."""
+    """True if this is the name of a ResNet without a Transformer."""
     return (fields := _fields(name)) is not None and not fields["layers"]
 
 

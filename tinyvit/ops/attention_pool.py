@@ -1,7 +1,7 @@
 """Attention pooling (Zhai et al. 2022, *Scaling Vision Transformers*), forward and backward.
 
-A learned vector p, the probe, asks all tokens of an image, and reads their answers. For each of H heads of
-width K, with tokens x (N, D):
+A learned query, the probe p, attends to all tokens of an image. For each of H heads of width K, with tokens
+x (N, D):
 
     q = p Wq + bq                   (1, K)      k = x Wk + bk      v = x Wv + bv     (N, K)    (1)
     A = softmax of q k^T / sqrt(K)  (1, N)      o = A v                              (1, K)    (2)

@@ -31,7 +31,7 @@ MASKED_SHARE, SWAPPED_SHARE = 0.8, 0.1  # of the chosen patches; the rest stay a
 
 
 class Corruption(NamedTuple):
-    """Which patches of each image are corrupted, and what every patch shows.
+    """The corrupted patches of each image, and what every patch shows.
 
     chosen (B, n): the n corrupted patches of each image. source (B, T): s(t), the patch that position t
     shows, or MASKED.

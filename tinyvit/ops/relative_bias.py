@@ -35,14 +35,14 @@ def relative_bias_backward(dscores: Array, cache: tuple) -> Array:
 
 
 def table_rows(grid: tuple[int, int], has_token: bool) -> int:
-    """How many rows the table has."""
+    """Number of rows of the table."""
     h, w = grid
     return (2 * h - 1) * (2 * w - 1) + 3 * has_token
 
 
 @lru_cache(maxsize=8)
 def _index(grid: tuple[int, int], has_token: bool) -> np.ndarray:
-    """Which row of the table each query (first axis) and key reads: (N, N)."""
+    """The row of the table that each query (first axis) and key reads: (N, N)."""
     h, w = grid
     y, x = (side.reshape(-1) for side in np.meshgrid(np.arange(h), np.arange(w), indexing="ij"))
     dy, dx = y[:, None] - y, x[:, None] - x  # (T, T)

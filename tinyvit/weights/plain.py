@@ -25,7 +25,7 @@ def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
     new = replace(config, position="1d", position_at="stem", position_on="class")
     result = params.copy_to(layout(new), exclude="position")
     if table is not None:
-        result["position"] = np.concatenate([table[: config.read_tokens], table[config.prefix :]])
+        result["position"] = np.concatenate([table[: config.num_special_tokens], table[config.prefix :]])
     return new, result
 
 
@@ -60,7 +60,7 @@ def with_row_of_token(config: ViTConfig, params: Params) -> tuple[ViTConfig, Par
         return config, params
     new = replace(config, position_on="class")
     result = params.copy_to(layout(new), exclude="position")
-    result["position"][config.read_tokens :] = params["position"]
+    result["position"][config.num_special_tokens :] = params["position"]
     return new, result
 
 

@@ -35,14 +35,14 @@ def shared_limit(xp: ModuleType) -> int:
     return int(xp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
 
-def supports(
+def unsupported_reason(
     config: ViTConfig,
     params: Params,
     objective: Objective = loss_and_grads,
     training: Training | None = None,
     precision: str = "fp32",
 ) -> str:
-    """Why the CUDA engine cannot be used, as the end of a sentence; empty if it can."""
+    """Why the CUDA engine cannot be used, as the end of a sentence; empty if it can be."""
     return (
         unsupported(config)
         or _learning(config, objective, training)

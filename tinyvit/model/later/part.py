@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What only one step of training has: its noise, if dropout and the like act, and what is corrupted."""
+    """Randomness of one training step: its noise, if dropout and the like act, and its corrupted patches."""
 
     noise: Noise | None = None
     corruption: Corruption | None = None

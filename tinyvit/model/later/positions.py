@@ -36,7 +36,7 @@ ADDED = ("1d", "2d", "sincos")  # the kinds that are added to the tokens
 
 
 class PositionCache(NamedTuple):
-    """What the backward pass of learned positions needs.
+    """The cache of learned positions.
 
     part is the name of their parameters, and grid the grid of patches for 2d, otherwise None. A 1d table has
     rows for the first `rows` of the `prefix` tokens before the patches: see ViTConfig.position_rows.

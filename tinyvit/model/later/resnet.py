@@ -52,7 +52,7 @@ EPSILONS = {"official": Epsilons(1e-5, False, 1e-6), "timm": Epsilons(1e-8, True
 
 
 class ConvolvedCache(NamedTuple):
-    """What the backward pass of a standardised, normalised convolution needs, one entry per operation."""
+    """The cache of a standardised, normalised convolution, one entry per operation."""
 
     standardisation: tuple
     convolution: tuple
@@ -60,7 +60,7 @@ class ConvolvedCache(NamedTuple):
 
 
 class UnitCache(NamedTuple):
-    """What the backward pass of a unit needs, one entry per part; proj is None where the skip is x."""
+    """The cache of a unit, one entry per part; proj is None where the skip is x."""
 
     proj: ConvolvedCache | None
     conv1: ConvolvedCache
@@ -72,7 +72,7 @@ class UnitCache(NamedTuple):
 
 
 class ResNetCache(NamedTuple):
-    """What the backward pass of the ResNet needs."""
+    """The cache of a ResNet."""
 
     root: ConvolvedCache
     relu: Array
