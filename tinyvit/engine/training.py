@@ -12,12 +12,14 @@ from tinyvit.optim import Average, Optimizer
 class Training:
     """Data, optimiser and options of a training step.
 
-    images uint8 (n, H, W, 3) and labels (n,) are the training set, on the device of the parameters. clip is
-    the largest allowed norm of the gradient, infinity for no clipping. accumulate is the number of parts that
-    a batch is split into, computed one after another to save memory. average, if given, is updated too.
-    operations says whether the plans have any for the images (see data.augmentation), and crops whether they
-    have those of data.crops. ranks are the processes that share the images of each batch. frozen is the number of
-    blocks that do not learn, as the stem does not; None if everything learns.
+    images, labels    the training set, uint8 (n, H, W, 3) and (n,), on the device of the parameters
+    clip              the largest allowed norm of the gradient, infinity for no clipping
+    accumulate        number of parts of a batch, which are computed one after another to save memory
+    average           a running average of the weights that is updated too, or None
+    operations        True if the plans have operations for the images (see data.augmentation)
+    crops             True if the plans have crops (see data.crops)
+    ranks             the processes that share the images of each batch
+    frozen            number of blocks that do not learn, as the stem does not; None if everything learns
     """
 
     images: Array
