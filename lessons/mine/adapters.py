@@ -136,7 +136,7 @@ def _block(own: Callable, own_backward: Callable) -> tuple[Callable, Callable]:
 
 
 def _clip_norm(own: Callable) -> Callable:
-    def clip_norm(grads: Params, largest: float, spread: object = None) -> float:
+    def clip_norm(grads: Params, largest: float, parallel_map: object = None) -> float:
         if largest == math.inf:
             return np.sqrt(grads.flat @ grads.flat)
         clipped, norm = own(grads.flat, largest)

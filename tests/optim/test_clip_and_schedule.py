@@ -49,7 +49,7 @@ def test_a_long_gradient_is_clipped_in_pieces_that_someone_else_may_carry_out(no
         carried_out.append(pieces)
         return [work(piece) for piece in reversed(pieces)]
 
-    assert math.isclose(clip_norm(grads, 3.0, spread=last_first), norm, rel_tol=1e-12)
+    assert math.isclose(clip_norm(grads, 3.0, parallel_map=last_first), norm, rel_tol=1e-12)
     np.testing.assert_allclose(grads.flat, flat * min(1, 3 / norm), rtol=1e-6)
     assert len(carried_out) == passes and all(len(pieces) > 2 for pieces in carried_out)
 

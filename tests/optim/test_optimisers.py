@@ -173,7 +173,7 @@ def test_pieces_may_be_updated_in_any_order(name):
             work(piece)
 
     optimizer = make_optimizer(name, params, 0.1)
-    optimizer.spread_with(last_first)
+    optimizer.set_parallel_map(last_first)
     run(optimizer, steps)
     assert len(done) > len(steps)  # more than one piece at each step
     np.testing.assert_array_equal(params.flat, expected.flat)

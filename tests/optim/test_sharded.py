@@ -25,7 +25,7 @@ def test_the_parts_of_all_ranks_decay_what_the_whole_decays(size):
     params, decays = Params.zeros(ROWS, "float64"), []
     params.flat[...] = np.arange(params.count)
     for rank in range(size):
-        piece = Sharded(AdamW, params, Rank(rank, size)).piece(params)
+        piece = Sharded(AdamW, params, Rank(rank, size)).select_grads(params)
         assert 0 <= piece.decayed <= piece.count
         decays += [(number, place < piece.decayed) for place, number in enumerate(piece.flat)]
     assert decays == [(place, place < params.decayed) for place in range(params.count)]

@@ -109,7 +109,7 @@ def test_a_sharded_optimiser_keeps_its_part_only_and_the_checkpoint_all(
     def watched(self, grads, lr, number):
         step(self, grads, lr, number)
         if optimizer == "adam":  # its pieces are shared out among the threads of the engine
-            assert isinstance(self.inner.spread.__self__, Threads)
+            assert isinstance(self.inner.parallel_map.__self__, Threads)
         kept.append(sum(array.size for array in self.state.values()))
 
     monkeypatch.setattr(Sharded, "step", watched)

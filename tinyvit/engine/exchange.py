@@ -1,4 +1,4 @@
-"""What ranks exchange in a step between backward and update: the sum of their gradients.
+"""The exchange between backward pass and update: ranks sum their gradients.
 
 Each rank computes the gradients of its own images, weighted by their share of the whole batch. The sum over
 ranks is then the gradient of the mean loss of that batch, whose norm is what is clipped.
@@ -19,11 +19,9 @@ from tinyvit.engine.training import Training
 from tinyvit.model import Params
 from tinyvit.model.params import places
 from tinyvit.optim import clip_norm
-from tinyvit.optim.partial import Partial
-from tinyvit.optim.sharded import Sharded
 from tinyvit.optim.spread import ParallelMap, one_after_another
 
-_PIECE = 1 << 18  # numbers that are worth an exchange of their own: 1 MiB of float32
+_PIECE = 1 << 18  # gradients that are worth a separate exchange: 1 MiB of float32
 
 
 def own_parts(plan: BatchPlan, training: Training) -> list[BatchPlan]:
@@ -34,19 +32,19 @@ def own_parts(plan: BatchPlan, training: Training) -> list[BatchPlan]:
 class Exchange:
     """The sum of one step's gradients over ranks, in place. Its methods are collectives.
 
-    spread carries out passes over the gradients. On GPUs everything is summed at the end. So it is for a
-    sharded optimiser, which needs, on this rank, only its own part of the sum.
+    parallel_map carries out passes over the gradients. On GPUs everything is summed at the end, and for a
+    sharded optimiser too, which needs, on this rank, only its part of the sum.
     """
 
-    def __init__(self, grads: Params, training: Training, spread: ParallelMap = one_after_another):
-        self._grads, self._training, self._spread = grads, training, spread
-        whole_at_end = isinstance(training.optimizer, Sharded) or array_module(grads.flat) is not np
+    def __init__(self, grads: Params, training: Training, parallel_map: ParallelMap = one_after_another):
+        self._grads, self._training, self._parallel_map = grads, training, parallel_map
+        whole_at_end = training.optimizer.is_sharded or array_module(grads.flat) is not np
         alone = training.ranks.size == 1
         self._pieces = [(-1, slice(None))] if alone or whole_at_end else _pieces(grads)
 
     @property
     def begins_early(self) -> bool:
-        """Whether a piece can be summed before the backward pass has reached the first block."""
+        """True if a piece can be summed before the backward pass has reached the first block."""
         return self._pieces[0][0] > 0
 
     def ready(self, block: int) -> None:
@@ -57,12 +55,11 @@ class Exchange:
     def finish(self) -> Array:
         """Sum the rest, and clip the gradients; returns the norm before clipping."""
         ranks, optimizer, clip = self._training.ranks, self._training.optimizer, self._training.clip
-        if isinstance(optimizer, Sharded):
+        if optimizer.is_sharded:
             ranks.reduce_scatter(self._grads.flat)
-            return clip_norm(optimizer.piece(self._grads), clip, ranks.sum, self._spread)
+            return clip_norm(optimizer.select_grads(self._grads), clip, ranks.sum, self._parallel_map)
         self.ready(-1)
-        learning = optimizer.learning(self._grads) if isinstance(optimizer, Partial) else self._grads
-        return clip_norm(learning, clip, spread=self._spread)
+        return clip_norm(optimizer.select_grads(self._grads), clip, parallel_map=self._parallel_map)
 
 
 def _pieces(grads: Params) -> list[tuple[int, slice]]:

@@ -1,19 +1,20 @@
 """Optimisers, clipping, learning-rate schedules and averaging, all on the flat parameter buffer."""
 
+from typing import Any
+
 from tinyvit.model.params import Params
 from tinyvit.optim.adam import Adam, AdamW
 from tinyvit.optim.average import Average, averaged
 from tinyvit.optim.clip import clip_norm
+from tinyvit.optim.interface import Optimizer
 from tinyvit.optim.lora import LoRA
 from tinyvit.optim.muon import Muon
-from tinyvit.optim.partial import Partial
 from tinyvit.optim.rates import frozen_blocks, rates
 from tinyvit.optim.schedule import DECAYS, learning_rate
 from tinyvit.optim.sgd import SGD
-from tinyvit.optim.sharded import Sharded
+from tinyvit.optim.subset import SubsetOptimizer
 
-Optimizer = SGD | Adam | Muon | Sharded | Partial  # anything with step(grads, lr, step) and state
-OPTIMIZERS = ("adamw", "adam", "sgd", "muon")
+OPTIMIZERS: dict[str, Any] = {"adamw": AdamW, "adam": Adam, "sgd": SGD, "muon": Muon}
 _DECOUPLED = ("adamw", "muon")  # from the gradient, so that the decay acts on all weights alike
 
 
@@ -34,7 +35,7 @@ def make_optimizer(name: str, params: Params, weight_decay: float = 0.0, momentu
     """The optimiser called 'adamw', 'adam', 'sgd' or 'muon'; SGD has no weight decay (paper, Table 4)."""
     if name == "sgd":
         return SGD(params, momentum)
-    return {"adam": Adam, "adamw": AdamW, "muon": Muon}[name](params, weight_decay=weight_decay)
+    return OPTIMIZERS[name](params, weight_decay=weight_decay)
 
 
 __all__ = [
@@ -47,7 +48,7 @@ __all__ = [
     "LoRA",
     "Muon",
     "Optimizer",
-    "Partial",
+    "SubsetOptimizer",
     "averaged",
     "clip_norm",
     "frozen_blocks",

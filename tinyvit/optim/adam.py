@@ -17,14 +17,18 @@ Both apply decay only to matrices, which are at the start of the buffer.
 """
 
 import math
+from typing import Any
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
+from tinyvit.optim.interface import Optimizer
 from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
 
-class Adam:
-    """Adam; weight_decay is an L2 penalty on the matrices. State: m and v, two numbers per parameter."""
+class Adam(Optimizer, kernels="adam"):
+    """Adam; weight_decay is an L2 penalty on the matrices. State: m and v, two values per parameter."""
+
+    elementwise = True
 
     def __init__(
         self,
@@ -37,16 +41,21 @@ class Adam:
         xp = array_module(params.flat)
         self.m = xp.zeros_like(params.flat)
         self.v = xp.zeros_like(params.flat)
-        self.spread: ParallelMap = one_after_another
-
-    def spread_with(self, spread: ParallelMap) -> None:
-        """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
-        self.spread = spread
+        self.parallel_map: ParallelMap = one_after_another
 
     @property
     def state(self) -> dict[str, Array]:
-        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
+        """See Optimizer.state."""
         return {"m": self.m, "v": self.v}
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """See Optimizer.hyperparameters."""
+        return {"betas": self.betas, "eps": self.eps, "weight_decay": self.weight_decay}
+
+    def set_parallel_map(self, parallel_map: ParallelMap) -> None:
+        """See Optimizer.set_parallel_map."""
+        self.parallel_map = parallel_map
 
     def step(self, grads: Params, lr: float, step: int) -> None:
         """Update the parameters in place; step is t of equation 3, counted from 1."""
@@ -68,14 +77,14 @@ class Adam:
             change *= rate
             w -= change  #                                                                   eq. 4
 
-        self.spread(update, chunks(self.params.flat, self.params.decayed))
+        self.parallel_map(update, chunks(self.params.flat, self.params.decayed))
 
     def _decay(self, w: Array, g: Array, lr: float) -> Array:
         """The gradient plus that of the L2 penalty."""
         return g + self.weight_decay * w
 
 
-class AdamW(Adam):
+class AdamW(Adam, kernels="adamw"):
     """Adam with decoupled weight decay, which acts only on the matrices."""
 
     def _decay(self, w: Array, g: Array, lr: float) -> Array:
@@ -85,7 +94,7 @@ class AdamW(Adam):
 
 
 def corrections(betas: tuple[float, float], lr: float, step: int) -> tuple[float, float]:
-    """Equation 3 as factors of m and of the root of v, so that it is applied to two numbers, not to arrays.
+    """Equation 3 as factors of m and of the root of v, so that it is applied to two scalars, not to arrays.
 
     Equation 4 is then w <- w - rate m / (root_correction sqrt(v) + eps).
     """

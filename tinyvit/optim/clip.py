@@ -12,24 +12,23 @@ import numpy as np
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
-from tinyvit.optim.sharded import Piece
-from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
+from tinyvit.optim.spread import ParallelMap, Piece, chunks, one_after_another
 
 
 def clip_norm(
     grads: Params | Piece,
     largest: float,
     total: Callable[[Array], Array] = lambda part: part,
-    spread: ParallelMap = one_after_another,
+    parallel_map: ParallelMap = one_after_another,
 ) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
-    If grads are a part of all gradients, total(squares of the part) are the squares of all. spread carries
-    out the passes over the gradients, as an optimiser's. Returns the norm before scaling, an array without
-    axes, so that nothing has to wait for a GPU.
+    If grads are a part of all gradients, total(squares of the part) are the squares of all. parallel_map
+    carries out the passes over the gradients, as an optimiser's. Returns the norm before scaling, an array
+    without axes, so that nothing has to wait for a GPU.
     """
     xp, parts = array_module(grads.flat), chunks(grads.flat)
-    squares = spread(lambda part: grads.flat[part] @ grads.flat[part], parts)
+    squares = parallel_map(lambda part: grads.flat[part] @ grads.flat[part], parts)
     norm = xp.sqrt(total(sum(squares, start=xp.zeros((), dtype=grads.flat.dtype))))
     if largest == math.inf:
         return norm
@@ -39,5 +38,5 @@ def clip_norm(
         grads.flat[part] *= factor
 
     if xp is not np or factor != 1:  # on a GPU, to ask would be to wait for it
-        spread(scale, parts)
+        parallel_map(scale, parts)
     return norm

@@ -18,7 +18,6 @@ The matrices are those for queries, keys, values and outputs of each attention.
 
 from collections.abc import Callable, Iterable, Mapping
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -26,19 +25,21 @@ from tinyvit.backend import Array, array_module
 from tinyvit.errors import UserError
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
-from tinyvit.optim.partial import Partial
-from tinyvit.optim.sharded import Piece
+from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import Piece
+from tinyvit.optim.subset import SubsetOptimizer
 
 
-class LoRA(Partial):
-    """LoRA of this rank for what is frozen in the attention of each block; what has a rate learns as ever.
+class LoRA(SubsetOptimizer):
+    """LoRA of this rank for what is frozen in the attention of each block; the rest learns by its rates.
 
-    make and rates are as for Partial. The seed draws A, uniformly within 1 / sqrt(I) as its authors do.
+    make and rates are as for SubsetOptimizer. The seed draws A, uniformly within 1 / sqrt(I), as its
+    authors do.
     """
 
     def __init__(
         self,
-        make: Callable[[Params], Any],
+        make: Callable[[Params], Optimizer],
         params: Params,
         rates: Mapping[str, float],
         rank: int,
@@ -57,21 +58,21 @@ class LoRA(Partial):
 
     @property
     def state(self) -> dict[str, Array]:
-        """See Partial.state; A and B, and the matrices that they are added to, have to be kept too."""
+        """See Optimizer.state; A and B, and the matrices that they are added to, have to be kept too."""
         factors = {name: self._factors.params[name] for each in self._maps for name in (each.a, each.b)}
         return super().state | factors | {"start": self._start}
 
-    def learning(self, grads: Params) -> Piece:
-        """See Partial.learning."""
+    def select_grads(self, grads: Params) -> Params | Piece:
+        """See SubsetOptimizer.select_grads."""
         values, gradients = self._factors.params, self._factors.grads
         for each in self._maps:
             dw, a, b = each.of(grads), values[each.a], values[each.b]  # (I, O), (I, r), (r, O)
             gradients[each.a] = self.scale * (dw @ b.T)  #                                   eq. 2
             gradients[each.b] = self.scale * (a.T @ dw)
-        return super().learning(grads)
+        return super().select_grads(grads)
 
     def step(self, grads: Params, lr: float, step: int) -> None:
-        """See Partial.step."""
+        """See SubsetOptimizer.step."""
         super().step(grads, lr, step)
         values, start = self._factors.params, 0
         for each in self._maps:
@@ -81,7 +82,7 @@ class LoRA(Partial):
 
 
 def check_rank(rows: Iterable[ParamSpec], rates: Mapping[str, float], rank: int) -> None:
-    """Raise UserError if LoRA of this rank has no matrix to learn, or more numbers to learn than a matrix."""
+    """Raise UserError if LoRA of this rank has no matrix to learn, or more values to learn than a matrix."""
     maps = [_Map(row, 0) for row in rows if _maps_of(row, rates)]
     if not maps:
         raise UserError(
@@ -119,6 +120,6 @@ class _Map:
 
 
 def _maps_of(row: ParamSpec, rates: Mapping[str, float]) -> int:
-    """How many maps of a parameter learn by LoRA: all or none."""
+    """Number of maps of a parameter that learn by LoRA: all or none."""
     is_attention = row.name.startswith("blocks.") and ".attn." in row.name and row.hidden
     return len(row.official) if is_attention and not rates[row.name] else 0

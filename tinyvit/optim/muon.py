@@ -11,7 +11,7 @@ optim.orthogonal derives why the direction is orthogonalised: it is the steepest
 matrix is measured by how far it moves a token. Only the direction of u has an effect, not its length
 (unless it is nearly 0).
 
-The factor in (4). An orthogonal matrix has min(A, B) singular values of 1, so its A B numbers have a sum of
+The factor in (4). An orthogonal matrix has min(A, B) singular values of 1, so its A B entries have a sum of
 squares of min(A, B), and a root mean square of 1 / sqrt(max(A, B)). That of an update of AdamW is about
 0.2 lr. With the factor both are equal, and one learning rate and one weight decay serve all parameters (Liu
 et al. 2025, *Muon is scalable for LLM training*, section 2.2).
@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
 from math import prod, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params, places
 from tinyvit.optim.adam import AdamW
+from tinyvit.optim.interface import Optimizer
 from tinyvit.optim.orthogonal import orthogonalise
 from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 
@@ -65,10 +66,10 @@ def parts_of(rows: tuple[ParamSpec, ...]) -> list[Part]:
     return parts
 
 
-class Muon:
+class Muon(Optimizer, kernels="muon"):
     """Muon for the hidden matrices (see model.layout), and AdamW for all other parameters.
 
-    State: one number for each parameter of a hidden matrix, two for each other one.
+    State: one value for each parameter of a hidden matrix, two for each other one.
     """
 
     def __init__(self, params: Params, momentum: float = 0.95, weight_decay: float = 0.0):
@@ -83,17 +84,22 @@ class Muon:
 
     @property
     def state(self) -> dict[str, Array]:
-        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
+        """See Optimizer.state."""
         return {
             f"{part}.{name}": array
             for part, (_, optimizer) in self._parts.items()
             for name, array in optimizer.state.items()
         }
 
-    def spread_with(self, spread: ParallelMap) -> None:
-        """Have spread(work, pieces) do work(piece) for all pieces, which are independent of each other."""
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """See Optimizer.hyperparameters; those of its AdamW are the defaults."""
+        return {"momentum": self.momentum, "weight_decay": self.weight_decay}
+
+    def set_parallel_map(self, parallel_map: ParallelMap) -> None:
+        """See Optimizer.set_parallel_map."""
         for _, optimizer in self._parts.values():
-            optimizer.spread = spread
+            optimizer.parallel_map = parallel_map
 
     def step(self, grads: Params, lr: float, step: int) -> None:
         """Update the parameters in place; step is counted from 1."""
@@ -113,7 +119,7 @@ class _Matrices:
 
     def __init__(self, params: Params, momentum: float, weight_decay: float):
         self.params, self.momentum, self.weight_decay = params, momentum, weight_decay
-        self.spread: ParallelMap = one_after_another
+        self.parallel_map: ParallelMap = one_after_another
         self.m = array_module(params.flat).zeros_like(params.flat)
         self._directions = params.zeros_like()
         self._pieces = list(_pieces(params, self._directions))
@@ -134,7 +140,7 @@ class _Matrices:
             u *= self.momentum
             u += g  #                                                                        eq. 2
             w *= 1 - lr * self.weight_decay  #                                               eq. 3
-        self.spread(partial(_move, lr), self._pieces)
+        self.parallel_map(partial(_move, lr), self._pieces)
 
 
 def _move(lr: float, piece: _Piece) -> None:
@@ -146,7 +152,7 @@ def _move(lr: float, piece: _Piece) -> None:
 
 
 def scale(longer: int) -> float:
-    """The factor of equation 4 for matrices whose longer side has that many numbers."""
+    """The factor of equation 4 for matrices whose longer side has this length."""
     return _RMS * sqrt(longer)
 
 

@@ -4,12 +4,17 @@ m <- momentum m + g                                                             
 w <- w - lr m                                                                          (2)
 """
 
+from typing import Any
+
 from tinyvit.backend import Array, array_module
 from tinyvit.model.params import Params
+from tinyvit.optim.interface import Optimizer
 
 
-class SGD:
-    """SGD with momentum. State: m, one number per parameter."""
+class SGD(Optimizer, kernels="sgd"):
+    """SGD with momentum. State: m, one value per parameter."""
+
+    elementwise = True
 
     def __init__(self, params: Params, momentum: float = 0.9):
         self.params, self.momentum = params, momentum
@@ -17,8 +22,13 @@ class SGD:
 
     @property
     def state(self) -> dict[str, Array]:
-        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
+        """See Optimizer.state."""
         return {"m": self.m}
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """See Optimizer.hyperparameters."""
+        return {"momentum": self.momentum}
 
     def step(self, grads: Params, lr: float, step: int) -> None:
         """Update the parameters in place. step, counted from 1, is not used by this optimiser."""

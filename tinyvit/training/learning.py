@@ -1,4 +1,4 @@
-"""What of a model learns, and how fast: its optimiser, and how many blocks need no backward pass."""
+"""Builds the optimiser of a run and finds the frozen blocks, which need no backward pass."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.layout import ParamSpec, layout
-from tinyvit.optim import LoRA, Optimizer, Partial, frozen_blocks, make_optimizer, rates
+from tinyvit.optim import LoRA, Optimizer, SubsetOptimizer, frozen_blocks, make_optimizer, rates
 from tinyvit.optim.lora import check_rank
 from tinyvit.optim.sharded import Sharded
 
@@ -37,7 +37,7 @@ def make_learning(
     if found is None:
         return Sharded.of(make, params) if shard else make(params), None
     if lora is None:
-        return Partial(make, params, found), frozen_blocks(found, config.layers)
+        return SubsetOptimizer(make, params, found), frozen_blocks(found, config.layers)
     made = LoRA(make, params, found, lora, lora if lora_alpha is None else lora_alpha, seed)
     stem_learns = frozen_blocks(found, config.layers) is None
     return made, None if stem_learns else 0

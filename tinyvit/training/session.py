@@ -9,8 +9,6 @@ from typing import Any
 from tinyvit.backend import Device, select_device
 from tinyvit.distributed import by_first, current, for_all_ranks
 from tinyvit.errors import UserError
-from tinyvit.optim import Partial
-from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.checkpoint import Checkpoint
 from tinyvit.runs.folder import RunFolder, changes_in, latest_run
 from tinyvit.runs.settings import Settings
@@ -182,8 +180,8 @@ def _fit(trainer: Trainer, device: Device, deadline: float, progress: Progress) 
         )
         for note in dict.fromkeys(each.note for each in trainer.engines if each.note):
             progress.note(note)
-        if isinstance(engine.training.optimizer, (Sharded, Partial)):
-            progress.note(engine.training.optimizer.summary())
+        if summary := engine.training.optimizer.summary():
+            progress.note(summary)
         if state.step:
             progress.note(f"resumed after step {state.step:,} of {trainer.total_steps:,}")
         write_samples(run, trainer.dataset, progress.note)

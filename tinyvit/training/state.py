@@ -12,7 +12,6 @@ from tinyvit.backend import Array, array_module
 from tinyvit.engine import ReferenceEngine
 from tinyvit.errors import UserError
 from tinyvit.model import Params
-from tinyvit.optim.sharded import Sharded, whole_state
 from tinyvit.runs.checkpoint import Checkpoint, is_record
 from tinyvit.runs.settings import Settings
 from tinyvit.training.evaluation import rank
@@ -73,7 +72,7 @@ def to_save(engine: ReferenceEngine, state: State, resumable: bool) -> Checkpoin
     model = Params(training.average.flat, params.rows) if training.average else params
     checkpoint = Checkpoint(config, model, progress=vars(state))
     if resumable:
-        checkpoint.optimizer = whole_state(training.optimizer)
+        checkpoint.optimizer = training.optimizer.whole_state()
         checkpoint.weights = params.flat if training.average else None
     return checkpoint
 
@@ -128,14 +127,11 @@ def _saved_arrays(checkpoint: Checkpoint, engine: ReferenceEngine) -> dict[str, 
     """The same arrays as a checkpoint has them; of a shared state, the part of this rank."""
     params, weights = checkpoint.params.flat, checkpoint.weights
     own = {"weights": params} if weights is None else {"weights": weights, "average": params}
-    optimizer = engine.training.optimizer
-    if isinstance(optimizer, Sharded):
-        return own | optimizer.own_state(checkpoint.optimizer)
-    return own | checkpoint.optimizer
+    return own | engine.training.optimizer.own_state(checkpoint.optimizer)
 
 
 def _has_numbers(state: State) -> bool:
-    """Whether whatever training calculates with is a number."""
+    """True if all saved statistics are numeric."""
     numbers = [state.loss_sum, state.norm_sum, state.seconds, state.best_loss]
     numbers += [record["seconds"] for record in state.records]
     numbers += [] if state.best is None else [state.best]

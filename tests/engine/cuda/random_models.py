@@ -42,7 +42,7 @@ def options(**numbers):
         soft=st.booleans(),
         fresh=st.booleans(),
         update=st.sampled_from(
-            [None, Update("adamw", clip=1.0), Update("sgd", (0.9, 0.0)), Update("muon", clip=1.0)]
+            [None, Update("adamw", clip=1.0), Update("sgd", momentum=0.9), Update("muon", clip=1.0)]
         ),
         **{name: st.just(value) for name, value in numbers.items()},
     )

@@ -18,7 +18,7 @@ from tinyvit.engine.cuda.engine import CudaEngine
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan.update import muon_fits
 from tinyvit.model import Params, initialise
-from tinyvit.optim import clip_norm, make_optimizer
+from tinyvit.optim import OPTIMIZERS, SGD, clip_norm, make_optimizer
 from tinyvit.optim.orthogonal import POLYNOMIAL, STEPS
 
 BF16 = "bfloat16"
@@ -77,11 +77,27 @@ def test_models_of_other_kinds_learn_as_in_the_reference(any_cuda, case, setting
     assert distance(ours - params.flat, weights - params.flat) < 1e-3
 
 
-@pytest.mark.parametrize("learning", [{"freeze": "stem,blocks.0"}, {"layer_decay": 0.5}, {"lora": 2}])
-def test_a_part_of_the_model_learns_as_in_the_reference(any_cuda, learning):
+class Other(SGD):
+    """An optimiser that differs from the one whose kernels it must not inherit."""
+
+    def step(self, grads, lr, step):
+        super().step(grads, -2 * lr, step)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "learning"),
+    [
+        ("sgd", {"freeze": "stem,blocks.0"}),
+        ("sgd", {"layer_decay": 0.5}),
+        ("sgd", {"lora": 2}),
+        ("other", {}),
+    ],
+)
+def test_an_optimiser_without_kernels_learns_as_in_the_reference(any_cuda, optimizer, learning, monkeypatch):
+    monkeypatch.setitem(OPTIMIZERS, "other", lambda params, weight_decay: Other(params))
     config = CASES["everything"]
     params = draw(config)[0]
-    settings = {"optimizer": "sgd", "clip": 0.5, "learning": learning}
+    settings = {"optimizer": optimizer, "clip": 0.5, "learning": learning}
     right, weights, _ = trained(ReferenceEngine, config, params.astype("float32"), np, **settings)
     found, ours, _ = trained(CudaEngine, config, params.to(any_cuda.xp), any_cuda.xp, **settings)
     np.testing.assert_allclose(found, right, rtol=1e-4)

@@ -36,8 +36,6 @@ from tinyvit.model.passes import check_images
 from tinyvit.model.stage import Stage, infer_through
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
-from tinyvit.optim import Adam, Muon, Partial
-from tinyvit.optim.sharded import Sharded
 
 # Micro-batches are sized so that the largest array has about this many bytes.
 _TARGET_BYTES = 2_000_000
@@ -86,10 +84,8 @@ class CpuEngine(ReferenceEngine):
         self._spread = on_this_thread if small else self._threads.do
         self._other_grads: list[Params] = []
         self._frozen_blocks: dict[int, Folded] = {}
-        optimizer = training.optimizer if training else None
-        own = optimizer.inner if isinstance(optimizer, Sharded) else optimizer
-        if isinstance(own, (Adam, Muon, Partial)):
-            own.spread_with(self._threads.do)
+        if training:
+            training.optimizer.set_parallel_map(self._threads.do)
         keep_freed_memory()
 
     def loss_and_grads(

@@ -32,8 +32,7 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.passes import check_images
 from tinyvit.objectives import Objective, loss_and_grads
 from tinyvit.ops import Corruption, Noise
-from tinyvit.optim import SGD, Muon, Partial
-from tinyvit.optim.adam import AdamW, corrections
+from tinyvit.optim.adam import corrections
 
 _MOST_PROGRAMS = 16  # for as many numbers of images; the one that was not used for longest gives way
 
@@ -43,9 +42,11 @@ class CudaEngine(ReferenceEngine):
 
     precision is fp32, tf32 (products in TF32) or bf16 (activations and products in bfloat16); parameters,
     gradients and sums are float32 always. graphs False launches kernel after kernel. After a step, the
-    gradients are those before clipping. The updates of several ranks, whose gradients are summed first, are
-    not part of the plan; nor are those of a part of the model (the other gradients are computed for nothing),
-    nor Muon's of models whose parts lie at odd places (see plan.update).
+    gradients are those before clipping.
+
+    Some updates run outside the plan, array by array: those of several ranks, whose gradients are summed
+    first; of an optimiser without kernels, such as one of a subset of the parameters; and Muon's in models
+    whose parts lie at odd places (see plan.update).
     """
 
     def __init__(
@@ -174,25 +175,12 @@ class CudaEngine(ReferenceEngine):
             self._dataset = tuple(training.images.shape)
             keep("images", xp.ascontiguousarray(training.images))
             keep("labels", training.labels.astype("int32"))
-        is_muon = isinstance(optimizer, Muon)
-        in_part = isinstance(optimizer, Partial)
-        if training.ranks.size > 1 or in_part or (is_muon and not muon_fits(self.config)):
+        kernels = optimizer.kernels
+        if training.ranks.size > 1 or not kernels or (kernels == "muon" and not muon_fits(self.config)):
             return
         for name, array in optimizer.state.items():
             keep(name, array)
-        if isinstance(optimizer, SGD):
-            self._update = Update("sgd", (optimizer.momentum, 0.0), clip=training.clip)
-        elif is_muon:
-            self._update = Update(
-                "muon",
-                weight_decay=optimizer.weight_decay,
-                clip=training.clip,
-                momentum=optimizer.momentum,
-            )
-        else:
-            kind = "adamw" if isinstance(optimizer, AdamW) else "adam"
-            numbers = optimizer.betas, optimizer.eps, optimizer.weight_decay
-            self._update = Update(kind, *numbers, training.clip)
+        self._update = Update(kernels, clip=training.clip, **optimizer.hyperparameters)
 
     def _update_outside(self, lr: float, step: int) -> Array:
         """Sum over ranks, clip and update the parameters array by array; returns the norm of the gradient."""

@@ -12,8 +12,6 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.cost import parameter_count
 from tinyvit.model.later import fields_known_to
 from tinyvit.objectives import Objective, loss_and_grads, masked_patches
-from tinyvit.optim import SGD, Adam, LoRA, Muon, Partial
-from tinyvit.optim.adam import AdamW
 
 MOST_PARAMETERS = 2**31 - 2**20  # an int can count a little further, as kernels do that take large strides
 OLDEST = 75  # compute capability 7.5, Turing
@@ -82,10 +80,6 @@ def _learning(config: ViTConfig, objective: Objective, training: Training | None
     known: Objective = masked_patches.loss_and_grads if learns_patches else loss_and_grads
     if function is not known or settings.keys() - {"smoothing", "target", "corrupt"}:
         return "its kernels have only the loss of labels or, if patches are predicted, that of patches"
-    among_ranks = training and training.ranks.size > 1  # then the update is not the kernels'
-    steps = SGD, Adam, AdamW, Muon, Partial, LoRA
-    if training and not among_ranks and type(training.optimizer) not in steps:
-        return f"its kernels do not include {type(training.optimizer).__name__}"
     return ""
 
 

@@ -10,10 +10,10 @@ PRECISIONS = ("fp32", "tf32", "bf16")
 
 @dataclass(frozen=True)
 class Update:
-    """How the parameters are updated: the numbers of an optimiser, and the largest norm of the gradient.
+    """The update of the parameters: hyperparameters of an optimiser, and the largest norm of the gradient.
 
-    kind is adamw, adam, sgd or muon. For sgd, betas begins with the momentum, and the rest has no meaning.
-    momentum is that of Muon, whose other numbers are those of its AdamW.
+    kind is adamw, adam, sgd or muon. momentum is for sgd, which needs nothing else, and for muon, whose AdamW
+    has betas and eps.
     """
 
     kind: str

@@ -43,7 +43,8 @@ def _elementwise(draft: Draft, kind: str, place: slice, decayed: int, state: str
     params, grads = (draft.arrays[name].view(place.start, count) for name in ("params", "grads"))
     m = draft.outside(f"{state}m", count)
     v = None if kind == "sgd" else draft.outside(f"{state}v", count)
-    launch = update(kind, params, grads, m, v, draft.controls, decayed, how.betas, how.eps, how.weight_decay)
+    betas = (how.momentum, 0.0) if kind == "sgd" else how.betas
+    launch = update(kind, params, grads, m, v, draft.controls, decayed, betas, how.eps, how.weight_decay)
     draft.add(launch, "update")
 
 

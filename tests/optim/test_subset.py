@@ -10,7 +10,7 @@ from tinyvit.engine import CpuEngine, ReferenceEngine, Training
 from tinyvit.errors import UserError
 from tinyvit.model import Params, layout
 from tinyvit.objectives import loss_and_grads
-from tinyvit.optim import LoRA, Partial, frozen_blocks, make_optimizer, rates
+from tinyvit.optim import LoRA, SubsetOptimizer, frozen_blocks, make_optimizer, rates
 from tinyvit.training.learning import make_learning
 
 CONFIG = tiny_config(layers=3)
@@ -184,7 +184,7 @@ def test_the_gradients_of_both_factors_are_those_of_the_loss():
     merge()
     grads = params.zeros_like()
     loss_and_grads(CONFIG, params, x, targets, grads)
-    stepper.learning(grads)
+    stepper.select_grads(grads)
     for name in names:
         flat, found = factors[name].reshape(-1), stepper.groups[0].grads[name].reshape(-1)
         place = rng.integers(flat.size)
@@ -237,6 +237,8 @@ def test_what_does_not_go_together_is_refused(learning):
 
 def test_a_partial_optimiser_says_how_much_learns():
     params = Params.zeros(layout(CONFIG), "float64")
-    stepper = Partial(lambda own: make_optimizer("sgd", own), params, rates(params.rows, 3, "backbone"))
+    stepper = SubsetOptimizer(
+        lambda own: make_optimizer("sgd", own), params, rates(params.rows, 3, "backbone")
+    )
     head = params["head.weight"].size + params["head.bias"].size
     assert stepper.summary() == f"{head} numbers learn, and {params.count:,} are in the model"

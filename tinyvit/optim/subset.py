@@ -1,47 +1,46 @@
-"""An optimiser of some of the parameters, at rates that may differ; the others are frozen.
+"""An optimiser that trains a subset of the parameters, at rates that may differ, and freezes the rest.
 
-The flat buffer holds what learns and what does not in turn. So in each step, what learns is copied into short
-buffers, one for each rate, an ordinary optimiser moves these, and the results are copied back. The optimiser
-needs to know nothing of all this, and keeps no state for what is frozen.
+Trained and frozen parameters alternate in the flat buffer. So in each step, the trained ones are copied into
+short buffers, one for each rate, an ordinary optimiser updates these, and the results are copied back. The
+optimiser is used as it is, and keeps no state for what is frozen.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from tinyvit.backend import Array, array_module
 from tinyvit.model.layout import ParamSpec
 from tinyvit.model.params import Params
-from tinyvit.optim.sharded import Piece
-from tinyvit.optim.spread import ParallelMap
+from tinyvit.optim.interface import Optimizer
+from tinyvit.optim.spread import ParallelMap, Piece
 
 
 @dataclass(eq=False)
 class Group:
-    """Copies of the parameters that learn at one rate, times the learning rate, and of their gradients."""
+    """Copies of the parameters that share a rate, a factor of the learning rate, and of their gradients."""
 
     rate: float
     params: Params
     grads: Params
-    optimizer: Any
+    optimizer: Optimizer
 
 
-class Partial:
-    """An optimiser for the parameters whose rate, by name, is not 0. make(params) is one of params.
+class SubsetOptimizer(Optimizer):
+    """Trains a subset, freezes the rest: the parameters whose rate, by name, is 0.
 
-    more are parameters that the model does not have: see LoRA.
+    make(params) returns an optimiser of params. added are parameters outside the model, as LoRA has them.
     """
 
     def __init__(
         self,
-        make: Callable[[Params], Any],
+        make: Callable[[Params], Optimizer],
         params: Params,
         rates: Mapping[str, float],
-        more: tuple[ParamSpec, ...] = (),
+        added: tuple[ParamSpec, ...] = (),
     ):
         self.params = params
-        by_rate: dict[float, list[ParamSpec]] = {1.0: list(more)} if more else {}
+        by_rate: dict[float, list[ParamSpec]] = {1.0: list(added)} if added else {}
         for row in params.rows:
             if rate := rates[row.name]:
                 by_rate.setdefault(rate, []).append(row)
@@ -50,39 +49,38 @@ class Partial:
         self._gradients, self.groups, start = gradients, [], 0
         for (rate, rows), size in zip(by_rate.items(), sizes, strict=True):
             part = slice(start, start := start + size)
-            own = Params(values[part], tuple(rows))
-            self.groups.append(Group(rate, own, Params(gradients[part], tuple(rows)), make(own)))
+            trained = Params(values[part], tuple(rows))
+            self.groups.append(Group(rate, trained, Params(gradients[part], tuple(rows)), make(trained)))
 
     @property
     def state(self) -> dict[str, Array]:
-        """The arrays that a checkpoint must hold, by name; they are live and may be written in place."""
+        """See Optimizer.state."""
         return {
             f"{number}.{name}": array
             for number, group in enumerate(self.groups)
             for name, array in group.optimizer.state.items()
         }
 
-    def spread_with(self, spread: ParallelMap) -> None:
-        """See Adam.spread_with."""
+    def set_parallel_map(self, parallel_map: ParallelMap) -> None:
+        """See Optimizer.set_parallel_map."""
         for group in self.groups:
-            if hasattr(group.optimizer, "spread_with"):
-                group.optimizer.spread_with(spread)
+            group.optimizer.set_parallel_map(parallel_map)
 
-    def learning(self, grads: Params) -> Piece:
-        """The gradients of what learns, copied from those of the model: what is to be clipped."""
+    def select_grads(self, grads: Params) -> Params | Piece:
+        """The gradients of the trained parameters, copied from those of the model."""
         for group in self.groups:
             for name in group.grads.keys() & grads.keys():
                 group.grads[name] = grads[name]
         return Piece(self._gradients, 0)
 
     def step(self, grads: Params, lr: float, step: int) -> None:
-        """Update in place, by the gradients that `learning` has copied; step is counted from 1."""
+        """Update in place, by the gradients that select_grads has copied; step is counted from 1."""
         for group in self.groups:
-            own = group.params.keys() & self.params.keys()
-            for name in own:
+            names = group.params.keys() & self.params.keys()
+            for name in names:
                 group.params[name] = self.params[name]
             group.optimizer.step(group.grads, lr * group.rate, step)
-            for name in own:
+            for name in names:
                 self.params[name] = group.params[name]
 
     def summary(self) -> str:
