@@ -247,7 +247,10 @@ def test_the_command_trains_and_says_what_to_read_next(go, tmp_path, monkeypatch
         (lambda folder: (folder / "data_batch_3.bin").unlink(), "data_batch_3.bin"),
         (lambda folder: (folder / "test_batch.bin").unlink(), "test_batch.bin"),
         (lambda folder: (folder / "test_batch.bin").write_bytes(b""), "test_batch.bin is empty or cut short"),
-        (lambda folder: (folder / "data_batch_5.bin").write_bytes(b"1" * 5000), "is empty or cut short"),
+        (
+            lambda folder: (folder / "data_batch_5.bin").write_bytes(b"1" * 5000),
+            "data_batch_5.bin is empty or cut",
+        ),
         (lambda folder: [path.unlink() for path in folder.iterdir()], "data_batch_1.bin"),
     ],
     ids=["no third batch", "no test", "an empty file", "a short file", "an empty folder"],

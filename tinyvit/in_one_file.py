@@ -3,10 +3,10 @@
     python -m tinyvit.in_one_file                        ten kinds of silhouettes, drawn by this file
     python -m tinyvit.in_one_file cifar-10-batches-bin   CIFAR-10, from the folder of its binary version
 
-The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". Every operation is a pair of
-functions. `y, cache = op(x, ...)` also returns what the backward pass needs. `dx, ... = op_backward(dy,
-cache)` turns dy, the gradient of the loss with respect to y, into the gradients with respect to x and to the
-parameters, in the order in which op takes them. It goes through the steps of op in reverse.
+The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". An operation is two functions.
+`y, cache = op(x, ...)` also returns what the backward pass needs. `dx, ... = op_backward(dy, cache)` takes
+dy, the gradient of the loss with respect to y, through the steps of op in reverse. It returns the gradients
+with respect to x and to the parameters, in the order in which op takes them.
 
 Sizes: B images, P pixels along each side of a patch, T patches, N = T + 1 tokens, D width of a token, H heads
 of width K = D / H, M width of the MLP, C classes. A linear layer has I inputs and O outputs.
@@ -56,7 +56,7 @@ def layer_norm(x, weight, bias):
 def layer_norm_backward(dy, cache):
     n, scale, weight = cache
     dn, D = dy * weight, n.shape[-1]
-    # n does not change with the mean of x or with its scale: the parts of dn along these two are taken away
+    # Shifting or scaling a row of x does not change n, so these two directions are removed from dn.
     dx = scale * (dn - dn.mean(axis=-1, keepdims=True) - n * (dn * n).mean(axis=-1, keepdims=True))
     return dx, (dy * n).reshape(-1, D).sum(axis=0), dy.reshape(-1, D).sum(axis=0)
 
@@ -75,7 +75,7 @@ def gelu_backward(dy, cache):
 
 def softmax(x):
     """Every row of x (..., N) becomes a row of positive numbers that sum to 1."""
-    y = np.exp(x - x.max(axis=-1, keepdims=True))  # without the largest entry taken off, exp could overflow
+    y = np.exp(x - x.max(axis=-1, keepdims=True))  # subtracting the maximum keeps exp from overflowing
     y /= y.sum(axis=-1, keepdims=True)
     return y, y
 
@@ -85,7 +85,7 @@ def softmax_backward(dy, y):
 
 
 def attention(x, qkv_weight, qkv_bias, out_weight, out_bias, heads):
-    """Each token of x (B, N, D) gathers the values of all tokens, weighted by how key and query match."""
+    """Each token of x (B, N, D) gathers values from all tokens, weighted by how its query fits their keys."""
     B, N, D = x.shape
     qkv, qkv_cache = linear(x, qkv_weight, qkv_bias)  # (B, N, 3 D)
     q, k, v = qkv.reshape(B, N, 3, heads, D // heads).transpose(2, 0, 3, 1, 4)  # each (B, H, N, K)
@@ -109,9 +109,9 @@ def attention_backward(dy, cache):
 
 
 def cross_entropy(logits, labels):
-    """The mean over images of -log p[label], p being the softmax of the logits (B, C), and its gradient."""
+    """The mean of -log p[label] over B images, p being the softmax of the logits (B, C); and its gradient."""
     p, _ = softmax(logits)
-    target = labels[:, None] == np.arange(p.shape[1], like=labels)  # (B, C), True at the label
+    target = labels[:, None] == np.arange(p.shape[1], like=labels)  # (B, C); like: on the same device
     return -np.log(p[target]).mean(), (p - target) / len(p)
 
 
@@ -120,7 +120,7 @@ def init(config, rng):
     """The initial parameters: a dict of float32 arrays, in the order in which the forward pass uses them."""
     D, M, C, P = config["width"], config["mlp"], config["classes"], config["patch"]
     N = (config["image"] // P) ** 2 + 1
-    xavier = lambda I, O: rng.uniform(-1, 1, (I, O)) * math.sqrt(6 / (I + O))
+    xavier = lambda I, O: rng.uniform(-1, 1, (I, O)) * math.sqrt(6 / (I + O))  # Glorot and Bengio 2010
     layer = lambda name, I, O: {f"{name}.weight": xavier(I, O), f"{name}.bias": np.zeros(O)}
     norm = lambda name: {f"{name}.weight": np.ones(D), f"{name}.bias": np.zeros(D)}
     params = layer("patch", P * P * 3, D)
@@ -139,7 +139,7 @@ def group(params, prefix):
 
 
 def patchify(images, P):
-    """Images (B, height, width, 3) cut into patches, each flattened into a row: (B, T, P P 3)."""
+    """Cut images (B, height, width, 3) into patches and flatten each into a row: (B, T, P P 3)."""
     B, height, width, channels = images.shape
     grid = images.reshape(B, height // P, P, width // P, P, channels)
     return grid.swapaxes(2, 3).reshape(B, -1, P * P * channels)
@@ -157,13 +157,13 @@ def block(x, params, name, heads):
     return x + m, (norm1_cache, attn_cache, norm2_cache, fc1_cache, gelu_cache, fc2_cache)  # eq. 3
 
 
-def block_backward(dx, cache):
+def block_backward(dy, cache):
     norm1_cache, attn_cache, norm2_cache, fc1_cache, gelu_cache, fc2_cache = cache
-    dg, *dfc2 = linear_backward(dx, fc2_cache)
+    dg, *dfc2 = linear_backward(dy, fc2_cache)
     dh = gelu_backward(dg, gelu_cache)
     dn, *dfc1 = linear_backward(dh, fc1_cache)
     dbranch, *dnorm2 = layer_norm_backward(dn, norm2_cache)
-    dx = dx + dbranch  # x enters the sum directly and through the branch: the gradients of both are added
+    dx = dy + dbranch  # x enters the sum directly and through the branch, so both gradients are added
     dn, *dattn = attention_backward(dx, attn_cache)
     dbranch, *dnorm1 = layer_norm_backward(dn, norm1_cache)
     return dx + dbranch, *dnorm1, *dattn, *dnorm2, *dfc1, *dfc2
@@ -201,7 +201,7 @@ def loss_and_grads(config, params, images, labels):
 
 # -- Training ------------------------------------------------------------------------------------------------
 def update(params, grads, state, lr, decay=0.0, clip=math.inf):
-    """One step of AdamW, in place. clip is the largest norm of all gradients; only weight matrices decay."""
+    """One step of AdamW, in place, on gradients that are scaled to a joint norm of at most clip."""
     norm = np.sqrt(sum((g * g).sum() for g in grads.values()))
     scale = np.minimum(1.0, clip / (norm + 1e-6))
     state["step"] = t = state.get("step", 0) + 1  # state is an empty dict before the first step
@@ -209,8 +209,8 @@ def update(params, grads, state, lr, decay=0.0, clip=math.inf):
         w, g = params[name], grads[name] * scale
         m, v = state.setdefault(name, (np.zeros_like(g), np.zeros_like(g)))
         m += 0.1 * (g - m)  # the running mean of the gradient
-        v += 0.001 * (g * g - v)  # and of its square; both start at 0, for which they are corrected below
-        if name.endswith(".weight") and w.ndim == 2:
+        v += 0.001 * (g * g - v)  # and of its square; both start at 0, which is corrected for below
+        if name.endswith(".weight") and w.ndim == 2:  # only the matrices of linear layers decay
             w *= 1 - lr * decay
         w -= lr * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
 
@@ -227,8 +227,8 @@ def predict(config, params, images):
 
 
 def train(config, images, labels, epochs, seed=0, report=print, test=None):
-    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. Each epoch is
-    reported in a line; test, a pair of further images and labels, adds the accuracy on them."""
+    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. report
+    is called with a line after each epoch; test, another pair of images and labels, adds an accuracy."""
     rng, batch, peak = np.random.default_rng(seed), 15, 1.5e-3
     params, state = {name: to_device(array) for name, array in init(config, rng).items()}, {}
     step, total = 0, epochs * math.ceil(len(images) / batch)
@@ -255,7 +255,7 @@ def train(config, images, labels, epochs, seed=0, report=print, test=None):
 
 
 # -- The data ------------------------------------------------------------------------------------------------
-SILHOUETTES = (  # each is True inside, for points (x, y) of the unit disc, y upwards; all are symmetric
+SILHOUETTES = (  # each is True inside, for points (x, y) of the unit disc, y upwards, and symmetric in x
     lambda x, y: np.hypot(x, y) < 0.85,  # disc
     lambda x, y: abs(np.hypot(x, y) - 0.7) < 0.22,  # ring
     lambda x, y: np.maximum(abs(x), abs(y)) < 0.7,  # square
@@ -286,14 +286,14 @@ def draw_pictures(n, rng):
 
 def read_cifar10(folder):
     """The training and the test set, each images and labels. A record is a label and 3 x 32 x 32 pixels."""
-    sets = []
-    for names in [f"data_batch_{i}.bin" for i in range(1, 6)], ["test_batch.bin"]:
-        data = b"".join(Path(folder, name).read_bytes() for name in names)
+    files = []
+    for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+        data = Path(folder, name).read_bytes()
         if not data or len(data) % 3073:
-            raise ValueError(f"{names[0]} is empty or cut short")
+            raise ValueError(f"{name} is empty or cut short")
         rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, 3073)
-        sets.append((rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]))
-    return sets
+        files.append((rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]))
+    return [np.concatenate(arrays) for arrays in zip(*files[:5], strict=True)], files[5]
 
 
 def parser():

@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "layer_norm"
 SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
-RIGHT = "dx = dx + dbranch"
-WRONG = "dx = dx + dn"
+RIGHT = "dx = dy + dbranch"
+WRONG = "dx = dy + dn"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))
