@@ -67,7 +67,7 @@ def test_a_plain_step_enters_few_functions_and_no_later_part():
     files = {file for file, _ in entered}
     assert not [file for file in files if "later" in file]
     assert len(files) <= 20 and len(entered) <= 62
-    assert sum(lines_of_code(PACKAGE / file) for file in files) <= 780
+    assert sum(lines_of_code(PACKAGE / file) for file in files) <= 790
 
 
 def lines_of_code(file):
