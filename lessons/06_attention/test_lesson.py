@@ -305,9 +305,8 @@ def _first_image(dy, cache):
 def _no_values(dy, cache):
     """What comes back to x through the last head's values is forgotten."""
     dx, dW, *others = attention_backward(dy, cache)
-    _, _, v, A = cache[:4]
+    (_, weight), (_, _, v, A), (_, out_weight) = cache
     H, K = v.shape[1], v.shape[3]
-    weight, out_weight = cache[4][1], cache[7][1]
     dv = A[:, -1].swapaxes(-1, -2) @ (dy @ out_weight.T)[..., -K:]
     return dx - dv @ weight[:, -K:].T * (H > 2), dW, *others
 

@@ -326,7 +326,8 @@ def token_of_the_first_image(dlogits, cache, own):
 
 
 def blocks_exchanged(dlogits, cache, own):
-    right, last = own.astype("float64"), cache.config.layers - 1
+    right = own.astype("float64")
+    last = sum(stage.name.startswith("blocks.") for stage in cache.stages) - 1
     for name in own:
         if name.startswith("blocks."):
             _, number, rest = name.split(".", 2)

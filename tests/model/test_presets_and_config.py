@@ -280,7 +280,7 @@ def test_sizes_may_be_numbers_of_numpy():
 
 
 def test_tests_that_draw_models_draw_every_field():
-    assert {field.name for field in fields(ViTConfig)} == FIELDS_DRAWN
+    assert {field.name for field in fields(ViTConfig)} - {"parts"} == FIELDS_DRAWN
 
 
 def test_a_configuration_survives_a_json_file():

@@ -9,7 +9,7 @@ globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def mlp_backward(dy, cache):
-    cache1, gelu_cache, _, cache2 = cache
+    cache1, gelu_cache, cache2 = cache
     dg, dweight2, _ = linear_backward(dy, cache2)
     dh = gelu_backward(dg, gelu_cache)
     dx, dweight1, _ = linear_backward(dh, cache1)

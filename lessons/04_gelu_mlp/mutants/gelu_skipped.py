@@ -9,7 +9,7 @@ globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def mlp_backward(dy, cache):
-    cache1, _, _, cache2 = cache
+    cache1, _, cache2 = cache
     dg, dweight2, dbias2 = linear_backward(dy, cache2)
     dx, dweight1, dbias1 = linear_backward(dg, cache1)
     return dx, dweight1, dbias1, dweight2, dbias2

@@ -9,7 +9,7 @@ globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def mlp_backward(dy, cache):
-    cache1, (h, gate, form), _, cache2 = cache
+    cache1, (h, gate, form), cache2 = cache
     dg, dweight2, dbias2 = linear_backward(dy, cache2)
     _, cache_at_g = gelu(h * gate, form)
     dx, dweight1, dbias1 = linear_backward(gelu_backward(dg, cache_at_g), cache1)

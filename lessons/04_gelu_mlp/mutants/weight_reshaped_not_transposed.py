@@ -9,7 +9,7 @@ globals().update(changed(Path(__file__).parents[1] / "solution.py"))
 
 
 def mlp_backward(dy, cache):
-    cache1, gelu_cache, _, cache2 = cache
+    cache1, gelu_cache, cache2 = cache
     _, dweight2, dbias2 = linear_backward(dy, cache2)
     weight2 = cache2[1]
     dg = dy @ weight2.reshape(weight2.shape[::-1])

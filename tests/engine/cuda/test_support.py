@@ -79,6 +79,7 @@ def test_the_models_with_kernels_are_these():
     ours |= {"dropout, stochastic depth", "2-D positions", "sin-cos positions"}
     assert named == {
         *(f"ViT, {name}" for name in ours),
+        "registers without positions",
         "masked patches, mean-colour",
         "masked patches, pixels",
     }

@@ -29,7 +29,9 @@ def bias_part(config: ViTConfig, block: int) -> str | None:
     return part_of(config, block) if config.position == "bias" else None
 
 
-def _relative(name: str) -> Stage:
+def relative_stage(name: str) -> Stage:
+    """Scores of the offsets between tokens, from the table of that name, are added to S."""
+
     def forward(params: Params, pair: tuple[Array, Array]) -> tuple:
         q, S = pair
         scores, cache = ops.relative_scores(q, params[name])
@@ -45,7 +47,9 @@ def _relative(name: str) -> Stage:
     return Stage(name, forward, backward)
 
 
-def _bias(config: ViTConfig, name: str) -> Stage:
+def bias_stage(config: ViTConfig, name: str) -> Stage:
+    """Scores of the offsets in the plane, from the table of that name, are added to S."""
+
     def forward(params: Params, pair: tuple[Array, Array]) -> tuple:
         q, S = pair
         scores, cache = ops.relative_bias(params[name], config.grid, config.has_token)  # (H, N, N)
@@ -67,7 +71,7 @@ def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stag
     if place.kind != "scores" or config.position not in ("relative", "bias"):
         return stages
     name = part_of(config, place.block)
-    return [*stages, _relative(name) if config.position == "relative" else _bias(config, name)]
+    return [*stages, relative_stage(name) if config.position == "relative" else bias_stage(config, name)]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
