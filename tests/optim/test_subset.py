@@ -235,7 +235,7 @@ def test_what_does_not_go_together_is_refused(learning):
         make_learning(CONFIG, draw()[0], "adamw", 0.1, **learning)
 
 
-def test_a_partial_optimiser_says_how_much_learns():
+def test_an_optimiser_of_a_subset_says_how_much_learns():
     params = Params.zeros(layout(CONFIG), "float64")
     stepper = SubsetOptimizer(
         lambda own: make_optimizer("sgd", own), params, rates(params.rows, 3, "backbone")

@@ -37,10 +37,23 @@ def classify(images: np.ndarray, labels: np.ndarray) -> float:
     return classifier.score(images, labels) + losses[-1]
 
 
+class SignDescent(optim.Optimizer):
+    def __init__(self, params: Params) -> None:
+        self.params = params
+
+    @property
+    def state(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def step(self, grads: Params, lr: float, step: int) -> None:
+        self.params.flat[...] -= lr * np.sign(grads.flat)
+
+
 def write_a_step(images: np.ndarray, labels: np.ndarray) -> np.ndarray:
     config: ViTConfig = config_of("nano/4", (32, 32), 10)
     params: Params = initialise(config, seed=1)
     training = Training(images, labels, optim.make_optimizer("adamw", params), clip=1.0)
+    training = Training(images, labels, SignDescent(params))
     engine = ReferenceEngine(config, params, training=training)
     loss, cache = ops.cross_entropy(engine.logits(images), labels)
     dlogits: np.ndarray = ops.cross_entropy_backward(cache)
