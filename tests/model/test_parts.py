@@ -10,15 +10,17 @@ import pytest
 
 import tinyvit
 from tests.helpers import random_batch, tiny_config
+from tinyvit import ops
 from tinyvit.backend import array_module
 from tinyvit.checking import MODEL_CHECKS, TOLERANCE
 from tinyvit.checking.models import ModelCheck, random_params
 from tinyvit.errors import UserError
-from tinyvit.model import ViTConfig, cost, later, preset, stages
+from tinyvit.model import ViTConfig, cost, distributions, later, layout, preset, stages
 from tinyvit.model.later import PARTS, assemble, fields_known_to
 from tinyvit.model.later.part import Part, instead
+from tinyvit.model.layout import ParamSpec, linear_specs
 from tinyvit.model.paper_config import PaperConfig
-from tinyvit.model.stage import stage
+from tinyvit.model.stage import infer_through, stage
 from tinyvit.objectives import loss_and_grads
 from tinyvit.optim import AdamW
 
@@ -96,8 +98,8 @@ def test_every_field_beyond_the_papers_belongs_to_a_part_and_has_the_papers_valu
 def test_every_part_is_in_a_model_whose_gradients_are_checked():
     configs = [check.config for check in MODEL_CHECKS]
     only_in_texts = {"causal"}
-    missing = [p.fields for p in PARTS if not any(p.is_in(c) for c in configs)]
-    assert [fields for fields in missing if fields.keys() != only_in_texts] == []
+    missing = [part for part in PARTS if not any(part.is_in(config) for config in configs)]
+    assert [part.name or part.fields for part in missing if part.fields.keys() != only_in_texts] == []
 
 
 def test_engines_and_formats_are_named_for_fields_that_parts_have():
@@ -115,7 +117,8 @@ def test_engines_and_formats_are_named_for_fields_that_parts_have():
     assert fields_known_to("plain") == {"layer_scale", "qkv_bias", "position_on"}
 
 
-# A part of one's own: RMSNorm (Zhang and Sennrich 2019) in the place of every LayerNorm.
+# Parts of one's own: RMSNorm (Zhang and Sennrich 2019) in the place of every LayerNorm, and a gate on the MLP
+# that mixes the tokens (squeeze and excitation, Hu et al. 2018).
 
 
 def rms_norm(x, weight, bias, eps):
@@ -139,34 +142,91 @@ def rms_norms(config, place, items, step):
     return items
 
 
+def squeeze(x, weight1, bias1, weight2, bias2):
+    h, mlp = ops.mlp(x.mean(axis=1), weight1, bias1, weight2, bias2)
+    g = 1 / (1 + array_module(x).exp(-h[:, None]))  # (B, 1, D)
+    return x * g, (x, g, mlp)
+
+
+def squeeze_backward(dy, cache):
+    x, g, mlp = cache
+    dh = ((dy * x).sum(axis=1, keepdims=True) * g * (1 - g))[:, 0]
+    dmean, *dparams = ops.mlp_backward(dh, mlp)
+    return dy * g + dmean[:, None] / x.shape[1], *dparams
+
+
+def squeezes(config, place, stages, step):
+    added = [stage(f"{place.prefix}squeeze", squeeze, squeeze_backward)] if place.kind == "mlp" else []
+    return [*stages, *added]
+
+
+def squeeze_specs(config, place, specs):
+    if place.kind != "block":
+        return specs
+    name, D, init = f"{place.prefix}squeeze", config.width, distributions.xavier_uniform
+    fc1 = linear_specs(f"{name}.fc1", D, 2, init, hidden=True)
+    return [*specs, *fc1, *linear_specs(f"{name}.fc2", 2, D, init, hidden=True)]
+
+
+OWN = (
+    Part(name="rms_norm", stages=rms_norms),
+    Part(name="squeeze", stages=squeezes, specs=squeeze_specs, needs_all_tokens=True),
+    Part(name="misnamed", specs=lambda config, place, specs: [*specs, ParamSpec("gain", (1,))]),
+)
+SMALL = {"image_size": (4, 8), "width": 6, "heads": 2, "mlp_width": 7, "classes": 3}
+
+
 @pytest.fixture
-def own_part(monkeypatch):
-    parts = (*PARTS, Part({}, rms_norms, name="rms_norm"))
+def own_parts(monkeypatch):
     for module in (later, assemble, cost):
-        monkeypatch.setattr(module, "PARTS", parts)
+        monkeypatch.setattr(module, "PARTS", (*PARTS, *OWN))
 
 
-def test_a_part_of_ones_own_trains_is_saved_and_loaded(own_part, tmp_path):
-    config = tiny_config(image_size=(4, 8), width=6, heads=2, mlp_width=7, classes=3, parts=("rms_norm",))
-    errors = ModelCheck("RMSNorm", config).errors(seed=1)
+@pytest.mark.parametrize("name", ["rms_norm", "squeeze"])
+def test_a_part_of_ones_own_trains_is_saved_and_loaded(name, own_parts, tmp_path):
+    config = tiny_config(**SMALL, parts=(name,))
+    errors = ModelCheck(name, config).errors(seed=1)
     assert max(errors.values()) < TOLERANCE
-    plain = tiny_config(image_size=(4, 8), width=6, heads=2, mlp_width=7, classes=3)
     rng = np.random.default_rng(0)
     model = tinyvit.Model(config, random_params(config, rng, "float32"))
     images, labels = rng.integers(0, 256, (12, 4, 8, 3), dtype=np.uint8), np.arange(12) % 3
     before = model.logits(images)
-    assert np.abs(before - tinyvit.Model(plain, model.params).logits(images)).max() > 1e-3
+    plain = tiny_config(**SMALL)
+    without = tinyvit.Model(plain, model.params.copy_to(layout(plain), ()))
+    assert np.abs(before - without.logits(images)).max() > 1e-3
     model.save(tmp_path / "own.npz")
     np.testing.assert_array_equal(tinyvit.load(tmp_path / "own.npz").logits(images), before)
     model.fit(images, labels, epochs=60, batch_size=12, lr=0.01)
     assert model.score(images, labels) > 0.8
-    with pytest.raises(UserError, match="rms_norm"):
-        model.save(tmp_path / "own.onnx")
+    for file, kind in (("a.onnx", None), ("a.safetensors", None), ("a", "timm"), ("a.npz", "official")):
+        with pytest.raises(UserError, match=name) as refusal:
+            model.save(tmp_path / file, kind)
+        assert "write an .onnx file" not in str(refusal.value)
 
 
-def test_a_part_that_does_not_exist_is_refused():
+def test_a_part_that_needs_all_tokens_has_them_in_the_last_block(own_parts):
+    """The check of the gradients would not notice: they are right for what is computed."""
+    config = tiny_config(**SMALL, parts=("squeeze",))
+    params, rng = random_params(config, np.random.default_rng(1)), np.random.default_rng(2)
+    x = rng.standard_normal((2, *config.image_size, 3))
+    whole = infer_through(stages(config, all_tokens=True), params, x)
+    np.testing.assert_allclose(tinyvit.model.infer(config, params, x), whole, rtol=1e-12)
+    assert config.tokens_needed_after(config.layers - 1) is None
+    assert tiny_config(parts=("rms_norm",)).tokens_needed_after(config.layers - 1) == 1
+
+
+def test_a_parameter_has_a_name_that_says_where_it_is(own_parts):
+    """Otherwise all blocks would share it, and it would be frozen with the stem."""
+    with pytest.raises(UserError, match="'gain' does not name a parameter of the block"):
+        layout(tiny_config(parts=("misnamed",)))
+
+
+def test_parts_that_do_not_exist_are_refused():
     with pytest.raises(UserError, match="there is no part 'rms_norm': see PARTS"):
         tiny_config(parts=["rms_norm"])
+    for wrong in ("rms_norm", None, [["rms_norm"]]):
+        with pytest.raises(UserError, match="expected names, as in"):
+            tiny_config(parts=wrong)
 
 
 def test_the_last_block_is_the_papers_wherever_no_part_edits_it():

@@ -50,8 +50,9 @@ def test_a_batch_gives_the_results_of_its_images_one_by_one(config):
     assert distance(together, np.concatenate(one_by_one)) < 1e-12
 
 
-@every_kind
-def test_computing_the_whole_last_block_changes_no_logit(config):
+@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.name)
+def test_computing_the_whole_last_block_changes_no_logit(check):
+    config = check.config
     params, images, _ = draw(config)
     part, _ = forward(config, params, images)
     whole = infer_through(stages(config, all_tokens=True), params, images)

@@ -207,6 +207,8 @@ class ViTConfig(PaperConfig):
         for name, paper in LATER_PARTS.items():
             if isinstance(paper, bool) and not isinstance(getattr(self, name), bool):
                 raise UserError(f"{name} is {getattr(self, name)!r}, expected True or False.")
+        if not isinstance(self.parts, tuple | list) or not all(isinstance(name, str) for name in self.parts):
+            raise UserError(f"parts is {self.parts!r}, expected names, as in ('my_part',).")
         object.__setattr__(self, "parts", tuple(self.parts))
         self._check_positions()
         others = [field for field in fields(self) if field.name not in PaperConfig.__dataclass_fields__]
@@ -385,10 +387,15 @@ class ViTConfig(PaperConfig):
         """Number of tokens that block `layer` has to return: None for all, or 1 for the class token only.
 
         In the last block of a class-token model, no other token reaches the logits, unless it predicts
-        patches.
+        patches, or one of its parts needs all tokens.
         """
-        only_token = self.pool == "token" and not self.predicts_patches
-        return 1 if only_token and layer == self.layers - 1 else None
+        if layer < self.layers - 1 or self.pool != "token" or self.predicts_patches:
+            return None
+        if self.is_paper:
+            return 1
+        from tinyvit.model.later import needs_all_tokens  # the paper's model does not need it
+
+        return None if needs_all_tokens(self) else 1
 
     def drop_path_rate(self, layer: int) -> float:
         """Stochastic-depth rate of block `layer`, counted from 0."""

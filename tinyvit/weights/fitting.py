@@ -110,11 +110,13 @@ def check_others_have_it(config: ViTConfig) -> None:
         what = f"a hybrid with {config.resnet_groups} groups in its GroupNorms, not {GROUPS}, fits"
     elif config.position_at not in ("stem", None):
         what = f"position {config.position!r} at {config.position_at!r} fits"
+    elif config.parts:
+        what = f"a model with {', '.join(config.parts)} fits"
     else:
         return
+    onnx = "" if config.later_parts.keys() - fields_known_to("onnx") else ", or write an .onnx file"
     raise UserError(
-        f"{what} no layout of other programs: keep it in tinyvit's own, that of best.npz in a run, or write "
-        "an .onnx file."
+        f"{what} no layout of other programs: keep it in tinyvit's own, that of best.npz in a run{onnx}."
     )
 
 

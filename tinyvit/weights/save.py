@@ -13,6 +13,7 @@ from tinyvit.files.npz import add_seal
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.weights.fitting import (
+    check_others_have_it,
     fits_hugging_face,
     fits_timm,
     has_square_images,
@@ -78,6 +79,7 @@ def save_model(model: Model, path: Path, layout: str | None = None, fit: PhotoFi
         )
         save_checkpoint(path, whole)
     elif layout == "official":
+        check_others_have_it(config)
         if not has_square_images(config):
             height, width = config.image_size
             raise UserError(

@@ -1,15 +1,17 @@
-"""Everything beside the paper's main model: its own variants, and parts introduced after it.
+"""Everything beyond the paper's main model: its own variants, and parts introduced after it.
 
 One part, one file. A part edits the lists of stages and of parameters that make up the paper's model, checks
 the fields of ViTConfig that ask for it, counts its multiply-adds, and names the engines and formats that have
 it: see model.later.part. The order of PARTS is the order in which they edit the lists.
 
-A new part is one such file, with PART = Part({}, ..., name="my_part"), and one line in PARTS. Then
+A new part is one such file, with PART = Part(name="my_part", stages=..., specs=...), and one line in PARTS.
+Then
 
-    config = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))
+    model = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))
 
-is a model that has it, which trains, is saved and loaded. tinyvit.checking.models has the gradient check of
-such a model; engines and formats that do not have the part leave the model to the reference, or refuse it.
+is a model that has it, which trains, is saved and loaded. Engines and formats that do not have the part leave
+the model to the reference, or refuse it. Add a small model with the part to tinyvit.checking.models: its
+gradients are then checked by python -m tinyvit.gradcheck, and all else by pytest tests/model.
 """
 
 from tinyvit.errors import UserError
@@ -69,12 +71,17 @@ PARTS = tuple(
 
 
 def fields_known_to(name: str) -> set[str]:
-    """The fields of ViTConfig, of those that only later models set, that an engine or a format has.
+    """The fields of later models that an engine or a format supports.
 
     The names are cpu and cuda for the engines' fast paths; onnx, timm and page for what can be written; and
-    plain for what can be folded into the arrays of a plain ViT, and is seen in a file from its arrays.
+    plain for what can be folded into the arrays of a plain ViT, and is recognised from the arrays of a file.
     """
     return {field for part in PARTS for field, names in part.known_to.items() if name in names.split()}
+
+
+def needs_all_tokens(config: ViTConfig) -> bool:
+    """True if a part of a model needs all tokens after the attention of the last block."""
+    return any(part.needs_all_tokens and part.is_in(config) for part in PARTS)
 
 
 def check_parts(config: ViTConfig) -> None:

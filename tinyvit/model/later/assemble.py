@@ -1,6 +1,9 @@
 """Any model, assembled from the paper's lists by the parts that are in it."""
 
+import math
+
 from tinyvit import ops
+from tinyvit.errors import UserError
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.last_block import last_block, last_block_backward
@@ -8,7 +11,7 @@ from tinyvit.model.later import PARTS
 from tinyvit.model.later.attention import attention_stage
 from tinyvit.model.later.block import later_block
 from tinyvit.model.later.part import Place, Specs, Stages, Step
-from tinyvit.model.layout import ParamSpec, block_specs, readout_specs, stem_specs
+from tinyvit.model.layout import ParamSpec, block_specs, depth, readout_specs, stem_specs
 from tinyvit.model.stage import Stage, block_stage, stage
 from tinyvit.model.vit import vit
 
@@ -71,4 +74,7 @@ def _edited_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     for part in PARTS:
         if part.is_in(config):
             specs = part.specs(config, place, specs)
+    where = {"stem": 0, "readout": math.inf}.get(place.kind, (place.block or 0) + 1)
+    if wrong := [spec.name for spec in specs if depth(spec.name) != where]:
+        raise UserError(f"{wrong[0]!r} does not name a parameter of the {place.kind}: see model.later.part.")
     return specs

@@ -1,4 +1,4 @@
-"""A part of a model that the paper's does not have: which lists it edits, and how.
+"""A part that the paper's model does not have: which lists it edits, and how.
 
 A model is assembled from lists of stages, one for each place. A part is given the list of a place and returns
 the list with itself in it; in a place that does not concern it, the list as it was. The lists of parameters
@@ -14,6 +14,12 @@ are edited in the same way.
     probabilities    none; stages on A (B, H, Q, N)
     mlp              norm2, mlp.fc1, gelu, mlp.fc2
     readout          norm, pool, head
+
+From attn on, the last block of a class-token model computes that token alone, and the readout gets no other.
+A part that needs all tokens there sets needs_all_tokens.
+
+The name of a parameter says where it is: in a block it begins with place.prefix; in the readout with norm,
+pool, pre_logits, head or head2; at the stem with none of these.
 """
 
 from __future__ import annotations
@@ -66,17 +72,19 @@ class Part(NamedTuple):
     fields are the fields of ViTConfig that ask for it, and their values in the paper's model; a part may
     instead have a name, which ViTConfig.parts asks for. stages and specs edit the lists, and are called only
     if the part is in the model; so is check, which raises UserError if the part does not fit the rest.
-    multiply_adds are what the part adds to a forward pass.
+    multiply_adds are what the part adds to a forward pass on one image. needs_all_tokens is True if, after
+    attention, it reads other tokens than the class token, as a mean over tokens does.
     known_to names, for each field, the engines and formats that have it: see model.later.fields_known_to.
     """
 
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = {}
     stages: Callable[[ViTConfig, Place, Stages, Step], Stages] = _same
     specs: Callable[[ViTConfig, Place, Specs], Specs] = _same
     multiply_adds: Callable[[ViTConfig], int] = _nothing
     check: Callable[[ViTConfig], None] = _anything
     known_to: Mapping[str, str] = {}
     name: str = ""
+    needs_all_tokens: bool = False
 
     def is_in(self, config: ViTConfig) -> bool:
         """True if a field of the part differs from the paper's, or its name is among config.parts."""
