@@ -4,9 +4,9 @@
     python -m tinyvit.in_one_file cifar-10-batches-bin   CIFAR-10, from the folder of its binary version
 
 The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". An operation is two functions.
-`y, cache = op(x, ...)` also returns what the backward pass needs. `dx, ... = op_backward(dy, cache)` takes
-dy, the gradient of the loss with respect to y, through the steps of op in reverse. It returns the gradients
-with respect to x and to the parameters, in the order in which op takes them.
+`y, cache = op(x, ...)` returns the result and what the backward pass needs. `dx, ... = op_backward(dy,
+cache)` takes dy, the gradient of the loss with respect to y, through the steps of op in reverse. It returns
+the gradients with respect to x and to the parameters, in the order in which op takes them.
 
 Sizes: B images, P pixels along each side of a patch, T patches, N = T + 1 tokens, D width of a token, H heads
 of width K = D / H, M width of the MLP, C classes. A linear layer has I inputs and O outputs.
@@ -104,8 +104,8 @@ def attention_backward(dy, cache):
     dS = softmax_backward(dA, softmax_cache)  # (B, H, N, N)
     dq, dk = dS @ k / math.sqrt(K), dS.swapaxes(-1, -2) @ q / math.sqrt(K)
     dqkv = np.stack([dq, dk, dv]).transpose(1, 3, 0, 2, 4).reshape(B, N, 3 * H * K)
-    dx, *dqkv = linear_backward(dqkv, qkv_cache)
-    return dx, *dqkv, *dout
+    dx, *dqkv_layer = linear_backward(dqkv, qkv_cache)
+    return dx, *dqkv_layer, *dout
 
 
 def cross_entropy(logits, labels):
@@ -238,7 +238,7 @@ def train(config, images, labels, epochs, seed=0, report=print, test=None):
         for start in range(0, len(order), batch):
             step += 1
             rows = order[start : start + batch]
-            x = np.roll(images[rows], rng.integers(-2, 3, 2), axis=(1, 2))  # shifted by up to two pixels
+            x = np.roll(images[rows], rng.integers(-2, 3, 2), axis=(1, 2))  # all moved by up to two pixels
             x = x[:, :, ::-1] if rng.random() < 0.5 else x  # mirrored, half of the time
             loss, grads = loss_and_grads(config, params, normalise(x), to_device(labels[rows]))
             # The learning rate: linear warm-up to the peak, then cosine decay to 0.

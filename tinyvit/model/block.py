@@ -30,13 +30,13 @@ def block_backward(dy: Array, cache: tuple, grads: Params, name: str) -> Array:
     """Gradient of block: dy (B, N, D) to dx (B, N, D); adds the gradients of its parameters to grads."""
     norm1, attention, norm2, mlp = cache
     dn, *dmlp = ops.mlp_backward(dy, mlp)
-    dx, *dnorm2 = ops.layer_norm_backward(dn, norm2)
-    dx += dy  # (B, N, D)                                                                    eq. 3
-    dn, *dattention = ops.attention_backward(dx, attention)
-    dall, *dnorm1 = ops.layer_norm_backward(dn, norm1)
-    dall += dx  # (B, N, D)                                                                  eq. 3
+    dmid, *dnorm2 = ops.layer_norm_backward(dn, norm2)
+    dmid += dy  # of x' (B, N, D)                                                            eq. 3
+    dn, *dattention = ops.attention_backward(dmid, attention)
+    dx, *dnorm1 = ops.layer_norm_backward(dn, norm1)
+    dx += dmid  # (B, N, D)                                                                  eq. 3
     grads.add(f"{name}.mlp", *dmlp)
     grads.add(f"{name}.norm2", *dnorm2)
     grads.add(f"{name}.attn", *dattention)
     grads.add(f"{name}.norm1", *dnorm1)
-    return dall
+    return dx

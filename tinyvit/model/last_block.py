@@ -1,7 +1,7 @@
 """The last block of a class-token model, for that token alone, since the head reads no other.
 
-The mathematics is that of model.block. Keys and values are those of all N tokens; queries, and all that comes
-after them, those of the first. So the attention and the MLP cost 1/N of what they cost in another block.
+The mathematics is that of model.block. All N tokens have keys and values, but only the first has a query. So
+attend, the output matrix and the MLP cost 1/N of what they cost in another block.
 """
 
 from tinyvit import ops
@@ -27,20 +27,20 @@ def last_block(params: Params, name: str, x: Array, heads: int, gelu: str, eps: 
 def last_block_backward(dy: Array, cache: tuple, grads: Params, name: str) -> Array:
     """Gradient of last_block: dy (B, 1, D) to dx (B, N, D); adds the gradients of its parameters to grads."""
     norm1, (qkv_cache, attended, out_cache), norm2, mlp = cache
-    (B, H, N, K), xp = attended[1].shape, array_module(dy)
+    (B, H, N, K), xp = attended[1].shape, array_module(dy)  # attended[1] is k
     dn, *dmlp = ops.mlp_backward(dy, mlp)
-    dx, *dnorm2 = ops.layer_norm_backward(dn, norm2)
-    dx += dy  # (B, 1, D)
-    do, *dout = ops.linear_backward(dx, out_cache)
+    dmid, *dnorm2 = ops.layer_norm_backward(dn, norm2)
+    dmid += dy  # of x' (B, 1, D)
+    do, *dout = ops.linear_backward(dmid, out_cache)
     dqkv = xp.empty((B, N, 3 * H * K), dtype=dy.dtype)
     dq, dk, dv = split_heads(dqkv, 3, H)
     dq[:, :, :1], dk[...], dv[...] = ops.attend_backward(split_heads(do, 1, H)[0], attended)
     dq[:, :, 1:] = 0  # these tokens were not queries
     dn, *dqkv_layer = ops.linear_backward(dqkv, qkv_cache)
-    dall, *dnorm1 = ops.layer_norm_backward(dn, norm1)  # (B, N, D)
-    dall[:, :1] += dx
+    dx, *dnorm1 = ops.layer_norm_backward(dn, norm1)  # (B, N, D)
+    dx[:, :1] += dmid
     grads.add(f"{name}.mlp", *dmlp)
     grads.add(f"{name}.norm2", *dnorm2)
     grads.add(f"{name}.attn", *dqkv_layer, *dout)
     grads.add(f"{name}.norm1", *dnorm1)
-    return dall
+    return dx

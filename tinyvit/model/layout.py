@@ -1,8 +1,8 @@
 """The table of parameters of the paper's model.
 
 Each row names a parameter and gives its shape, how its initial values are drawn, whether weight decay acts on
-it, whether it is a hidden matrix (one inside a block, neither the first nor the last layer), and which arrays
-of an official .npz file it is made of. Initialisation, weight decay, the number of parameters, checkpoints
+it, whether it is a hidden matrix (one inside a block, not in the stem or the readout), and which arrays of an
+official .npz file it is made of. Initialisation, weight decay, the number of parameters, checkpoints
 and the official layout all follow from these rows. Other models edit the lists of rows: see model.later.
 
 Matrices are stored input-by-output, and kernels of convolutions as (k, k, I, O). The letters are those of
@@ -148,18 +148,18 @@ def norm_specs(
 
 
 def linear_specs(
-    name: str, inputs: int, outputs: int, init: Initialiser, official: str = ""
+    name: str, inputs: int, outputs: int, init: Initialiser, official: str = "", hidden: bool = False
 ) -> list[ParamSpec]:
-    """A linear layer outside the blocks, whose bias starts at 0."""
+    """A linear layer, whose bias starts at 0. hidden is True in a block: see ParamSpec."""
     shape = (inputs, outputs)
     kernel = ((f"{official}/kernel", shape),) if official else ()
     bias = ((f"{official}/bias", (outputs,)),) if official else ()
     return [
-        ParamSpec(f"{name}.weight", shape, init, decays=True, official=kernel),
+        ParamSpec(f"{name}.weight", shape, init, decays=True, hidden=hidden, official=kernel),
         ParamSpec(f"{name}.bias", (outputs,), official=bias),
     ]
 
 
 def _mlp_layer(name: str, inputs: int, outputs: int, official: str) -> list[ParamSpec]:
-    weight, bias = linear_specs(name, inputs, outputs, distributions.xavier_uniform, official)
-    return [replace(weight, hidden=True), replace(bias, init=distributions.tiny_normal)]
+    weight, bias = linear_specs(name, inputs, outputs, distributions.xavier_uniform, official, hidden=True)
+    return [weight, replace(bias, init=distributions.tiny_normal)]

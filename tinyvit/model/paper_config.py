@@ -20,7 +20,7 @@ class PaperConfig:
     ViTConfig extends it with the fields of all other models.
     """
 
-    image_size: tuple[int, int]  # what is read; one number is accepted too, if a type checker does not look
+    image_size: tuple[int, int]  # one number, for a square, is accepted too, though the type omits it
     patch_size: int
     width: int
     mlp_width: int
@@ -30,7 +30,7 @@ class PaperConfig:
     gelu: str = "tanh"
     eps: float = 1e-6
     channels: int = 3
-    is_paper: ClassVar[bool] = True  # of a ViTConfig: True if all fields that it adds have their defaults
+    is_paper: ClassVar[bool] = True  # in a ViTConfig, True if the fields it adds have their defaults
 
     def __post_init__(self) -> None:
         """Normalise the numbers. Raises UserError if the fields are inconsistent."""
@@ -75,7 +75,7 @@ class PaperConfig:
             )
 
     def least(self, name: str) -> int:
-        """The smallest value of a count."""
+        """The smallest value that a count may have."""
         return 1
 
     def check_count(self, name: str) -> None:
@@ -86,7 +86,7 @@ class PaperConfig:
         most = MOST_LAYERS if name == "layers" else LARGEST
         if int(value) > most:
             raise UserError(f"{name} is {value:,}, expected at most {most:,}.")
-        object.__setattr__(self, name, int(value))  # a number of NumPy's would not go into a JSON file
+        object.__setattr__(self, name, int(value))  # JSON has no place for NumPy's numbers
 
     def check_number(self, name: str) -> None:
         """Raise UserError unless the field is a number, which becomes a float."""
@@ -102,7 +102,7 @@ class PaperConfig:
 
     @property
     def feature_map(self) -> tuple[int, int, int]:
-        """Height, width and channels of what is cut into patches: the image."""
+        """Height, width and channels of what is cut into patches: here, the image."""
         return *self.image_size, self.channels
 
     @property
@@ -118,7 +118,7 @@ class PaperConfig:
 
     @property
     def tokens(self) -> int:
-        """N: the number of patches, and the class token."""
+        """N: the number of tokens, the patches and the class token."""
         return self.patches + 1
 
     @property

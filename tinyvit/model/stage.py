@@ -22,9 +22,9 @@ class Stage(NamedTuple):
 
 
 def stage(name: str, operation: Callable, operation_backward: Callable, *options: Any) -> Stage:
-    """An operation of tinyvit.ops as a stage: it takes x, its parameters in table order, and the options.
+    """A stage that calls an operation with x, the parameters whose names begin with name, and the options.
 
-    An operation without parameters has a name too, and its backward pass returns dx alone.
+    An operation without parameters needs a name all the same, and its backward function returns dx alone.
     """
 
     def forward(params: Params, x: Array) -> tuple[Array, Any]:
@@ -41,7 +41,7 @@ def stage(name: str, operation: Callable, operation_backward: Callable, *options
 
 
 def block_stage(i: int, block: Callable, block_backward: Callable, *options: Any) -> Stage:
-    """Block number i as a stage, for functions that are called as those of model.block."""
+    """Block number i as a stage, of functions with the signatures of those in model.block."""
     name = f"blocks.{i}"
     return Stage(
         name,

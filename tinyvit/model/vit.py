@@ -12,7 +12,7 @@ from tinyvit.model.stage import Stage, block_stage, stage
 
 
 def vit(config: PaperConfig, all_tokens: bool = False) -> list[Stage]:
-    """From images (B, H, W, 3) to logits (B, C).
+    """From images (B, H, W, channels) to logits (B, C).
 
     The last block normally computes only the class token, since no other token reaches the logits. With
     all_tokens it computes every token, so that its attention can be examined.
@@ -25,7 +25,7 @@ def vit(config: PaperConfig, all_tokens: bool = False) -> list[Stage]:
         i = config.layers - 1
         blocks[i] = block_stage(i, last_block, last_block_backward, config.heads, config.gelu, config.eps)
     return [
-        stage("patchify", ops.patchify, ops.patchify_backward, config.patch_size),  # (B, T, P*P*3)
+        stage("patchify", ops.patchify, ops.patchify_backward, config.patch_size),  # (B, T, P*P*channels)
         stage("patch", ops.linear, ops.linear_backward),  # (B, T, D)
         stage("class_token", ops.class_token, ops.class_token_backward),  # (B, N, D)
         stage("position", ops.position_embedding, ops.position_embedding_backward),  #       ViT eq. 1

@@ -49,7 +49,7 @@ def attention_backward(dy: Array, cache: tuple) -> tuple[Array, ...]:
     """Gradients of attention: dx (B, N, D), dqkv_weight, dqkv_bias, dout_weight, dout_bias."""
     qkv_cache, attended, out_cache = cache
     do, dout_weight, dout_bias = linear_backward(dy, out_cache)  # (B, N, D)                 eq. 6
-    _, H, N, K = attended[1].shape
+    _, H, N, K = attended[1].shape  # of k
     (do,) = split_heads(do, 1, H)  # (B, H, N, K)
     dqkv = array_module(dy).empty((len(dy), N, 3 * H * K), dtype=dy.dtype)
     dq, dk, dv = split_heads(dqkv, 3, H)  # views: writing to them fills dqkv
@@ -75,7 +75,7 @@ def attend_backward(do: Array, cache: tuple) -> tuple[Array, Array, Array]:
 
 
 def attention_probabilities(cache: tuple) -> Array:
-    """A (B, H, N, N) from the cache of attention: how much each token (third axis) draws from each other."""
+    """A (B, H, N, N) from the cache of attention: how much one token (axis 2) draws from another (axis 3)."""
     return cache[1][3]
 
 
