@@ -404,9 +404,8 @@ class ViTConfig(PaperConfig):
     def as_dict(self) -> dict[str, Any]:
         """The fields, for a JSON file; ViTConfig(**fields) restores the configuration.
 
-        Those of later ViTs are left out where they are the paper's.
+        Fields of later models are left out where they have the paper's values.
         """
         later = self.later_parts
-        return {
-            name: value for name, value in asdict(self).items() if name not in LATER_PARTS or name in later
-        }
+        left_out = LATER_PARTS.keys() - later.keys() | ({"parts"} if not self.parts else set())
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
