@@ -24,13 +24,6 @@ WIDE = {"image": 12, "patch": 3, "width": 15, "mlp": 8, "heads": 5, "layers": 1,
 BATCHES = [f"data_batch_{i}.bin" for i in range(1, 6)]
 
 
-@pytest.fixture(autouse=True)
-def on_the_host(monkeypatch):
-    """A machine with a GPU runs these tests in NumPy, too."""
-    monkeypatch.setattr(one, "to_device", np.asarray)
-    monkeypatch.setattr(one, "to_host", np.asarray)
-
-
 def library_config(config):
     names = ("image", "patch", "width", "mlp", "heads", "layers", "classes")
     return ViTConfig(*(config[name] for name in names))
@@ -105,7 +98,7 @@ def test_training_takes_the_steps_of_the_librarys_adamw_clipping_and_schedule(mo
 
     monkeypatch.setattr(one, "loss_and_grads", recorded)
     monkeypatch.setattr(one, "init", lambda config, rng: initial)
-    monkeypatch.setattr(one, "normalise", lambda images: images / 127.5 - 1)  # all in float64
+    monkeypatch.setattr(one, "normalise", lambda images, like: images / 127.5 - 1)  # all in float64
     trained = one.train(TINY, *some_pictures(TINY, 240, rng), epochs=3, report=lambda line: None)
     steps = len(batches)
     warmup = math.ceil(steps / 20)
@@ -137,6 +130,18 @@ def test_ten_updates_are_those_of_the_librarys_adamw(decay):
 # It stands alone.
 
 
+@pytest.fixture
+def as_on_a_gpu(monkeypatch):
+    """A stand-in for CuPy whose arrays NumPy's functions pass on to it, as they do CuPy's."""
+    cupy = StandIn()
+    call = lambda self, function, types, args, kwargs: getattr(cupy, function.__name__)(*args, **kwargs)
+    monkeypatch.setattr(DeviceArray, "__array_function__", call, raising=False)
+    call = lambda self, ufunc, method, *inputs, **kwargs: getattr(cupy, ufunc.__name__)(*inputs, **kwargs)
+    monkeypatch.setattr(DeviceArray, "__array_ufunc__", call)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    return cupy
+
+
 def test_it_needs_nothing_but_numpy_or_cupy_and_the_standard_library():
     imports = {
         (node.module if isinstance(node, ast.ImportFrom) else name.name).split(".")[0]
@@ -162,18 +167,10 @@ def test_it_runs_as_a_plain_script():
     )
 
 
-def test_on_a_gpu_all_arrays_stay_there(monkeypatch):
-    """CuPy's arrays may be handed to NumPy's functions: two methods teach this to the stand-in's."""
-    cupy = StandIn()
-    call = lambda self, function, types, args, kwargs: getattr(cupy, function.__name__)(*args, **kwargs)
-    monkeypatch.setattr(DeviceArray, "__array_function__", call, raising=False)
-    call = lambda self, ufunc, method, *inputs, **kwargs: getattr(cupy, ufunc.__name__)(*inputs, **kwargs)
-    monkeypatch.setattr(DeviceArray, "__array_ufunc__", call)
+def test_on_a_gpu_all_arrays_stay_there(as_on_a_gpu):
     data, lines = some_pictures(TINY, 60, np.random.default_rng(6)), []
     expected = one.train(TINY, *data, epochs=2, report=lines.append, test=data)
-    monkeypatch.setattr(one, "to_device", cupy.asarray)
-    monkeypatch.setattr(one, "to_host", DeviceArray.get)
-    params = one.train(TINY, *data, epochs=2, report=lines.append, test=data)
+    params = one.train(TINY, *data, epochs=2, report=lines.append, test=data, xp=as_on_a_gpu)
     assert all(type(array) is DeviceArray for array in params.values())
     assert all(np.array_equal(params[name].get(), expected[name]) for name in expected)
     without_speed = [re.sub(r"\S+ images/s", "", line) for line in lines]
@@ -222,14 +219,16 @@ def test_cifar10_is_read_from_its_binary_files(tmp_path):
 
 
 @pytest.mark.parametrize("data", ["silhouettes", "cifar10"])
-def test_the_command_trains_and_says_what_to_read_next(go, tmp_path, monkeypatch, data):
+def test_the_command_trains_and_says_what_to_read_next(go, tmp_path, monkeypatch, as_on_a_gpu, data):
     config, draw = {"patch": 16, "width": 16, "mlp": 16, "heads": 2, "layers": 1}, one.draw_pictures
     monkeypatch.setattr(one, "CONFIG", one.CONFIG | config)
     monkeypatch.setattr(one, "draw_pictures", lambda count, rng: draw(count // 50, rng))
     write_cifar10(tmp_path, records=100)
+    before = DeviceArray.launches
     status, out, err = go(one, *([tmp_path] if data == "cifar10" else []))
     *lines, last = out.splitlines()
     assert (status, err) == (0, "")
+    assert DeviceArray.launches > before  # CuPy is taken where it finds a GPU
     shown = r"epoch (\d+)/(\d+)  loss (\d\.\d{3})  test accuracy (\d+\.\d)%  \d+ images/s"
     epochs, totals, losses, accuracies = zip(
         *(re.fullmatch(shown, line).groups() for line in lines), strict=True

@@ -1,7 +1,7 @@
 """NumPy or CuPy: which one is available, which one was requested, and moving arrays between them.
 
-Every other file works on whatever arrays it is given: the device follows the data. This is the only file that
-imports CuPy, and it does so only when a GPU is requested.
+Every other file works on whatever arrays it is given: the device follows the data. Except for in_one_file,
+which stands alone, this is the only file that imports CuPy, and it does so only when a GPU is requested.
 
 Threads to share work among are here too, as many as the system grants.
 """

@@ -18,15 +18,7 @@ import time
 from argparse import ArgumentParser
 from pathlib import Path
 
-import numpy as np
-
-try:  # NumPy's functions hand CuPy's arrays over to CuPy, so everything below runs where its arrays are
-    import cupy
-
-    cupy.cuda.runtime.getDeviceCount()  # raises an error without a GPU
-    to_device, to_host = cupy.asarray, cupy.asnumpy
-except Exception:  # CuPy, its libraries or the GPU are missing
-    to_device = to_host = np.asarray
+import numpy as np  # its functions pass CuPy's arrays on to CuPy, so all of this runs on a GPU, too
 
 CONFIG = {"image": 32, "patch": 4, "width": 64, "mlp": 128, "heads": 4, "layers": 4, "classes": 10}
 
@@ -111,7 +103,7 @@ def attention_backward(dy, cache):
 def cross_entropy(logits, labels):
     """The mean of -log p[label] over B images, p being the softmax of the logits (B, C); and its gradient."""
     p, _ = softmax(logits)
-    target = labels[:, None] == np.arange(p.shape[1], like=labels)  # (B, C); like: on the same device
+    target = labels[:, None] == np.arange(p.shape[1], like=labels)  # (B, C), on the device of labels
     return -np.log(p[target]).mean(), (p - target) / len(p)
 
 
@@ -215,22 +207,23 @@ def update(params, grads, state, lr, decay=0.0, clip=math.inf):
         w -= lr * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
 
 
-def normalise(images):
-    """Bytes as float32 from -1 to 1, on the GPU if there is one."""
-    return to_device(images).astype(np.float32) / 127.5 - 1
+def normalise(images, like):
+    """Bytes as float32 from -1 to 1, on the device on which the array `like` is."""
+    return np.asarray(images, like=like).astype(np.float32) / 127.5 - 1
 
 
 def predict(config, params, images):
     """The most likely label (n,) of each image, uint8 (n, height, width, 3)."""
-    batches = [normalise(images[start : start + 100]) for start in range(0, len(images), 100)]
-    return to_host(np.concatenate([forward(config, params, batch)[0].argmax(axis=1) for batch in batches]))
+    batches = [images[start : start + 100] for start in range(0, len(images), 100)]
+    logits = [forward(config, params, normalise(batch, like=params["position"]))[0] for batch in batches]
+    return np.concatenate([z.argmax(axis=1).tolist() for z in logits])
 
 
-def train(config, images, labels, epochs, seed=0, report=print, test=None):
-    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. report
-    is called with a line after each epoch; test, another pair of images and labels, adds an accuracy."""
+def train(config, images, labels, epochs, seed=0, report=print, test=None, xp=np):
+    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. xp is NumPy or
+    CuPy. report gets a line after each epoch, with the accuracy on test, another pair of images and labels."""
     rng, batch, peak = np.random.default_rng(seed), 15, 1.5e-3
-    params, state = {name: to_device(array) for name, array in init(config, rng).items()}, {}
+    params, state = {name: xp.asarray(array) for name, array in init(config, rng).items()}, {}
     step, total = 0, epochs * math.ceil(len(images) / batch)
     warmup = math.ceil(total / 20)
     for epoch in range(1, epochs + 1):
@@ -240,7 +233,8 @@ def train(config, images, labels, epochs, seed=0, report=print, test=None):
             rows = order[start : start + batch]
             x = np.roll(images[rows], rng.integers(-2, 3, 2), axis=(1, 2))  # all moved by up to two pixels
             x = x[:, :, ::-1] if rng.random() < 0.5 else x  # mirrored, half of the time
-            loss, grads = loss_and_grads(config, params, normalise(x), to_device(labels[rows]))
+            x = normalise(x, like=params["position"])
+            loss, grads = loss_and_grads(config, params, x, np.asarray(labels[rows], like=x))
             # The learning rate: linear warm-up to the peak, then cosine decay to 0.
             decayed = max(0, step - 1 - warmup) / max(1, total - warmup)
             lr = peak * min(1, step / warmup) * (1 + math.cos(math.pi * decayed)) / 2
@@ -312,7 +306,13 @@ def main(args):
     except (OSError, ValueError) as error:
         print(f"tinyvit.in_one_file: error: not CIFAR-10's binary version: {error!s:.200}", file=sys.stderr)
         return 2
-    train(CONFIG, *training, epochs=6, test=test)
+    try:
+        import cupy as xp
+
+        xp.cuda.runtime.getDeviceCount()  # raises an error without a GPU
+    except Exception:  # CuPy, its libraries or the GPU are missing
+        xp = np
+    train(CONFIG, *training, epochs=6, test=test, xp=xp)
     print("Next: tinyvit/model/vit.py, the same model in the library, or lessons/, to write it yourself.")
 
 

@@ -6,6 +6,6 @@ from lessons.mutation import changed
 
 OPERATION = "predict"
 SOLUTION = Path(__file__).parents[3] / "tinyvit/in_one_file.py"
-RIGHT = "normalise(images[start : start + 100])"
-WRONG = "images[start : start + 100].astype(np.float32)"
+RIGHT = 'normalise(batch, like=params["position"])'
+WRONG = "batch.astype(np.float32)"
 globals().update(changed(SOLUTION, (RIGHT, WRONG)))
