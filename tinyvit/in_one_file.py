@@ -220,8 +220,8 @@ def predict(config, params, images):
 
 
 def train(config, images, labels, epochs, seed=0, report=print, test=None, xp=np):
-    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. xp is NumPy or
-    CuPy. report gets a line after each epoch, with the accuracy on test, another pair of images and labels."""
+    """Train on images, uint8 (n, height, width, 3), and labels (n,), and return the parameters. xp is NumPy
+    or CuPy. report gets a line after each epoch, with the accuracy on test, further images and labels."""
     rng, batch, peak = np.random.default_rng(seed), 15, 1.5e-3
     params, state = {name: xp.asarray(array) for name, array in init(config, rng).items()}, {}
     step, total = 0, epochs * math.ceil(len(images) / batch)
