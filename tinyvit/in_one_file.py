@@ -3,7 +3,7 @@
     python -m tinyvit.in_one_file                        ten kinds of silhouettes, drawn by this file
     python -m tinyvit.in_one_file cifar-10-batches-bin   CIFAR-10, from the folder of its binary version
 
-The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". An operation is two functions.
+The model is that of Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words". An operation has two functions.
 `y, cache = op(x, ...)` returns the result and what the backward pass needs. `dx, ... = op_backward(dy,
 cache)` takes dy, the gradient of the loss with respect to y, through the steps of op in reverse. It returns
 the gradients with respect to x and to the parameters, in the order in which op takes them.
@@ -13,11 +13,14 @@ of width K = D / H, M width of the MLP, C classes. A linear layer has I inputs a
 """
 
 import math
+import os
 import sys
 import time
 from argparse import ArgumentParser
 from pathlib import Path
 
+if __name__ == "__main__":  # before NumPy is imported: for matrices this small, one thread is fastest
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np  # its functions pass CuPy's arrays on to CuPy, so all of this runs on a GPU, too
 
 CONFIG = {"image": 32, "patch": 4, "width": 64, "mlp": 128, "heads": 4, "layers": 4, "classes": 10}
@@ -235,9 +238,8 @@ def train(config, images, labels, epochs, seed=0, report=print, test=None, xp=np
             x = x[:, :, ::-1] if rng.random() < 0.5 else x  # mirrored, half of the time
             x = normalise(x, like=params["position"])
             loss, grads = loss_and_grads(config, params, x, np.asarray(labels[rows], like=x))
-            # The learning rate: linear warm-up to the peak, then cosine decay to 0.
             decayed = max(0, step - 1 - warmup) / max(1, total - warmup)
-            lr = peak * min(1, step / warmup) * (1 + math.cos(math.pi * decayed)) / 2
+            lr = peak * min(1, step / warmup) * (1 + math.cos(math.pi * decayed)) / 2  # warm-up, cosine
             update(params, grads, state, lr, decay=0.05, clip=1.0)
             losses.append(float(loss))
         speed = len(images) / (time.perf_counter() - began)
@@ -299,12 +301,10 @@ def parser():
 def main(args):
     rng = np.random.default_rng(0)
     try:
-        if args.folder is None:
-            training, test = draw_pictures(5000, rng), draw_pictures(1000, rng)
-        else:
-            training, test = read_cifar10(args.folder)
+        drawn = args.folder is None
+        training, test = [draw_pictures(n, rng) for n in (5000, 1000)] if drawn else read_cifar10(args.folder)
     except (OSError, ValueError) as error:
-        print(f"tinyvit.in_one_file: error: not CIFAR-10's binary version: {error!s:.200}", file=sys.stderr)
+        print(f"tinyvit.in_one_file: error: not CIFAR-10's binary version: {error!s:.300}", file=sys.stderr)
         return 2
     try:
         import cupy as xp
