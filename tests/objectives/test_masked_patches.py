@@ -27,7 +27,7 @@ from tinyvit.objectives.patch_targets import (
     true_patches,
 )
 from tinyvit.ops import Corruption, Noise
-from tinyvit.optim import AdamW
+from tinyvit.optim import AdamW, Optimizer
 
 every_target = pytest.mark.parametrize("target", TARGETS)
 
@@ -115,8 +115,8 @@ def test_loss_and_gradient_of_the_parts_add_up_to_those_of_the_whole(target, poo
     objective = partial(masked_patches.loss_and_grads, target=target)
     plan, found = plan_batch(3, 4, np.arange(7)), []
 
-    class Kept:
-        state: dict = {}  # noqa: RUF012
+    class Kept(Optimizer):
+        state = {}  # noqa: RUF012
 
         def step(self, grads, lr, number):
             self.flat = grads.flat.copy()
