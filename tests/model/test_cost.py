@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import random_batch, tiny_config
-from tinyvit.model import forward, initialise, preset
+from tinyvit.model import Params, forward, initialise, preset, stages
 from tinyvit.model.cost import (
     activation_bytes,
     multiply_adds,
@@ -14,6 +14,7 @@ from tinyvit.model.cost import (
     resnet_multiply_adds,
 )
 from tinyvit.model.later.resnet import ConvolvedCache
+from tinyvit.model.stage import infer_through
 from tinyvit.ops import Noise, cross_entropy
 
 RESNET = {"resnet_width": 8, "resnet_groups": 4}
@@ -101,6 +102,46 @@ def test_multiply_adds_of_a_model_by_hand():
     linear_layers = 5 * (12 * 36 + 12 * 12 + 12 * 20 + 20 * 12)
     attention = 2 * 5 * 5 * 12
     assert multiply_adds(config) == 4 * 48 * 12 + 2 * (linear_layers + attention) + 12 * 5
+
+
+class Counted(np.ndarray):
+    """An array that counts the multiply-adds of matrix products, other than sums written as products."""
+
+    products = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        plain = [each.view(np.ndarray) if isinstance(each, Counted) else each for each in inputs]
+        if out is not None:
+            options["out"] = tuple(each.view(np.ndarray) for each in out)
+        result = getattr(ufunc, method)(*plain, **options)
+        if ufunc is np.matmul and min(result.shape[-1], plain[1].shape[-1]) > 1:
+            Counted.products += result.size * plain[0].shape[-1]
+        return result.view(Counted) if out is None else out[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"pool": "mean", "pre_logits": 7},
+        {"pool": "both"},
+        {"pool": "both", "pre_logits": 7},
+        {"pool": "distilled", "registers": 2},
+        {"pool": "attention"},
+        {"pool": "attention", "pool_mlp_width": 9, "pool_heads": 2, "class_token": True, "pool_all": True},
+        {"gated": True, "qk_norm": True, "mlp_norm": True},
+        {"predicts": "patches", "pre_logits": 7},
+    ],
+    ids=str,
+)
+def test_multiply_adds_are_those_of_the_products_that_are_carried_out(changes):
+    config = tiny_config(**changes)
+    params = initialise(config)
+    params = Params(params.flat.view(Counted), params.rows)
+    images, _ = random_batch(config, 1, np.random.default_rng(0), "float32")
+    Counted.products = 0
+    infer_through(stages(config, all_tokens=True), params, images)
+    assert Counted.products == multiply_adds(config)
 
 
 def test_a_model_that_predicts_patches_has_a_head_for_each_of_them():

@@ -16,8 +16,9 @@ from tinyvit.checking import MODEL_CHECKS, TOLERANCE
 from tinyvit.checking.models import ModelCheck, random_params
 from tinyvit.errors import UserError
 from tinyvit.model import ViTConfig, cost, distributions, later, layout, preset, stages
+from tinyvit.model.config import LATER_PARTS
 from tinyvit.model.later import PARTS, assemble, fields_known_to
-from tinyvit.model.later.part import Part, instead
+from tinyvit.model.later.part import Part, Place, instead
 from tinyvit.model.layout import ParamSpec, linear_specs
 from tinyvit.model.paper_config import PaperConfig
 from tinyvit.model.stage import infer_through, stage
@@ -93,6 +94,14 @@ def test_every_field_beyond_the_papers_belongs_to_a_part_and_has_the_papers_valu
     assert own - theirs.keys() == {"resnet_width", "resnet_groups", "resnet_form", "parts"}
     assert {name: getattr(plain, name) for name in theirs} == theirs
     assert not [part for part in PARTS if part.is_in(plain)]
+
+
+def test_a_place_names_its_block():
+    assert (Place("stem").prefix, Place("mlp", 3).prefix) == ("", "blocks.3.")
+
+
+def test_a_file_of_the_paper_has_no_later_field():
+    assert tiny_config().as_dict().keys().isdisjoint({*LATER_PARTS, "parts"})
 
 
 def test_every_part_is_in_a_model_whose_gradients_are_checked():
