@@ -12,6 +12,20 @@ from typing import TextIO
 
 from tinyvit.api import Model, load
 from tinyvit.errors import UserError
+from tinyvit.insight.visualizing import (
+    PICTURES,
+    WITHOUT_IMAGES,
+    Examples,
+    Insight,
+    draw_filled_patches,
+    draw_picture,
+    examples_in,
+    examples_of,
+    look_inside,
+    needs_images,
+    numbers_of,
+    why_nothing,
+)
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.shell.flags import (
@@ -24,9 +38,6 @@ from tinyvit.shell.flags import (
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.visualizing.examples import Examples, examples_in, examples_of
-from tinyvit.visualizing.look import PICTURES, WITHOUT_IMAGES, Insight, look_inside, needs_images, why_nothing
-from tinyvit.visualizing.showing import draw_filled_patches, draw_picture, numbers_of
 
 USUAL = {"inside": 8, "distance": 128, "rollout": 24, "heads": 4}  # test images, if nothing else is asked for
 MOST = {"inside": 100, "rollout": 100, "heads": 8}  # images in one picture

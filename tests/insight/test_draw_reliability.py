@@ -5,9 +5,9 @@ import pytest
 from PIL import ImageColor
 
 from tests.pictures.drawn import Drawn, pixels
-from tinyvit.insight.draw_reliability import BOTTOM, LEFT, RIGHT, TOP, draw_reliability
 from tinyvit.insight.judging import reliability
 from tinyvit.pictures.colours import BLUE, ORANGE
+from tinyvit.pictures.evaluation import FRAME, draw_reliability
 
 
 def place_of(path, colour):
@@ -15,7 +15,8 @@ def place_of(path, colour):
     near = np.abs(pixels(path) - ImageColor.getrgb(colour)).sum(-1) < 12
     rows, columns = np.nonzero(near)
     assert len(rows)
-    return (columns.mean() + 0.5 - LEFT) / (RIGHT - LEFT), (BOTTOM - rows.mean() - 0.5) / (BOTTOM - TOP)
+    left, top, right, bottom = FRAME
+    return (columns.mean() + 0.5 - left) / (right - left), (bottom - rows.mean() - 0.5) / (bottom - top)
 
 
 @pytest.mark.parametrize("n", [1, 30, 3_000, 3_000_000])

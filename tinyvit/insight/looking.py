@@ -11,8 +11,14 @@ from tinyvit import model as core
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
-from tinyvit.insight.attention import attention_in_batches, check_has_attention, head_maps, rollout
-from tinyvit.insight.distance import attention_distance, uniform_distance
+from tinyvit.insight.attention import (
+    attention_distance,
+    check_has_attention,
+    class_token_attention,
+    head_maps,
+    rollout,
+    uniform_distance,
+)
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
 
@@ -46,7 +52,7 @@ class Looking:
 
         A mean-pooled model has no class token; there it is how much all patches do, on average.
         """
-        return attention_in_batches(self.config, self.params, self._pixels(images))
+        return self._looked(class_token_attention, images)
 
     def head_maps(self, images: Images) -> np.ndarray:
         """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""

@@ -6,210 +6,166 @@
 
 const EXPLAINED = {
   pixels: {
-    title: "Pixels",
-    shape: "(H, W, 3)",
-    lesson: 0,
-    source: "data/augment.py",
+    title: "Pixels", shape: "(H, W, 3)", lesson: 0, source: "data/augment.py",
     formula: "x = (byte - 127.5) / 127.5",
     text: "Bytes from 0 to 255 become numbers from -1 to 1.",
   },
   patches: {
-    title: "Patches",
-    shape: "(T, P P 3)",
-    lesson: 5,
-    source: "ops/patches.py, eq. 1",
+    title: "Patches", shape: "(T, P P 3)", lesson: 5, source: "ops/patches.py, eq. 1",
     formula: "y[patch, (p P + q) 3 + k] = x[pixel (p, q) of the patch, channel k]",
     text: "The picture is cut into squares, and each is laid out as a row of numbers.",
   },
   embedded: {
-    title: "Patch embedding",
-    shape: "(T, D)",
-    lesson: 3,
-    source: "ops/linear.py, eq. 1",
+    title: "Patch embedding", shape: "(T, D)", lesson: 3, source: "ops/linear.py, eq. 1",
     formula: "y = x W + b",
     text: "One matrix turns every patch into a token: a vector of the model's width.",
   },
   token: {
-    title: "Class token",
-    shape: "(N, D)",
-    lesson: 5,
-    source: "ops/embedding.py, eq. 1",
+    title: "Class token", shape: "(N, D)", lesson: 5, source: "ops/embedding.py, eq. 1",
     formula: "z = [t; x_1; ...; x_T]",
     text: "A learned vector comes before them. What it gathers will be the answer.",
   },
   positions: {
-    title: "Positions",
-    shape: "(N, D)",
-    lesson: 5,
-    source: "ops/embedding.py, eq. 1",
+    title: "Positions", shape: "(N, D)", lesson: 5, source: "ops/embedding.py, eq. 1",
     formula: "z = x + E",
     text: "A learned vector is added at every position. Without it, attention sees a set in no order.",
   },
   positions_2d: {
-    title: "Positions",
-    shape: "(N, D)",
-    lesson: 21,
-    source: "ops/position_tables.py, eq. 1",
+    title: "Positions", shape: "(N, D)", lesson: 21, source: "ops/position_tables.py, eq. 1",
     formula: "e_(r, c) = [a_r, b_c]",
     text: "Half a vector for its row and half for its column is added to every patch.",
   },
   positions_sincos: {
-    title: "Positions",
-    shape: "(N, D)",
-    lesson: 21,
-    source: "ops/position_tables.py, eq. 2",
+    title: "Positions", shape: "(N, D)", lesson: 21, source: "ops/position_tables.py, eq. 2",
     formula: "e_(r, c) = [sin(w c), cos(w c), sin(w r), cos(w r)]",
     text: "Sines and cosines of its row and column are added to every patch.",
   },
   norm1: {
-    title: "LayerNorm",
-    shape: "(N, D)",
-    lesson: 7,
-    source: "ops/layer_norm.py, eq. 2",
+    title: "LayerNorm", shape: "(N, D)", lesson: 7, source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "Each token is shifted to mean 0 and scaled to variance 1, then given a gain and an offset.",
   },
   qkv: {
-    title: "Queries, keys, values",
-    shape: "(N, 3D)",
-    lesson: 6,
-    source: "ops/attention.py, eq. 1",
+    title: "Queries, keys, values", shape: "(N, 3D)", lesson: 6, source: "ops/attention.py, eq. 1",
     formula: "q = x Wq + bq      k = x Wk + bk      v = x Wv + bv",
     text: "For each head, every token asks a question, advertises what it knows, and carries an answer.",
   },
   scores: {
-    title: "Scores",
-    shape: "(H, N, N)",
-    lesson: 6,
-    source: "ops/attention.py, eq. 2",
+    title: "Scores", shape: "(H, N, N)", lesson: 6, source: "ops/attention.py, eq. 2",
     formula: "S = q k^T / sqrt(K)",
     text: "How well the query of a row matches the key of a column. One square for each head.",
   },
   weights: {
-    title: "Attention",
-    shape: "(H, N, N)",
-    lesson: 6,
-    source: "ops/attention.py, eq. 3",
+    title: "Attention", shape: "(H, N, N)", lesson: 6, source: "ops/attention.py, eq. 3",
     formula: "A = softmax of each row of S",
     text: "Each row becomes shares that sum to 1: how much a token draws from each other one.",
   },
   heads: {
-    title: "What was drawn",
-    shape: "(N, D)",
-    lesson: 6,
-    source: "ops/attention.py, eq. 4",
+    title: "What was drawn", shape: "(N, D)", lesson: 6, source: "ops/attention.py, eq. 4",
     formula: "o = A v",
     text: "Every token mixes the values of all tokens by these shares. The heads stand side by side.",
   },
   attention: {
-    title: "Heads joined",
-    shape: "(N, D)",
-    lesson: 6,
-    source: "ops/attention.py, eq. 5",
+    title: "Heads joined", shape: "(N, D)", lesson: 6, source: "ops/attention.py, eq. 5",
     formula: "y = [o of head 1, ..., o of head H] Wo + bo",
     text: "One more matrix mixes what the heads have found.",
   },
   skip1: {
-    title: "Skip connection",
-    shape: "(N, D)",
-    lesson: 8,
-    source: "model/block.py, eq. 1",
+    title: "Skip connection", shape: "(N, D)", lesson: 8, source: "model/block.py, eq. 1",
     formula: "x' = x + attention(LayerNorm(x))",
     text: "The token as it came in is kept, and what attention found is added.",
   },
   norm2: {
-    title: "LayerNorm",
-    shape: "(N, D)",
-    lesson: 7,
-    source: "ops/layer_norm.py, eq. 2",
+    title: "LayerNorm", shape: "(N, D)", lesson: 7, source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "The same normalisation again, before the MLP.",
   },
   wide: {
-    title: "MLP: widen",
-    shape: "(N, M)",
-    lesson: 4,
-    source: "ops/mlp.py, eq. 1",
+    title: "MLP: widen", shape: "(N, M)", lesson: 4, source: "ops/mlp.py, eq. 1",
     formula: "h = x W1 + b1",
     text: "Each token by itself is widened.",
   },
   gelu: {
-    title: "GELU",
-    shape: "(N, M)",
-    lesson: 4,
-    source: "ops/gelu.py, eq. 2",
+    title: "GELU", shape: "(N, M)", lesson: 4, source: "ops/gelu.py, eq. 2",
     formula: "y = x (1 + tanh(u)) / 2      u = sqrt(2/pi) (x + 0.044715 x^3)",
     text: "Negative numbers are nearly silenced, and positive ones pass.",
   },
   gelu_exact: {
-    title: "GELU",
-    shape: "(N, M)",
-    lesson: 4,
-    source: "ops/gelu.py, eq. 1",
+    title: "GELU", shape: "(N, M)", lesson: 4, source: "ops/gelu.py, eq. 1",
     formula: "y = x Phi(x)",
     text: "Negative numbers are nearly silenced, and positive ones pass.",
   },
   mlp: {
-    title: "MLP: narrow",
-    shape: "(N, D)",
-    lesson: 4,
-    source: "ops/mlp.py, eq. 3",
+    title: "MLP: narrow", shape: "(N, D)", lesson: 4, source: "ops/mlp.py, eq. 3",
     formula: "y = g W2 + b2",
     text: "Back to the model's width.",
   },
   skip2: {
-    title: "Skip connection",
-    shape: "(N, D)",
-    lesson: 8,
-    source: "model/block.py, eq. 2",
+    title: "Skip connection", shape: "(N, D)", lesson: 8, source: "model/block.py, eq. 2",
     formula: "y = x' + MLP(LayerNorm(x'))",
     text: "Added to the token once more. This is what leaves the block.",
   },
   norm: {
-    title: "Last LayerNorm",
-    shape: "(N, D)",
-    lesson: 7,
-    source: "ops/layer_norm.py, eq. 2",
+    title: "Last LayerNorm", shape: "(N, D)", lesson: 7, source: "ops/layer_norm.py, eq. 2",
     formula: "y = (x - mean) / sqrt(var + eps) * weight + bias",
     text: "All tokens are normalised a last time.",
   },
   pooled: {
-    title: "Pooling",
-    shape: "(D,)",
-    lesson: 8,
-    source: "ops/pooling.py, eq. 1",
+    title: "Pooling", shape: "(D,)", lesson: 8, source: "ops/pooling.py, eq. 1",
     formula: "y = x_0",
     text: "Of all tokens, only the class token is read. The others have done their work.",
   },
   pooled_mean: {
-    title: "Pooling",
-    shape: "(D,)",
-    lesson: 8,
-    source: "ops/pooling.py, eq. 2",
+    title: "Pooling", shape: "(D,)", lesson: 8, source: "ops/pooling.py, eq. 2",
     formula: "y = (x_1 + ... + x_T) / T",
     text: "The tokens of all patches are averaged.",
   },
   pre_logits: {
-    title: "Pre-logits",
-    shape: "(F,)",
-    source: "ops/tanh.py, eq. 1",
+    title: "Pre-logits", shape: "(F,)", source: "ops/tanh.py, eq. 1",
     formula: "y = tanh(x)",
     text: "One more linear layer, squashed to between -1 and 1.",
   },
   logits: {
-    title: "Logits",
-    shape: "(C,)",
-    lesson: 3,
-    source: "ops/linear.py, eq. 1",
+    title: "Logits", shape: "(C,)", lesson: 3, source: "ops/linear.py, eq. 1",
     formula: "y = x W + b",
     text: "A last matrix gives every class a score.",
   },
   probabilities: {
-    title: "Probabilities",
-    shape: "(C,)",
-    lesson: 1,
-    source: "ops/softmax.py, eq. 1",
+    title: "Probabilities", shape: "(C,)", lesson: 1, source: "ops/softmax.py, eq. 1",
     formula: "y_i = exp(x_i) / sum_j exp(x_j)",
     text: "Softmax turns the scores into probabilities: the bars.",
   },
 };
+
+// Each step is what explain.js says of it, the name of its array in the forward pass, and the part it is in.
+function stepsOf(c) {
+  const blocks = Array.from({ length: c.layers }, (_, i) => stepsOfBlock(c, i)).flat();
+  return [...stepsOfStem(c), ...blocks, ...stepsOfReadout(c)];
+}
+
+function stepsOfStem(c) {
+  const names = ["pixels", "patches", "embedded", ...(c.tokens > c.patches ? ["token"] : [])];
+  if (c.position_at === "stem") names.push("positions");
+  return names.map((name) => explained(c, name, "", "Stem"));
+}
+
+function stepsOfBlock(c, i) {
+  const added = c.position_at !== "stem" && !["none", "relative"].includes(c.position);
+  const names = [
+    ...(added ? ["positions"] : []),
+    ...["norm1", "qkv", "scores", "weights", "heads", "attention", "skip1"],
+    ...["norm2", "wide", "gelu", "mlp", "skip2"],
+  ];
+  return names.map((name) => explained(c, name, `blocks.${i}.`, `Block ${i + 1} of ${c.layers}`));
+}
+
+function stepsOfReadout(c) {
+  const names = ["norm", "pooled", ...(c.pre_logits ? ["pre_logits"] : []), "logits", "probabilities"];
+  return names.map((name) => explained(c, name, "", "Readout"));
+}
+
+// Some steps have variants, which have explanations of their own.
+function explained(c, name, prefix, part) {
+  const variant = { positions: c.position, gelu: c.gelu, pooled: c.pool }[name];
+  return { ...(EXPLAINED[`${name}_${variant}`] ?? EXPLAINED[name]), name: prefix + name, part };
+}

@@ -161,3 +161,20 @@ def legend_rows(names: Sequence[str], width: float, size: float) -> list[list[in
 def legend_width(name: str, size: float) -> float:
     """The width of an entry in a legend: its mark, its name, and the space after it."""
     return 12 + text_width(name, size) + 1.5 * size
+
+
+def draw_legend(
+    sheet: Sheet,
+    left: float,
+    row: float,
+    names: Sequence[str],
+    colours: Sequence[str],
+    size: float,
+    radius: float = 5,
+) -> float:
+    """Draw names beside dots of their colours in a row from left on; returns where the next one goes."""
+    for name, colour in zip(names, colours, strict=True):
+        sheet.dot((left, row), radius, colour)
+        sheet.text(left + 12, row, name, size, INK, "lm")
+        left += legend_width(name, size)
+    return left
