@@ -6,14 +6,9 @@ function setUpAnswer() {
   const count = Math.min(model.classes.length, MOST_BARS);
   byId("bars").classList.toggle("many", model.classes.length > MOST_BARS);
   for (let i = 0; i < count; i++) {
-    const track = make(
-      "span",
-      { className: "track" },
-      make("span", { className: "bar" }),
-      make("span", { className: "mark" }),
-    );
+    const span = (className, ...contents) => make("span", { className }, ...contents);
     byId("bars").append(
-      make("li", {}, make("span", { className: "name" }), track, make("span", { className: "percent" })),
+      make("li", {}, span("name"), span("track", span("bar"), span("mark")), span("percent")),
     );
   }
 }

@@ -69,16 +69,15 @@ function percent(share) {
   return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 }
 
-// Colours for numbers: heat for shares, blue and orange for what may be negative.
-
-// From lowest to highest, as in tinyvit/pictures/colours.py.
-const HEAT = model.heat;
+// Colours for numbers: heat for shares, as in tinyvit/pictures/colours.py, blue and orange for what may be
+// negative.
 
 // The colour [red, green, blue] of a number from 0 to 1.
 function heatColour(heat) {
-  const place = Math.min(Math.max(heat, 0), 1) * (HEAT.length - 1);
-  const low = Math.min(Math.floor(place), HEAT.length - 2);
-  return HEAT[low].map((value, i) => value + (place - low) * (HEAT[low + 1][i] - value));
+  const place = Math.min(Math.max(heat, 0), 1) * (model.heat.length - 1);
+  const low = Math.min(Math.floor(place), model.heat.length - 2);
+  const next = model.heat[low + 1];
+  return model.heat[low].map((value, i) => value + (place - low) * (next[i] - value));
 }
 
 // The heat of a share: 0.5 for an even one, 0 for an eighth of it, 1 for eight times it.
@@ -91,8 +90,7 @@ function heatPixels(shares) {
   return Uint8Array.from(Array.from(shares, (share) => heatColour(heatOfShare(share))).flat());
 }
 
-// The colour of a signed number: orange above 0, blue below, the paper's at 0, in full strength from scale
-// on.
+// The colour of a signed number: orange above 0, blue below, paper at 0; in full strength from scale on.
 function signedColour(value, scale, paper) {
   const full = value > 0 ? [217, 117, 26] : [47, 111, 219];
   const strength = Math.min(Math.abs(value) / scale, 1);

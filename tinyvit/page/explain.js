@@ -137,31 +137,26 @@ const EXPLAINED = {
   },
 };
 
-// Each step is what explain.js says of it, the name of its array in the forward pass, and the part it is in.
+// The steps of a model, in the order in which they are carried out. Each is what is explained above, the name
+// of its array in the forward pass, and the part it is in.
 function stepsOf(c) {
-  const blocks = Array.from({ length: c.layers }, (_, i) => stepsOfBlock(c, i)).flat();
-  return [...stepsOfStem(c), ...blocks, ...stepsOfReadout(c)];
-}
-
-function stepsOfStem(c) {
-  const names = ["pixels", "patches", "embedded", ...(c.tokens > c.patches ? ["token"] : [])];
-  if (c.position_at === "stem") names.push("positions");
-  return names.map((name) => explained(c, name, "", "Stem"));
-}
-
-function stepsOfBlock(c, i) {
-  const added = c.position_at !== "stem" && !["none", "relative"].includes(c.position);
-  const names = [
-    ...(added ? ["positions"] : []),
+  const inBlocks = c.position_at !== "stem" && !["none", "relative"].includes(c.position);
+  const stem = [
+    ...["pixels", "patches", "embedded"],
+    ...(c.tokens > c.patches ? ["token"] : []),
+    ...(c.position_at === "stem" ? ["positions"] : []),
+  ];
+  const block = [
+    ...(inBlocks ? ["positions"] : []),
     ...["norm1", "qkv", "scores", "weights", "heads", "attention", "skip1"],
     ...["norm2", "wide", "gelu", "mlp", "skip2"],
   ];
-  return names.map((name) => explained(c, name, `blocks.${i}.`, `Block ${i + 1} of ${c.layers}`));
-}
-
-function stepsOfReadout(c) {
-  const names = ["norm", "pooled", ...(c.pre_logits ? ["pre_logits"] : []), "logits", "probabilities"];
-  return names.map((name) => explained(c, name, "", "Readout"));
+  const readout = ["norm", "pooled", ...(c.pre_logits ? ["pre_logits"] : []), "logits", "probabilities"];
+  const steps = stem.map((name) => explained(c, name, "", "Stem"));
+  for (let i = 0; i < c.layers; i++) {
+    for (const name of block) steps.push(explained(c, name, `blocks.${i}.`, `Block ${i + 1} of ${c.layers}`));
+  }
+  return [...steps, ...readout.map((name) => explained(c, name, "", "Readout"))];
 }
 
 // Some steps have variants, which have explanations of their own.

@@ -50,11 +50,8 @@ function setUpMaps({ state, run, redraw }) {
   const body = make("tbody");
   for (let block = 0; block < model.config.layers; block++) {
     const cells = COLUMNS.map((column) => {
-      const button = make(
-        "button",
-        { type: "button", "aria-pressed": "false" },
-        make("canvas", { width: ACROSS, height: DOWN }),
-      );
+      const canvas = make("canvas", { width: ACROSS, height: DOWN });
+      const button = make("button", { type: "button", "aria-pressed": "false" }, canvas);
       button.addEventListener("click", () => {
         state.shown = { block, column };
         redraw();
@@ -102,10 +99,8 @@ function drawMaps(state) {
       putPixels(button.firstChild, heatPixels(mapOf(state, block, column).shares));
       const isOff = typeof column === "number" && state.off.has(`${block}.${column}`);
       button.classList.toggle("off", isOff);
-      button.setAttribute(
-        "aria-pressed",
-        String(block === state.shown.block && column === state.shown.column),
-      );
+      const isShown = block === state.shown.block && column === state.shown.column;
+      button.setAttribute("aria-pressed", String(isShown));
       button.setAttribute("aria-label", `${mapName(block, column)}${isOff ? ", off" : ""}`);
     });
   });

@@ -1,5 +1,4 @@
-// The Vision Transformer, from pixels to logits: the forward pass of tinyvit/model, with room for your
-// changes.
+// The Vision Transformer, from pixels to logits: the forward pass of tinyvit/model, with your changes.
 
 // changes, all of them optional:
 //   order       a list of patch numbers: position p shows patch order[p] of the picture
@@ -9,9 +8,7 @@
 // see(name, array, shape) is called with everything that is computed on the way.
 function forward(model, pixels, changes = {}, see = () => {}) {
   const { config: c, params } = model;
-  const T = c.patches,
-    N = c.tokens,
-    D = c.width;
+  const { patches: T, tokens: N, width: D } = c;
   const keepPositions = changes.positions !== false;
   const off = new Set(changes.off || []);
 
@@ -48,26 +45,17 @@ function forward(model, pixels, changes = {}, see = () => {}) {
   return { logits, probabilities, ...seen };
 }
 
-// Block i: x' = x + attention(LayerNorm(x)), y = x' + MLP(LayerNorm(x')): tinyvit/model/block.py, eq. 1 and
-// 2.
+// Block i: x' = x + attention(LayerNorm(x)), y = x' + MLP(LayerNorm(x')): model/block.py, eq. 1 and 2.
 function block(model, i, x, keepPositions, off, seen, see) {
   const { config: c, params } = model;
   const p = (name) => params[`blocks.${i}.${name}`];
-  const N = c.tokens,
-    D = c.width,
-    H = c.heads,
-    M = c.mlp_width;
+  const { tokens: N, width: D, heads: H, mlp_width: M } = c;
   const show = (name, array, ...shape) => see(`blocks.${i}.${name}`, array, shape);
 
   x = withPositions(model, x, i, keepPositions, see);
   const n1 = layerNorm(x, p("norm1.weight"), p("norm1.bias"), c.eps); // (N, D)
   show("norm1", n1, N, D);
-  const weights = {
-    qkvWeight: p("attn.qkv.weight"), // (D, 3D)
-    qkvBias: p("attn.qkv.bias"),
-    outWeight: p("attn.out.weight"), // (D, D)
-    outBias: p("attn.out.bias"),
-  };
+  const weights = ["qkv.weight", "qkv.bias", "out.weight", "out.bias"].map((name) => p(`attn.${name}`));
   const relative = keepPositions ? relativeTable(model, i) : null;
   const a = attention(n1, weights, H, relative, (h) => off.has(`${i}.${h}`));
   seen.attention.push(a.A);
@@ -104,8 +92,7 @@ function withPositions(model, x, i, keepPositions, see) {
   return y;
 }
 
-// The patches (T, P P 3) in another order, with the covered ones grey: 0 is the middle between black and
-// white.
+// The patches (T, P P 3) in another order, with the covered ones grey: 0 is between black and white.
 function changed(patches, T, { order, covered = [] }) {
   const size = patches.length / T;
   const y = patches.slice();

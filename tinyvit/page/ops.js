@@ -61,8 +61,7 @@ function add(x, y) {
   return sum;
 }
 
-// Shift each row to mean 0, scale it to variance 1, then apply gain and offset: ops/layer_norm.py, eq. 1 and
-// 2.
+// Shift each row to mean 0, scale it to variance 1, apply gain and offset: ops/layer_norm.py, eq. 1 and 2.
 function layerNorm(x, weight, bias, eps) {
   const D = weight.length;
   const y = new Float32Array(x.length);
@@ -77,8 +76,7 @@ function layerNorm(x, weight, bias, eps) {
   return y;
 }
 
-// Softmax of every row of N numbers, in place: ops/softmax.py, eq. 1. The largest is subtracted against
-// overflow.
+// Softmax of every row of N numbers, in place: ops/softmax.py, eq. 1; minus the largest, against overflow.
 function softmaxRows(x, N) {
   for (let start = 0; start < x.length; start += N) {
     let largest = -Infinity;
@@ -120,15 +118,15 @@ function meanRows(x, D) {
   return Float32Array.from(mean, (sum) => (sum * D) / x.length);
 }
 
-// Self-attention among tokens x (N, D). params are the matrices and biases of q k v and of the output;
-// relative, if there is one, is a table of relative positions (2N - 1, K); off(h) says whether head h is
-// switched off. Returns the output y (N, D), A (H, N, N), the lengths of the value vectors (H, N), and what
-// lies between.
-function attention(x, params, H, relative, off) {
-  const D = params.outBias.length;
+// Multi-head self-attention among tokens x (N, D): ops/attention.py. The weights are the matrix (D, 3D) and
+// bias of q k v, and those of the output (D, D); relative, if there is one, is a table of relative positions
+// (2N - 1, K); off(h) says whether head h is switched off. Returns the output y (N, D), A (H, N, N), the
+// lengths of the value vectors (H, N), and what lies between.
+function attention(x, [qkvWeight, qkvBias, outWeight, outBias], H, relative, off) {
+  const D = outBias.length;
   const N = x.length / D;
   const K = D / H;
-  const qkv = linear(x, params.qkvWeight, params.qkvBias); // (N, 3D): columns (q k v, head, K)   eq. 1
+  const qkv = linear(x, qkvWeight, qkvBias); // (N, 3D): columns (q k v, head, K)   eq. 1
   const S = scores(qkv, N, D, H, relative); // (H, N, N)   eq. 2
   const A = softmaxRows(S.slice(), N); // (H, N, N)   eq. 3
   const o = new Float32Array(N * D); // (N, D), heads side by side
@@ -145,7 +143,7 @@ function attention(x, params, H, relative, off) {
       }
     }
   }
-  const y = linear(o, params.outWeight, params.outBias); // (N, D)   eq. 5
+  const y = linear(o, outWeight, outBias); // (N, D)   eq. 5
   return { y, A, lengths, qkv, S, o };
 }
 

@@ -67,24 +67,16 @@ function inGrey(pixels) {
 
 // The sample pictures: a few of each class.
 
-const SAMPLES = samplePixels();
-
-// The bytes (H, W, 3) of every sample.
-function samplePixels() {
-  const bytes = bytesOf(model.samples.pixels);
-  const size = HEIGHT * WIDTH * 3;
-  return model.samples.labels.map((_, i) => bytes.slice(i * size, (i + 1) * size));
-}
+const SAMPLE_BYTES = bytesOf(model.samples.pixels);
+const SIZE = HEIGHT * WIDTH * 3;
+const SAMPLES = model.samples.labels.map((_, i) => SAMPLE_BYTES.slice(i * SIZE, (i + 1) * SIZE));
 
 function setUpSamples({ state, run }) {
   const strip = byId("samples");
   SAMPLES.forEach((pixels, i) => {
     const name = model.classes[model.samples.labels[i]] ?? "without a label";
-    const button = make(
-      "button",
-      { type: "button", title: name, "aria-label": `sample: ${name}`, "aria-pressed": "false" },
-      canvasOf(pixels, WIDTH, HEIGHT),
-    );
+    const about = { type: "button", title: name, "aria-label": `sample: ${name}`, "aria-pressed": "false" };
+    const button = make("button", about, canvasOf(pixels, WIDTH, HEIGHT));
     button.addEventListener("click", () => {
       chooseSample(state, i);
       run();
@@ -119,12 +111,8 @@ const COLOURS = {
 
 function setUpPen({ state, run, redraw }) {
   for (const [name, colour] of Object.entries(COLOURS)) {
-    const button = make("button", {
-      type: "button",
-      "aria-label": name,
-      "aria-pressed": "false",
-      title: name,
-    });
+    const about = { type: "button", title: name, "aria-label": name, "aria-pressed": "false" };
+    const button = make("button", about);
     button.style.background = colour;
     button.addEventListener("click", () => {
       state.colour = colour;
@@ -162,8 +150,7 @@ function stroke(state, from, to) {
   state.sample = null;
 }
 
-// Photos: dropped on the page, pasted, or chosen from files. The largest part of the right shape is cut from
-// the middle.
+// Photos: dropped on the page, pasted, or chosen from files. The largest part of the right shape is cut out.
 
 function setUpPhotos({ state, run }) {
   const take = async (file) => {

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tinyvit.pictures.axes import Axes, draw_legend, legend_rows, legend_width, nice_ticks, whole_ticks
@@ -48,20 +47,6 @@ def points_of(records: Sequence[Record], x_name: str, images: str, measure: str)
 # One run.
 
 
-@dataclass(frozen=True)
-class Series:
-    """One curve: points (x, y) in the units of the axes, a format for its last value, its best point."""
-
-    name: str
-    points: list[Point]
-    form: str
-    best: Point | None = None
-
-    @property
-    def colour(self) -> str:
-        return COLOURS[self.name]
-
-
 def draw_curves(
     records: Sequence[Record],
     path: str | os.PathLike[str],
@@ -80,33 +65,37 @@ def draw_curves(
     if not records:
         raise ValueError("no records to draw: expected at least one")
     x_name, judge = x_axis_name(records), judging_images(records)
-
-    def series(measure: str, *images: str) -> list[Series]:
-        found = [(name, points_of(records, x_name, name, measure)) for name in images]
-        best = _best_point(records, judge, measure, best_epoch)
-        return [
-            Series(name, points, FORMS[measure], best if name == judge else None)
-            for name, points in found
-            if points
-        ]
-
-    losses, accuracies = series("loss", *COLOURS), series("accuracy", "test", "validation")
-    loss_title = "training loss" if [s.name for s in losses] == ["training"] else "loss"
-    empty = "not measured" if losses and losses[-1].name == judge else "not measured yet"
-    xs = [float(record[x_name]) for record in records]
+    measured = {
+        measure: {name: points for name in images if (points := points_of(records, x_name, name, measure))}
+        for measure, images in (("loss", COLOURS), ("accuracy", ("test", "validation")))
+    }
+    losses = measured["loss"]
+    loss_title = "training loss" if list(losses) == ["training"] else "loss"
+    empty = "not measured" if judge in losses else "not measured yet"
     sheet = Sheet(WIDTH, HEIGHT)
     sheet.title(title, 40, 34, 22)
     sheet.text(40, 62, _summary(records, best_epoch, accuracy), 14, QUIET, "lm")
-    for box, name, curves, ceiling, words in (
-        (LOSS_BOX, loss_title, losses, math.inf, "not measured yet"),
-        (ACCURACY_BOX, f"{accuracy}, %", accuracies, 100.0, empty),
+    for box, name, measure, ceiling, words in (
+        (LOSS_BOX, loss_title, "loss", math.inf, "not measured yet"),
+        (ACCURACY_BOX, f"{accuracy}, %", "accuracy", 100.0, empty),
     ):
+        curves = measured[measure]
+        best = _best_point(records, judge, measure, best_epoch) if judge in curves else None
         _, top, right, _ = box
         _draw_title(sheet, box, name, "" if curves else words, top - 28, 15)
-        axes = _draw_axes(sheet, box, xs, [y for s in curves for _, y in s.points], x_name, ceiling)
-        _draw_series(axes, curves)
-        if len(curves) > 1 or any(s.best for s in curves):
-            _draw_run_legend(sheet, (right, top - 28), curves, best_epoch)
+        xs, ys = [float(record[x_name]) for record in records], [y for c in curves.values() for _, y in c]
+        axes = _draw_axes(sheet, box, xs, ys, x_name, ceiling)
+        for images, points in curves.items():
+            axes.curve(*zip(*points, strict=True), COLOURS[images], 2.5 if len(points) < MANY else 1.5)
+            sheet.dot(axes.place(*points[-1]), 4.5, COLOURS[images])
+        if best:
+            sheet.star(axes.place(*best), STAR, COLOURS[judge])
+        last = {images: points[-1] for images, points in curves.items()}
+        ends = [(x, y, FORMS[measure].format(y), COLOURS[images]) for images, (x, y) in last.items()]
+        axes.label_ends(ends, 15, STAR + 5)
+        if len(curves) > 1 or best:
+            star = f"best epoch {best_epoch}" if best else ""
+            _draw_names(sheet, (right, top - 28), list(curves), star)
     sheet.save(path)
 
 
@@ -134,25 +123,11 @@ def _summary(records: Sequence[Record], best_epoch: int | None, accuracy: str) -
     return "   ·   ".join(parts)
 
 
-def _draw_series(axes: Axes, curves: Sequence[Series]) -> None:
-    """The curves, a star on each that has a best point, and the last values beside their ends."""
-    for series in curves:
-        width = 2.5 if len(series.points) < MANY else 1.5
-        axes.curve(*zip(*series.points, strict=True), series.colour, width)
-        axes.sheet.dot(axes.place(*series.points[-1]), 4.5, series.colour)
-    for series in curves:
-        if series.best:
-            axes.sheet.star(axes.place(*series.best), STAR, series.colour)
-    axes.label_ends([(*s.points[-1], s.form.format(s.points[-1][1]), s.colour) for s in curves], 15, STAR + 5)
-
-
-def _draw_run_legend(sheet: Sheet, at: Point, curves: Sequence[Series], best_epoch: int | None) -> None:
+def _draw_names(sheet: Sheet, at: Point, names: Sequence[str], star: str) -> None:
     """The names of the curves next to their colours, and the meaning of the star, in a row ending at `at`."""
     size, (right, row) = 14, at
-    names = [series.name for series in curves]
-    star = f"best epoch {best_epoch}" if any(series.best for series in curves) else ""
     width = sum(legend_width(name, size) for name in (*names, star) if name)
-    left = draw_legend(sheet, right - width + 1.5 * size, row, names, [s.colour for s in curves], size, 4.5)
+    left = draw_legend(sheet, right - width + 1.5 * size, row, names, [COLOURS[n] for n in names], size, 4.5)
     if star:
         sheet.star((left, row), STAR, INK)
         sheet.text(left + 12, row, star, size, INK, "lm")
