@@ -167,7 +167,8 @@ def draw_comparison(
     training = lines(["training"] * len(runs), "loss")
     loss_title = f"loss ({measured_on}; dashed: training)"
     _draw_runs(sheet, RUNS_LOSS_BOX, loss_title, lines(judges, "loss"), training, x_name, "loss")
-    accuracies, none = lines(judges, "accuracy"), [[] for _ in runs]
+    accuracies = lines(judges, "accuracy")
+    none: list[list[Point]] = [[] for _ in runs]
     title = f"{accuracy}, % ({measured_on})"
     _draw_runs(sheet, RUNS_ACCURACY_BOX, title, accuracies, none, x_name, "accuracy")
     for line, row in enumerate(rows):
