@@ -74,7 +74,7 @@ def _check_not_numbers(labels: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Model(core.Model, Looking):
+class Model(Looking):
     """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its

@@ -26,14 +26,13 @@ Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
 Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
 
 
-class Looking:
+class Looking(core.Model):
     """The part of tinyvit.Model that looks inside it. A ResNet on its own has no attention to look at.
 
     Images are those of Model. They are computed a few at a time, and of each only the result is kept.
     """
 
-    config: core.ViTConfig
-    params: core.Params
+    probabilities: Callable[..., np.ndarray]  # of the classes (n, C) of images
     _pixels: Callable[..., np.ndarray]  # the images as uint8 pixels (n, H, W, 3)
 
     def attention(self, images: Images) -> np.ndarray:

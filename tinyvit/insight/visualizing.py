@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinyvit.api import Model
 from tinyvit.data import ImageSet, one_of_each
 from tinyvit.data.image_files import images_below
 from tinyvit.data.photos import Photo, read_photos
 from tinyvit.errors import UserError
 from tinyvit.insight.filters import filter_strengths
+from tinyvit.insight.looking import Looking
 from tinyvit.insight.patches import filled_patches
 from tinyvit.insight.positions import position_similarity
 from tinyvit.model import ViTConfig
@@ -69,7 +69,7 @@ def examples_of(test: ImageSet, count: int) -> Examples:
     return Examples(batches, len(chosen))
 
 
-def examples_in(model: Model, words: Sequence[Path]) -> Examples:
+def examples_in(model: Looking, words: Sequence[Path]) -> Examples:
     """Image files, and the images in folders, fitted as the model expects.
 
     One that cannot be read is reported on standard error and left out. Raises UserError if a folder has no
@@ -85,7 +85,7 @@ def examples_in(model: Model, words: Sequence[Path]) -> Examples:
     return Examples(_batches_in(model, paths, unread), len(paths), unread)
 
 
-def _batches_in(model: Model, paths: Sequence[Path], unread: list[Path]) -> Iterator[list[Example]]:
+def _batches_in(model: Looking, paths: Sequence[Path], unread: list[Path]) -> Iterator[list[Example]]:
     results = read_photos(paths, model.config.image_size, model.photo_fit)
     named = zip(paths, short_names(paths), results, strict=True)
     while batch := list(islice(named, BATCH)):
@@ -149,7 +149,7 @@ def why_nothing(config: ViTConfig, picture: str) -> str | None:
     return None
 
 
-def look_inside(model: Model, batches: Iterable[list[Example]], shown: Mapping[str, int]) -> Insight:
+def look_inside(model: Looking, batches: Iterable[list[Example]], shown: Mapping[str, int]) -> Insight:
     """See, for each picture in shown, up to so many images: 'distance', 'rollout', 'heads' and 'inside'.
 
     Only these maps are kept, and of all other images nothing but the sum of distances, so that any number of
@@ -175,7 +175,7 @@ def look_inside(model: Model, batches: Iterable[list[Example]], shown: Mapping[s
     return insight
 
 
-def _captions(model: Model, views: np.ndarray, examples: list[Example]) -> list[str]:
+def _captions(model: Looking, views: np.ndarray, examples: list[Example]) -> list[str]:
     """What the model says of each view, and what it is if that is known to be something else."""
     if not model.has_head:
         return [""] * len(views)
@@ -190,7 +190,7 @@ def _captions(model: Model, views: np.ndarray, examples: list[Example]) -> list[
 # Pictures and numbers.
 
 
-def draw_picture(picture: str, model: Model, insight: Insight, path: Path, title: str) -> None:
+def draw_picture(picture: str, model: Looking, insight: Insight, path: Path, title: str) -> None:
     """Draw one of PICTURES, or 'inside', to a PNG at path."""
     config = model.config
     reader = "root of the ResNet" if config.has_resnet else "patch embedding"
@@ -217,14 +217,14 @@ def draw_picture(picture: str, model: Model, insight: Insight, path: Path, title
         save_heads(rows(insight.views), path, title, "class token" if config.reads_token else "average patch")
 
 
-def draw_filled_patches(model: Model, insight: Insight, settings: Settings, path: Path, title: str) -> None:
+def draw_filled_patches(model: Looking, insight: Insight, settings: Settings, path: Path, title: str) -> None:
     """Draw what a model that learned without labels makes of corrupted patches, to a PNG at path."""
     assert settings.target, "the model learned without labels"
     what = settings.target, settings.corrupt, settings.seed
     draw_patches(filled_patches(model.config, model.params, np.stack(insight.views), *what), path, title)
 
 
-def numbers_of(picture: str, model: Model, insight: Insight) -> dict[str, Any]:
+def numbers_of(picture: str, model: Looking, insight: Insight) -> dict[str, Any]:
     """The numbers behind one of PICTURES, as lists.
 
     filters     singular_values, filters[i][row][column][channel]

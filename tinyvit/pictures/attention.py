@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from PIL import Image
 
 from tinyvit.pictures.axes import Axes, nice_ticks, whole_ticks
 from tinyvit.pictures.colours import BLUE, FAINT, INK, ORANGE, PAPER, QUIET, heat_colours
-from tinyvit.pictures.sheet import Part, Sheet, fitted, save_parts
+from tinyvit.pictures.sheet import Box, File, Part, Sheet, fitted, save_parts
 from tinyvit.pictures.text import cut, cut_middle, text_width
 
 # The colours range from an eighth of an even share to eight times that share, and are the same in every
@@ -66,7 +65,7 @@ class SeenPhoto:
     """
 
     image: np.ndarray
-    box: tuple[float, float, float, float]
+    box: Box
     name: str = ""
 
     @classmethod
@@ -119,11 +118,10 @@ def _size(corners: tuple[int, int, int, int]) -> tuple[int, int]:
     return corners[2] - corners[0], corners[3] - corners[1]
 
 
-def save_overlays(rows: Sequence[tuple[SeenPhoto, np.ndarray, str]], path: str | os.PathLike[str]) -> None:
-    """Save a contact sheet of (photo, attention, prediction) rows as a PNG, replacing path atomically.
+def save_overlays(rows: Sequence[tuple[SeenPhoto, np.ndarray, str]], path: File) -> None:
+    """Draw a contact sheet of (photo, attention, prediction) rows to a PNG at path.
 
     Below each pair are the photo's name, if it has one, and the prediction, one line such as 'cat 93.1%'.
-    Raises ValueError without rows, UserError if the picture cannot be written.
     """
     if not rows:
         raise ValueError("no overlays to save: expected at least one row")
@@ -158,11 +156,8 @@ HEAD_SHARE = 0.75  # opacity of the heat over the image
 Row = tuple[np.ndarray, np.ndarray, str]  # image (H, W, 3) uint8, maps (layers, heads, gh, gw), caption
 
 
-def save_heads(rows: Sequence[Row], path: str | os.PathLike[str], title: str, who: str) -> None:
-    """Draw the maps of every head to a PNG, beside their image; who is what looks, as in 'class token'.
-
-    Raises ValueError without rows, UserError if the picture cannot be written.
-    """
+def save_heads(rows: Sequence[Row], path: File, title: str, who: str) -> None:
+    """Draw the maps of every head to a PNG, beside their image; who is what looks, as in 'class token'."""
     if not rows:
         raise ValueError("no images to show heads of: expected at least one")
     layers, heads = rows[0][1].shape[:2]
@@ -215,13 +210,8 @@ FRAME = 640, 400  # width and height of the frame and its names, in points
 NAMES, RIGHT = 62, 130  # room left of the frame, and right of it for the label of the dashed line
 
 
-def save_distance(
-    distance: np.ndarray, uniform: float, images: int, path: str | os.PathLike[str], title: str
-) -> None:
-    """Draw distances (layers, heads) in pixels, and that of uniform attention, to a PNG, atomically.
-
-    images is how many the distances are a mean over. Raises UserError if the picture cannot be written.
-    """
+def save_distance(distance: np.ndarray, uniform: float, images: int, path: File, title: str) -> None:
+    """Draw mean distances (layers, heads) over many images, and that of uniform attention, to a PNG."""
     layers, heads = distance.shape
     ticks = nice_ticks(0, max(distance.max(), uniform, 1e-3))
     where = f"mean over {images:,} images" if images > 1 else "in one image"

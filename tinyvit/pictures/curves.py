@@ -1,13 +1,12 @@
 """Losses and accuracies, epoch by epoch: of one run, or of several runs beside each other."""
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tinyvit.pictures.axes import Axes, draw_legend, legend_rows, legend_width, nice_ticks, whole_ticks
 from tinyvit.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET, SERIES, tint
-from tinyvit.pictures.sheet import Point, Sheet
+from tinyvit.pictures.sheet import Box, File, Point, Sheet
 from tinyvit.pictures.text import cut_middle
 from tinyvit.shell.figures import duration, img_per_second
 
@@ -49,18 +48,18 @@ def points_of(records: Sequence[Record], x_name: str, images: str, measure: str)
 
 def draw_curves(
     records: Sequence[Record],
-    path: str | os.PathLike[str],
+    path: File,
     title: str,
     best_epoch: int | None = None,
     accuracy: str = "accuracy",
 ) -> None:
-    """Draw a run's losses and accuracies to a PNG at path, which is replaced atomically.
+    """Draw a run's losses and accuracies to a PNG at path.
 
     records are the objects of metrics.jsonl, in order: train_loss, test_loss, val_loss, and test_accuracy and
     val_accuracy (0..1), against epoch, or against step if several records share an epoch. A value that is
     missing, None or not finite is omitted. A star marks best_epoch, if given, on the curves of the images by
     which it was chosen: the validation images, or the test images if there are none. `accuracy` is what the
-    accuracies are called. Raises ValueError without records, UserError if the picture cannot be written.
+    accuracies are called.
     """
     if not records:
         raise ValueError("no records to draw: expected at least one")
@@ -127,7 +126,8 @@ def _draw_names(sheet: Sheet, at: Point, names: Sequence[str], star: str) -> Non
     """The names of the curves next to their colours, and the meaning of the star, in a row ending at `at`."""
     size, (right, row) = 14, at
     width = sum(legend_width(name, size) for name in (*names, star) if name)
-    left = draw_legend(sheet, right - width + 1.5 * size, row, names, [COLOURS[n] for n in names], size, 4.5)
+    start = right - width + 1.5 * size, row
+    left, _ = draw_legend(sheet, start, names, [COLOURS[name] for name in names], size, 4.5)
     if star:
         sheet.star((left, row), STAR, INK)
         sheet.text(left + 12, row, star, size, INK, "lm")
@@ -142,14 +142,13 @@ MOST_LABELS = 14  # of curves whose last values fit next to a plot
 
 
 def draw_comparison(
-    runs: Sequence[tuple[str, Sequence[Record]]], path: str | os.PathLike[str], accuracy: str = "accuracy"
+    runs: Sequence[tuple[str, Sequence[Record]]], path: File, accuracy: str = "accuracy"
 ) -> None:
-    """Draw the curves of runs (name, records of metrics.jsonl) to a PNG, replacing path atomically.
+    """Draw the curves of runs (name, records of metrics.jsonl) to a PNG at path.
 
     Each run has a colour. Losses on the validation images, or on the test images if there are none, are solid
     lines, and training losses are dashed. Accuracies, under the title `accuracy`, are on the same images.
-    Everything is plotted against epochs, or against steps if several records of a run share an epoch. Raises
-    ValueError without any records, UserError if the picture cannot be written.
+    Everything is plotted against epochs, or against steps if several records of a run share an epoch.
     """
     if not any(records for _, records in runs):
         raise ValueError("no records to draw: expected at least one")
@@ -174,7 +173,7 @@ def draw_comparison(
     for line, row in enumerate(rows):
         colours = [colour_of(i) for i in row]
         height = LEGEND_TOP + LEGEND_ROW * line
-        draw_legend(sheet, 45, height, [names[i] for i in row], colours, LEGEND_SIZE)
+        draw_legend(sheet, (45, height), [names[i] for i in row], colours, LEGEND_SIZE)
     sheet.save(path)
 
 
@@ -186,7 +185,7 @@ def colour_of(i: int) -> str:
 
 def _draw_runs(
     sheet: Sheet,
-    box: tuple[int, int, int, int],
+    box: Box,
     title: str,
     lines: Sequence[list[Point]],
     dashed: Sequence[list[Point]],
@@ -219,9 +218,7 @@ def _draw_runs(
 # Both.
 
 
-def _draw_title(
-    sheet: Sheet, box: tuple[int, int, int, int], title: str, empty: str, row: float, size: float
-) -> None:
+def _draw_title(sheet: Sheet, box: Box, title: str, empty: str, row: float, size: float) -> None:
     """The title above a plot, and in its middle the word for a plot without curves."""
     left, top, right, bottom = box
     sheet.text(left - 48, row, title, size, INK, "lm")
@@ -230,12 +227,7 @@ def _draw_title(
 
 
 def _draw_axes(
-    sheet: Sheet,
-    box: tuple[int, int, int, int],
-    xs: Sequence[float],
-    ys: Sequence[float],
-    x_name: str,
-    ceiling: float,
+    sheet: Sheet, box: Box, xs: Sequence[float], ys: Sequence[float], x_name: str, ceiling: float
 ) -> Axes:
     """Axes for these values, with grid lines for y and whole numbers for x; without ys, no numbers.
 

@@ -1,7 +1,6 @@
 """Pictures of an evaluation: the confusion matrix, the worst mistakes, and how sure the model is rightly."""
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -11,7 +10,7 @@ import numpy as np
 from tinyvit.insight.judging import Reliability, calibration_error, wilson_interval
 from tinyvit.pictures.axes import Axes
 from tinyvit.pictures.colours import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, QUIET, RED, tint
-from tinyvit.pictures.sheet import Sheet, fitted
+from tinyvit.pictures.sheet import File, Sheet, fitted
 from tinyvit.pictures.text import cut, cut_middle, text_width
 
 MARGIN = 32  # in points, as everything here
@@ -28,14 +27,12 @@ AXES = "row: what it is  ·  column: what the model says"
 LEGEND = "colour: share of the images of a class  ·  blue: right  ·  orange: wrong"
 
 
-def draw_confusion(
-    counts: np.ndarray, classes: Sequence[str], path: str | os.PathLike[str], title: str
-) -> None:
+def draw_confusion(counts: np.ndarray, classes: Sequence[str], path: File, title: str) -> None:
     """Draw counts (C, C) of images, by what they are (row) and what the model says (column), to a PNG.
 
     A cell is coloured by its share of its row, and holds its number where that fits; right of a row stands
     the share of its images that are right. Raises ValueError unless there are 2 to MOST_CLASSES classes and
-    as many rows and columns, UserError if the picture cannot be written.
+    as many rows and columns.
     """
     C = len(classes)
     if counts.shape != (C, C) or not 2 <= C <= MOST_CLASSES:
@@ -89,11 +86,8 @@ class Mistake:
     name: str = ""
 
 
-def draw_mistakes(mistakes: Sequence[Mistake], path: str | os.PathLike[str], title: str) -> None:
-    """Draw mistakes in order, row by row, to a PNG at path; if there are none, the picture says so.
-
-    Raises UserError if the picture cannot be written.
-    """
+def draw_mistakes(mistakes: Sequence[Mistake], path: File, title: str) -> None:
+    """Draw mistakes in order, row by row, to a PNG at path; if there are none, the picture says so."""
     columns = min(max(1, len(mistakes)), MOST_COLUMNS)
     lines = max(1, math.ceil(len(mistakes) / columns))
     width = max(2 * MARGIN + columns * (SIDE + SPACE) - SPACE, LEAST_WIDTH)
@@ -124,11 +118,8 @@ TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 MEANING = "dot: the images of a bin  ·  line: 95% interval of their accuracy  ·  orange: surer than right"
 
 
-def draw_reliability(table: Reliability, path: str | os.PathLike[str], title: str) -> None:
-    """Draw how often a model is right, by how sure it is, to a PNG: a dot for each bin that has images.
-
-    Below stands how many images a bin has. Raises UserError if the picture cannot be written.
-    """
+def draw_reliability(table: Reliability, path: File, title: str) -> None:
+    """Draw how often a model is right, by how sure it is, to a PNG: a dot for each bin that has images."""
     (width, height), (left, _, right, _) = RELIABILITY, FRAME
     error = f"accuracy by confidence  ·  expected calibration error {100 * calibration_error(table):.1f}%"
     sheet = Sheet(width, height)

@@ -1,7 +1,6 @@
 """What a model has learned: embedding filters, positions and attention (ViT Figures 6 and 7)."""
 
 import math
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from tinyvit.pictures.attention import (
     draw_attention_scale,
 )
 from tinyvit.pictures.colours import INK, QUIET, heat_colours
-from tinyvit.pictures.sheet import Part, Sheet, save_parts
+from tinyvit.pictures.sheet import File, Part, Sheet, save_parts
 from tinyvit.pictures.text import cut, text_width
 
 HEIGHT = 640  # of each of the three parts, in pixels; the third is taller if there are many images
@@ -27,15 +26,14 @@ def save_portrait(
     filters: np.ndarray,
     similarity: np.ndarray | None,
     rows: Sequence[Row] | None,
-    path: str | os.PathLike[str],
+    path: File,
     title: str,
     reader: str = "patch embedding",
 ) -> None:
-    """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG, atomically.
+    """Draw filters (count, P, P, 3), similarity (gh, gw, gh, gw) and attention rows to a PNG at path.
 
     reader is what the filters belong to. rows are None for a ResNet, or without images. If similarity is
-    None, the picture says so in its place, unless only filters are drawn. Raises ValueError if rows are
-    empty, UserError if the picture cannot be written.
+    None, the picture says so in its place, unless only filters are drawn.
     """
     parts = [filters_part(filters, reader)]
     if similarity is not None:
@@ -99,12 +97,9 @@ LABEL, BETWEEN = 26, 24  # above a table, or a map of offsets, and around it
 
 
 def save_similarities(
-    similarities: Sequence[np.ndarray], path: str | os.PathLike[str], title: str, learned: bool = True
+    similarities: Sequence[np.ndarray], path: File, title: str, learned: bool = True
 ) -> None:
-    """Draw position similarities (gh, gw, gh, gw), one for each block if there are several, to a PNG.
-
-    Raises UserError if the picture cannot be written.
-    """
+    """Draw position similarities (gh, gw, gh, gw), one for each block if there are several, to a PNG."""
     several = len(similarities) > 1
     low = min(1 - 1e-6, *(float(similarity.min()) for similarity in similarities))
     tiles = [_grid_of_maps(one, low, SMALL_SIDE if several else SIDE) for one in similarities]
@@ -115,13 +110,10 @@ def save_similarities(
     save_parts([part], path, title)
 
 
-def save_offset_scores(
-    scores: np.ndarray, path: str | os.PathLike[str], title: str, shared: bool = False
-) -> None:
+def save_offset_scores(scores: np.ndarray, path: File, title: str, shared: bool = False) -> None:
     """Draw the scores of offsets (layers, heads, 2 gh - 1, 2 gw - 1) to a PNG: a map for each head.
 
-    shared says that all blocks read the same table of offsets. Raises UserError if the picture cannot be
-    written.
+    shared says that all blocks read the same table of offsets.
     """
     layers, heads, h, w = scores.shape
     most = max(float(np.abs(scores).max()), 1e-12)

@@ -1,13 +1,12 @@
 """Rows of images: what augmentation makes of them, and what a model without labels predicts in them."""
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
 
 from tinyvit.pictures.colours import INK, QUIET
-from tinyvit.pictures.sheet import Sheet
+from tinyvit.pictures.sheet import File, Sheet
 from tinyvit.pictures.text import cut
 
 SPACE, MARGIN = 16, 32  # between images, and around them, in points
@@ -23,14 +22,13 @@ def draw_augmentation(
     versions: np.ndarray,
     names: Sequence[str],
     captions: Sequence[Sequence[Sequence[str]]],
-    path: str | os.PathLike[str],
+    path: File,
     title: str,
 ) -> None:
     """Draw a row for each image to a PNG at path.
 
     versions uint8 (n, 1 + v, H, W, 3) are the images, each followed by what was made of it; names are written
-    below the images, and captions[row][version], some lines, below the versions. Raises UserError if the
-    picture cannot be written.
+    below the images, and captions[row][version], some lines, below the versions.
     """
     n, columns, H, W = versions.shape[:4]
     lines = max([1, *(min(len(caption), MOST_LINES) for row in captions for caption in row)])
@@ -60,11 +58,8 @@ PATCHES_SIDE, PATCHES_HEAD = 160, 96  # width of an image, and the room above th
 COLUMNS = ("image", "corrupted", "predicted", "true")
 
 
-def draw_patches(versions: np.ndarray, path: str | os.PathLike[str], title: str) -> None:
-    """Draw a row for each image to a PNG at path; versions (n, 4, H, W, 3) uint8 are those of COLUMNS.
-
-    Raises UserError if the picture cannot be written.
-    """
+def draw_patches(versions: np.ndarray, path: File, title: str) -> None:
+    """Draw a row for each image to a PNG at path; versions (n, 4, H, W, 3) uint8 are those of COLUMNS."""
     H, W = versions.shape[2:4]
     across, down = PATCHES_SIDE + SPACE, PATCHES_SIDE * H / W + SPACE
     height = round(PATCHES_HEAD + len(versions) * down + MARGIN - SPACE)

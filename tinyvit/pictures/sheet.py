@@ -20,6 +20,8 @@ from tinyvit.pictures.colours import INK, PAPER, QUIET
 from tinyvit.pictures.text import cut, drawable, font, text_width
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+File = str | os.PathLike[str]
 
 
 class Sheet:
@@ -118,7 +120,7 @@ class Sheet:
             return self._image
         return self._image.reduce(self._image.width // self._saved[0])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: File) -> None:
         """Write a PNG with tinyvit's mark, replacing path atomically. Raises UserError if that fails."""
         picture = self.finished()
         info = PngInfo()
@@ -166,11 +168,8 @@ class Part:
         return max(self.width, math.ceil(max(lines)))
 
 
-def save_parts(parts: Sequence[Part], path: str | os.PathLike[str], title: str, smooth: int = 1) -> None:
-    """Draw the parts below a title to a PNG at path, atomically; smooth is that of Sheet.
-
-    Raises UserError if the picture cannot be written.
-    """
+def save_parts(parts: Sequence[Part], path: File, title: str, smooth: int = 1) -> None:
+    """Draw the parts below a title to a PNG at path; smooth is that of Sheet."""
     width = 2 * AROUND + sum(part.whole_width for part in parts) + GAP * (len(parts) - 1)
     sheet = Sheet(width, ABOVE + max(part.height for part in parts) + BELOW, smooth=smooth)
     sheet.title(title, AROUND, 40, 26)

@@ -1,12 +1,11 @@
 """What a study has found: a row for each variant, or lines over an axis; every run is a dot."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tinyvit.pictures.axes import Axes, draw_legend, legend_width, nice_ticks
 from tinyvit.pictures.colours import BLUE, GRID, INK, QUIET, SERIES, tint
-from tinyvit.pictures.sheet import Sheet
+from tinyvit.pictures.sheet import File, Sheet
 from tinyvit.pictures.text import text_width
 
 WIDTH = 900  # of the picture, in pixels
@@ -29,11 +28,10 @@ class Found:
         return 100 * sum(self.values) / len(self.values)
 
 
-def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: str | os.PathLike[str]) -> None:
+def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: File) -> None:
     """Draw a row for each variant to a PNG: a mark at the mean of its accuracies, a dot for each.
 
     The axis covers what was found, and does not begin at 0: the places of marks are compared, not lengths.
-    Raises ValueError if nothing was found, UserError if the picture cannot be written.
     """
     shown = _with_values(found)
     left = 40 + max(text_width(one.name, 16) for one in shown) + 24
@@ -56,17 +54,11 @@ def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: str | os.
 
 
 def draw_lines(
-    title: str,
-    subtitle: str,
-    found: Sequence[Found],
-    x_name: str,
-    label: Callable[[float], str],
-    path: str | os.PathLike[str],
+    title: str, subtitle: str, found: Sequence[Found], x_name: str, label: Callable[[float], str], path: File
 ) -> None:
     """Draw lines through the mean accuracies of variants over a logarithmic axis to a PNG.
 
-    label(x) is how a number on that axis is written. Levels, which have no x, are dashed. Raises ValueError
-    if nothing was found, UserError if the picture cannot be written.
+    label(x) is how a number on that axis is written. Levels, which have no x, are dashed.
     """
     shown = _with_values(found)
     xs = sorted({one.x for one in shown if one.x is not None}) or [1.0]
@@ -106,7 +98,7 @@ def _legend(sheet: Sheet, names: Sequence[str], colours: Sequence[str]) -> None:
     half = (len(names) + 1) // 2 if is_wide else len(names)
     for row, some in enumerate((slice(half), slice(half, None))):
         left = WIDTH - RIGHT + 22 - width(names[some])
-        draw_legend(sheet, left, TOP - 10 * is_wide + 22 * row, names[some], colours[some], 15)
+        draw_legend(sheet, (left, TOP - 10 * is_wide + 22 * row), names[some], colours[some], 15)
 
 
 def _sheet(title: str, subtitle: str, height: int) -> Sheet:

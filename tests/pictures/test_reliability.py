@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import ImageColor
 
-from tests.pictures.drawn import Drawn, pixels
+from tests.pictures.drawn import pixels
 from tinyvit.insight.judging import reliability
 from tinyvit.pictures.colours import BLUE, ORANGE
 from tinyvit.pictures.evaluation import FRAME, draw_reliability
@@ -20,21 +20,17 @@ def place_of(path, colour):
 
 
 @pytest.mark.parametrize("n", [1, 30, 3_000, 3_000_000])
-def test_nothing_overlaps_for_any_number_of_images(n, tmp_path, monkeypatch):
+def test_nothing_overlaps_for_any_number_of_images(n, tmp_path, drawn):
     rng = np.random.default_rng(n)
     first = rng.uniform(0, 1, n)
-    drawn = Drawn(monkeypatch)
     table = reliability(np.stack([first, 1 - first], axis=1), rng.integers(0, 2, n))
     draw_reliability(table, tmp_path / "r.png", "a title " * 30)
     drawn.assert_nothing_overlaps()
     assert "images in each bin" in drawn.words()
 
 
-def test_a_bin_is_at_its_confidence_and_accuracy_and_orange_where_the_model_is_too_sure(
-    tmp_path, monkeypatch
-):
+def test_a_bin_is_at_its_confidence_and_accuracy_and_orange_where_the_model_is_too_sure(tmp_path, drawn):
     """Ten images of confidence 0.9, of which six are right, and ten of 0.55, of which eight are."""
-    drawn = Drawn(monkeypatch)
     p = np.repeat([[0.9, 0.1], [0.55, 0.45]], 10, axis=0)
     labels = np.array([0] * 6 + [1] * 4 + [0] * 8 + [1] * 2)
     draw_reliability(reliability(p, labels), tmp_path / "r.png", "title")
