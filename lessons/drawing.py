@@ -22,6 +22,22 @@ class Sheet(sheet.Sheet):
     def __init__(self, width: int, height: int):
         super().__init__(width, height, pixels=2, smooth=2)
 
+    def arrow(self, start: sheet.Point, end: sheet.Point, colour: str = INK, width: float = 1.5) -> None:
+        """A straight arrow."""
+        (x0, y0), (x1, y1) = start, end
+        direction = np.array([x1 - x0, y1 - y0]) / np.hypot(x1 - x0, y1 - y0)
+        across = np.array([-direction[1], direction[0]])
+        neck = np.array(end) - 7 * direction
+        self.line([start, tuple(neck)], colour, width)
+        self._polygon([end, tuple(neck + 3.5 * across), tuple(neck - 3.5 * across)], colour)
+
+    def box(
+        self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK
+    ) -> None:
+        """A rectangle with round corners; (x, y) is its top left corner."""
+        corners = self._scaled([(x, y), (x + width, y + height)])
+        self._draw.rounded_rectangle(corners, 5 * self._scale, fill, outline, round(1.2 * self._scale))
+
     def labelled_box(
         self,
         x: float,

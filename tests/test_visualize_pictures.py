@@ -12,12 +12,11 @@ from tests.pictures.drawn import Drawn
 from tests.tiny_runs import assert_one_line
 from tinyvit import visualize
 from tinyvit.data.shapes import CLASSES, make_shapes
+from tinyvit.insight.visualizing import PICTURES, examples_in, look_inside
 from tinyvit.model import initialise
 from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
-from tinyvit.visualizing.examples import examples_in
-from tinyvit.visualizing.look import PICTURES, look_inside
 
 ATTENTION = ("distance", "rollout", "heads")
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,14 +30,15 @@ from tinyvit.errors import UserError, class_name, nearest, printable
 from tinyvit.files.download import Report
 from tinyvit.insight.looking import Images, Looking
 from tinyvit.ops import softmax
-from tinyvit.page import NO_LABEL, choose_samples, write_page
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.starting_point import whiten_for
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
-from tinyvit.weights.save import left_out, save_model
-from tinyvit.words.read import Words, read_words
+
+if TYPE_CHECKING:
+    from tinyvit.words.read import Words
+
+# Imported by the methods that need them, as a prediction does not: pages, texts, and what saves a model.
 
 Labels = Sequence | np.ndarray
 DEFAULT_TEMPLATES = ("a photo of a {}.",)
@@ -73,7 +74,7 @@ def _check_not_numbers(labels: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Model(core.Model, Looking):
+class Model(Looking):
     """A Vision Transformer, a hybrid or a ResNet, for inference, training and saving.
 
     config is its shape and arithmetic (a ViTConfig), params its parameters by name, classes the names of its
@@ -131,6 +132,8 @@ class Model(core.Model, Looking):
         those of a SigLIP are between 0 and 1 each. Raises UserError if the model was not learned with texts,
         or its files of them are missing.
         """
+        from tinyvit.words.read import read_words
+
         if self.texts is None:
             raise UserError(
                 "this model does not know words: load the folder of a CLIP or SigLIP, with its text side."
@@ -204,6 +207,8 @@ class Model(core.Model, Looking):
         with a warning. A model that was saved or exported to that path before is replaced; anything else
         there raises UserError.
         """
+        from tinyvit.weights.save import save_model
+
         for note in save_model(self, _path(path), layout, self.photo_fit):
             warnings.warn(f"{path}: {note}.", stacklevel=2)
 
@@ -212,6 +217,10 @@ class Model(core.Model, Looking):
 
         A page that was written to that path before is replaced; anything else there raises UserError.
         """
+        from tinyvit.page import NO_LABEL, choose_samples, write_page
+        from tinyvit.weights.replacing import check_replaceable
+        from tinyvit.weights.save import left_out
+
         check_replaceable(path := _path(path))
         samples = None
         if images is not None and labels is not None:

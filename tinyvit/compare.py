@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyvit.errors import UserError
-from tinyvit.pictures.compare import draw_comparison
-from tinyvit.pictures.curves import judging_images
+from tinyvit.pictures.curves import draw_comparison, judging_images
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, run_command, some_path, usual_png
 from tinyvit.shell.figures import duration, short_names

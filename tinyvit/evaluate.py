@@ -19,9 +19,7 @@ from tinyvit.data.pixel_scale import FEW, darkness
 from tinyvit.engine import make_engine
 from tinyvit.errors import UserError
 from tinyvit.insight import judging
-from tinyvit.insight.draw_reliability import draw_reliability
-from tinyvit.pictures.confusion import MOST_CLASSES, draw_confusion, worst_mistakes
-from tinyvit.pictures.mistakes import Mistake, draw_mistakes
+from tinyvit.pictures.evaluation import MOST_CLASSES, Mistake, draw_confusion, draw_mistakes, draw_reliability
 from tinyvit.recipes.measured import followed
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
@@ -274,7 +272,7 @@ def draw(judged: Judged, args: argparse.Namespace) -> None:
         print(f"wrote {args.confusion}")
     if args.mistakes:
         mistakes = []
-        for i in worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
+        for i in judging.worst_mistakes(judged.images.labels, judged.found.probabilities, MISTAKES):
             row, truth = judged.found.probabilities[i], judged.classes[judged.images.labels[i]]
             said = judged.classes[row.argmax()]
             name = judged.images.names[i] if judged.images.names else ""

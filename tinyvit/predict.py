@@ -23,7 +23,7 @@ from tinyvit.data.photos import Photo, read_photos, what_was_cropped
 from tinyvit.data.pixel_scale import Scaled, darkness
 from tinyvit.errors import UserError
 from tinyvit.insight.attention import check_has_attention
-from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
+from tinyvit.pictures.attention import SeenPhoto, save_overlays
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, png_path, positive_int, run_command, some_path
 from tinyvit.shell.figures import call, counted, short_names

@@ -6,12 +6,26 @@ Of a run without labels it also draws corrupted patches, and what the model pred
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from tinyvit.api import Model, load
 from tinyvit.errors import UserError
+from tinyvit.insight.visualizing import (
+    PICTURES,
+    WITHOUT_IMAGES,
+    Examples,
+    Insight,
+    draw_filled_patches,
+    draw_picture,
+    examples_in,
+    examples_of,
+    look_inside,
+    needs_images,
+    numbers_of,
+    why_nothing,
+)
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.command import make_parser, path_text, png_path, run_command, usual_png
 from tinyvit.shell.flags import (
@@ -24,9 +38,6 @@ from tinyvit.shell.flags import (
 )
 from tinyvit.shell.progress import Progress
 from tinyvit.training.run_data import load_data_of_run
-from tinyvit.visualizing.examples import Examples, examples_in, examples_of
-from tinyvit.visualizing.look import PICTURES, WITHOUT_IMAGES, Insight, look_inside, needs_images, why_nothing
-from tinyvit.visualizing.showing import draw_filled_patches, draw_picture, numbers_of
 
 USUAL = {"inside": 8, "distance": 128, "rollout": 24, "heads": 4}  # test images, if nothing else is asked for
 MOST = {"inside": 100, "rollout": 100, "heads": 8}  # images in one picture
@@ -57,36 +68,36 @@ def main(args: argparse.Namespace) -> None:
     """Load the model, look at images through it, and draw what was seen or print its numbers."""
     pictures = _asked_for(args)
     aside = sys.stderr if args.json else sys.stdout  # for everything that is not a number
-    model, run = _load(args, aside), RunFolder.at(args.model)
-    missing = {picture: why for picture in pictures if (why := why_nothing(model.config, picture))}
+    device = chosen_device(args, file=aside)
+    which = {"checkpoint": args.checkpoint, "heads": args.heads, "threads": args.threads}
+    model = load(args.model, report=Progress(aside).download(args.model), **which)
+    model = model.at_resolution(args.resolution, args.position_resize).to(device)
+    run = RunFolder.at(args.model)
     looking = [picture for picture in pictures if needs_images(model.config, picture)]
     examples = _examples(args, model, run, looking)
-    if examples is None:
-        why = "this takes images: give some with --images FILE or FOLDER"
-        missing |= {picture: why for picture in looking if picture != "inside"}
-    pictures = [picture for picture in pictures if picture not in missing]
-    if not pictures:
-        raise UserError("; ".join(f"no {name}: {why}" for name, why in _joined(missing).items()) + ".")
-    for names, why in _joined(missing).items():
-        print(f"no {names}: {why}", file=aside)
-    outs = {} if args.json else {picture: args.out or _usual_out(picture, run) for picture in pictures}
+    pictures = _that_can_be_shown(pictures, model, looking if examples is None else (), aside)
+    places = [] if args.json else [args.out or _usual_place(f"{picture}.png", run) for picture in pictures]
     insight = Insight()
-    if examples and (shown := _shown(args, pictures, looking, examples.total)):
-        insight = look_inside(model, examples.batches, shown)
+    if examples:
+        most = MOST if args.images else USUAL
+        shown = {p: min(examples.total, most.get(p, examples.total)) for p in looking if p in pictures}
+        insight = look_inside(model, examples.batches, shown) if shown else insight
     if args.json:
         print(json.dumps({picture: numbers_of(picture, model, insight) for picture in pictures}))
         return
-    title = _title(args, run)
-    for picture, out in outs.items():
-        draw_picture(picture, model, insight, out, title)
+    settings = run.settings() if run else None
+    about = [settings.dataset, settings.model] if settings else [Path(args.model).name]
+    end = [f"{args.checkpoint}.npz"] if run else []
+    for picture, path in zip(pictures, places, strict=True):
+        draw_picture(picture, model, insight, path, "  ·  ".join(about + end))
         drawn = len(insight.maps.get(picture, []))
         total = examples.total - len(examples.unread) if examples else 0
         some = f" with the first {drawn} of {total:,} images" if args.images and 0 < drawn < total else ""
-        print(f"wrote {out}{some}")
+        print(f"wrote {path}{some}")
     if "inside" in pictures:
         _say_what_inside_lacks(model, examples is None)
-        if run and (settings := run.settings()).target:
-            title = f"{settings.dataset}  ·  {settings.model}  ·  {settings.target}  ·  {args.checkpoint}.npz"
+        if run and settings and settings.target:
+            title = "  ·  ".join([*about, settings.target, *end])
             draw_filled_patches(model, insight, settings, run.patches_path, title)
             print(f"wrote {run.patches_path}")
 
@@ -105,20 +116,35 @@ def _asked_for(args: argparse.Namespace) -> list[str]:
     return pictures
 
 
-def _usual_out(picture: str, run: RunFolder | None) -> Path:
+def _that_can_be_shown(
+    pictures: Sequence[str], model: Model, without_images: Sequence[str], aside: TextIO
+) -> list[str]:
+    """The pictures of which there is something to show; why the others are missing is said in a line each.
+
+    Raises UserError if that leaves none. without_images are those that lack the images which they show.
+    """
+    missing: dict[str, list[str]] = {}  # the pictures that are missing, by the reason
+    for picture in pictures:
+        why = why_nothing(model.config, picture)
+        if picture in without_images and picture != "inside":
+            why = "this takes images: give some with --images FILE or FOLDER"
+        if why:
+            missing.setdefault(why, []).append(picture)
+    lines = [f"no {' or '.join(names)}: {why}" for why, names in missing.items()]
+    shown = [picture for picture in pictures if not any(picture in names for names in missing.values())]
+    if not shown:
+        raise UserError("; ".join(lines) + ".")
+    for line in lines:
+        print(line, file=aside)
+    return shown
+
+
+def _usual_place(name: str, run: RunFolder | None) -> Path:
     """Where a picture is drawn if --out does not say: in the folder of the run, or in the current one.
 
     Raises UserError if the user has something else of that name in the current one.
     """
-    return run.path / f"{picture}.png" if run else usual_png(Path(f"{picture}.png"))
-
-
-def _load(args: argparse.Namespace, aside: TextIO) -> Model:
-    device = chosen_device(args, file=aside)
-    report = Progress(aside).download(args.model)
-    which = {"checkpoint": args.checkpoint, "heads": args.heads, "threads": args.threads}
-    model = load(args.model, report=report, **which)
-    return model.at_resolution(args.resolution, args.position_resize).to(device)
+    return run.path / name if run else usual_png(Path(name))
 
 
 def _examples(
@@ -140,14 +166,6 @@ def _examples(
     return examples_of(dataset.test, number or max(USUAL[picture] for picture in looking))
 
 
-def _shown(
-    args: argparse.Namespace, pictures: Sequence[str], looking: Sequence[str], total: int
-) -> Mapping[str, int]:
-    """How many images are seen for each picture."""
-    most = MOST if args.images else USUAL
-    return {picture: min(total, most.get(picture, total)) for picture in looking if picture in pictures}
-
-
 def _say_what_inside_lacks(model: Model, without_images: bool) -> None:
     config = model.config
     if not config.has_transformer:
@@ -159,21 +177,6 @@ def _say_what_inside_lacks(model: Model, without_images: bool) -> None:
         print("the positions it shows are those of the first block; every block has its own")
     if without_images:
         print("it shows no attention: that takes images, given with --images FILE or FOLDER")
-
-
-def _joined(missing: Mapping[str, str]) -> dict[str, str]:
-    """The reasons why pictures are missing, by the names of those that share one."""
-    reasons: dict[str, list[str]] = {}
-    for picture, why in missing.items():
-        reasons.setdefault(why, []).append(picture)
-    return {" or ".join(names): why for why, names in reasons.items()}
-
-
-def _title(args: argparse.Namespace, run: RunFolder | None) -> str:
-    if run is None:
-        return Path(args.model).name
-    settings = run.settings()
-    return f"{settings.dataset}  ·  {settings.model}  ·  {args.checkpoint}.npz"
 
 
 def _picture_names(text: str) -> list[str]:

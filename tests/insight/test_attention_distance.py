@@ -12,7 +12,7 @@ from tests.helpers import tiny_config
 from tests.insight.naive import models, places
 from tinyvit.engine import batches
 from tinyvit.errors import UserError
-from tinyvit.insight.distance import patch_distances, uniform_distance
+from tinyvit.insight.attention import patch_distances, uniform_distance
 
 
 def naive_distance(config, A):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import tinyvit
 from tinyvit.data import normalise
 from tinyvit.engine import batches
-from tinyvit.insight.attention import attention_in_batches, class_token_attention
+from tinyvit.insight.attention import class_token_attention
 from tinyvit.model import initialise, preset
 
 
@@ -53,8 +54,9 @@ def test_a_token_that_looks_only_at_itself_divides_by_nothing():
 def test_the_batches_it_is_drawn_in_do_not_matter(monkeypatch):
     config, params = model()
     pixels = np.random.default_rng(0).integers(0, 256, (5, *config.image_size, 3), dtype=np.uint8)
-    whole = attention_in_batches(config, params, pixels)
+    look = tinyvit.Model(config, params).attention_map
+    whole = look(pixels)
     monkeypatch.setattr(batches, "_MOST_IMAGES", 2)
-    np.testing.assert_allclose(attention_in_batches(config, params, pixels), whole, rtol=1e-5)
+    np.testing.assert_allclose(look(pixels), whole, rtol=1e-5)
     inputs = normalise(pixels, params.flat.dtype)
     np.testing.assert_allclose(class_token_attention(config, params, inputs), whole, rtol=1e-5)

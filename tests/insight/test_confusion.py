@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinyvit.pictures.confusion import confusion_counts, worst_mistakes
+from tinyvit.insight.judging import confusion_counts, worst_mistakes
 
 
 def test_rows_are_true_classes_and_columns_predicted_ones():

@@ -8,13 +8,13 @@ import pytest
 from tinyvit.insight.judging import (
     by_class,
     calibration_error,
+    confusion_counts,
     macro_mean,
     reliability,
     top_k_accuracy,
     wilson_interval,
     with_interval,
 )
-from tinyvit.pictures.confusion import confusion_counts
 
 SEEDS = range(20)
 

@@ -161,7 +161,7 @@ TOLD_IN = {
     "tinyvit/ops/tanh.py": "",
 }
 EXPLAINED = re.findall(
-    r'(?:lesson: (\d+),\n\s+)?source: "([\w/.]+)(?:, eq\. (\d+))?",\n\s+formula:\s+"([^"]+)"',
+    r'(?:lesson: (\d+),\s+)?source: "([\w/.]+)(?:, eq\. (\d+))?",\s+formula:\s+"([^"]+)"',
     (FOLDER / "explain.js").read_text("utf-8"),
 )
 

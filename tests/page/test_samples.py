@@ -5,7 +5,7 @@ import pytest
 
 from tinyvit import preset
 from tinyvit.data import ImageSet
-from tinyvit.page import choose_samples, samples
+from tinyvit.page import choose_samples, contents
 
 LABELS = np.arange(24) % 3
 
@@ -17,11 +17,11 @@ LABELS = np.arange(24) % 3
         (8 * 8 * 10 * 3, [3, 3, 2]),
         (8 * 8 * 10 * 3 - 1, [3, 2, 2]),
         (1, [1, 0, 0]),
-        (samples.MOST_BYTES, [5, 5, 5]),
+        (contents.MOST_BYTES, [5, 5, 5]),
     ],
 )
 def test_as_many_of_each_class_as_there_is_room_for_sorted_by_class(monkeypatch, room, each):
-    monkeypatch.setattr(samples, "MOST_BYTES", room)
+    monkeypatch.setattr(contents, "MOST_BYTES", room)
     images = np.arange(24 * 8 * 10 * 3, dtype=np.uint32).reshape(24, 8, 10, 3).astype(np.uint8)
     config = preset("nano/2", (8, 10), 3).config
     chosen = choose_samples(config, ImageSet(images, LABELS))

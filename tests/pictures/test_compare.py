@@ -8,7 +8,7 @@ from PIL import ImageColor
 
 from tests.pictures.drawn import pixels
 from tinyvit.pictures.colours import BLUE, ORANGE, SERIES
-from tinyvit.pictures.compare import colour_of, draw_comparison
+from tinyvit.pictures.curves import colour_of, draw_comparison
 
 LEFT, RIGHT = (
     (slice(80, 415), slice(80, 548)),

@@ -6,7 +6,7 @@ from PIL import ImageColor
 
 from tests.pictures.drawn import pixels
 from tinyvit.pictures.colours import BLUE
-from tinyvit.pictures.confusion import draw_confusion
+from tinyvit.pictures.evaluation import draw_confusion
 
 
 def counts_of(classes, images=100):

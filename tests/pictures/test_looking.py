@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from tests.pictures.drawn import pixels
-from tinyvit.insight.distance import save_distance
-from tinyvit.insight.draw_heads import save_heads
-from tinyvit.insight.positions import save_offset_scores, save_similarities
+from tinyvit.pictures.attention import save_distance, save_heads
 from tinyvit.pictures.colours import heat_colours
+from tinyvit.pictures.portrait import save_offset_scores, save_similarities
 from tinyvit.pictures.sheet import Sheet
 
 RNG = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pictures.drawn import pixels
-from tinyvit.pictures.mistakes import SIDE, Mistake, draw_mistakes
+from tinyvit.pictures.evaluation import SIDE, Mistake, draw_mistakes
 
 
 def mistake(i=0, size=(32, 32), said="heart", truth="disc"):

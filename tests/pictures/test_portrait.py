@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 from tests.pictures.drawn import pixels
-from tinyvit.insight.draw_parts import HEAD, MARGIN
-from tinyvit.insight.draw_portrait import HEIGHT, ImageLayout, save_portrait
 from tinyvit.pictures.colours import heat_colours
+from tinyvit.pictures.portrait import HEIGHT, attention_layout, attention_part, save_portrait
+from tinyvit.pictures.sheet import ABOVE, AROUND
 
 FILTERS = np.random.default_rng(1).normal(size=(28, 4, 4, 3))
 
@@ -38,11 +38,12 @@ def test_any_number_of_images_is_shown_without_overlaps(count, tmp_path, drawn):
 
 @pytest.mark.parametrize("count", range(1, 101))
 def test_images_are_not_tiny_and_their_part_is_not_a_strip(count):
-    layout = ImageLayout.of(count)
-    assert layout.columns * layout.lines >= count > layout.columns * (layout.lines - 1)
-    assert layout.side >= 110
-    assert layout.height <= HEIGHT or layout.side == 110
-    assert 0.5 < layout.width / max(layout.height, HEIGHT) < 2.3
+    columns, lines, side = attention_layout(count)
+    assert columns * lines >= count > columns * (lines - 1)
+    part = attention_part([row()] * count)
+    assert side > 110 or (side == 110 and part.height >= HEIGHT)
+    assert part.height == HEIGHT or side == 110
+    assert 0.5 < part.width / part.height < 2.3
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_filters_stand_in_rows_of_four(tmp_path):
     filters = np.zeros((6, 2, 2, 3))
     filters[4, :, :, 0] = 1  # full red: the fifth, so first of the second row
     save_portrait(filters, similarity_of(4, 4), [row()], tmp_path / "p.png", "a title")
-    part = pixels(tmp_path / "p.png")[HEAD:, MARGIN:]
+    part = pixels(tmp_path / "p.png")[ABOVE:, AROUND:]
     cell = HEIGHT // 7
     assert (part[cell + 10, 10] == (255, 128, 128)).all()
     assert (part[10, 10] == 128).all()

@@ -10,19 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tinyvit.insight.distance import save_distance
-from tinyvit.insight.draw_attention import SeenPhoto, save_overlays
-from tinyvit.insight.draw_heads import save_heads
-from tinyvit.insight.draw_portrait import save_portrait
-from tinyvit.insight.draw_reliability import draw_reliability
 from tinyvit.insight.judging import reliability
-from tinyvit.insight.patches import COLUMNS, draw_patches
-from tinyvit.insight.positions import save_offset_scores, save_similarities
-from tinyvit.pictures.augmentation import draw_augmentation
-from tinyvit.pictures.compare import draw_comparison
-from tinyvit.pictures.confusion import draw_confusion
-from tinyvit.pictures.curves import draw_curves
-from tinyvit.pictures.mistakes import Mistake, draw_mistakes
+from tinyvit.pictures.attention import SeenPhoto, save_distance, save_heads, save_overlays
+from tinyvit.pictures.curves import draw_comparison, draw_curves
+from tinyvit.pictures.evaluation import Mistake, draw_confusion, draw_mistakes, draw_reliability
+from tinyvit.pictures.portrait import save_offset_scores, save_portrait, save_similarities
+from tinyvit.pictures.rows import COLUMNS, draw_augmentation, draw_patches
 from tinyvit.pictures.study import Found, draw_lines, draw_rows
 from tinyvit.pictures.worth import Difference, draw_worth
 

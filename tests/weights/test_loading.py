@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import tinyvit
 from tests.data.scenes import scene
 from tests.helpers import random_batch, tiny_config
 from tests.weights.checkpoints import complaint, random_model
@@ -15,7 +16,6 @@ from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.data.photos import read_photo
 from tinyvit.errors import UserError
 from tinyvit.files.npz import names_in_npz
-from tinyvit.insight.attention import attention_in_batches
 from tinyvit.model import Model, ViTConfig, forward, initialise, preset
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, save_checkpoint
 from tinyvit.runs.folder import RunFolder
@@ -174,7 +174,7 @@ def test_a_model_without_a_head_loads_and_has_attention_to_draw(tmp_path):
     with pytest.raises(UserError, match=r"a\.npz has no head and therefore no classes"):
         check_has_head("a.npz", model)
     images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
-    attention = attention_in_batches(model.config, model.params, images)
+    attention = tinyvit.Model(model.config, model.params).attention_map(images)
     assert np.asarray(attention).shape[0] == 2 and np.isfinite(attention).all()
 
 

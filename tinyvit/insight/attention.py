@@ -1,4 +1,4 @@
-"""Where the model looks: the attention of its last block, or of each head of each block; and rollout.
+"""Where the model looks: the attention of its last block, or of each head of each block; rollout; distance.
 
 Attention rollout (Abnar and Zuidema 2020; ViT Figures 6 and 14): from which patches the answer has come.
 
@@ -11,13 +11,34 @@ in, through the skip connection, and half what the attention drew:
 
 The rows of A_l add up to 1, and so do those of M_l and R_l: entry (i, j) of R_L is the share of the final
 token i that has come from token j of the image. The answer is read from one row of it, or from all.
+
+The mean attention distance of a head (ViT Figure 7, right, and Figure 11): how far it looks, in pixels.
+
+Patches are P pixels apart. In a grid, a patch in row r and column c lies from one in row r' and column c' at
+
+    d = P sqrt((r - r')^2 + (c - c')^2)                                                    (3)
+
+A query patch i draws A_ij from patch j. The class token lies nowhere in the picture, so it is left out, both
+as a query and as a key. What a query draws from the patches alone then serves as weights, and all T queries
+count the same:
+
+    distance = 1/T  sum over i of  (sum over j of A_ij d_ij) / (sum over j of A_ij)        (4)
+
+It plays the part of the receptive field of a convolution: small for a head that looks around the query, large
+for one that looks across the picture. A head that draws the same from everywhere, as those of a new model
+nearly do, has the mean of d over all T^2 pairs. In a grid of h rows and w columns, (h - |a|) (w - |b|) pairs
+are a rows and b columns apart, so that
+
+    uniform = P / (h w)^2  sum over |a| < h and |b| < w of  (h - |a|) (w - |b|) sqrt(a^2 + b^2)        (5)
+
+For a fine square grid this approaches 0.5214 of its side, the mean distance of two random points of a square,
+(2 + sqrt(2) + 5 log(1 + sqrt(2))) / 15.
 """
 
 import numpy as np
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module, to_numpy
-from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
 from tinyvit.model import Params, ViTConfig, attention_maps, forward
 
@@ -68,26 +89,18 @@ def head_maps(config: ViTConfig, params: Params, images: Array) -> Array:
     """What each head of each block draws from each patch: (B, layers, heads, gh, gw), each map of sum 1.
 
     images (B, H, W, 3) are normalised. As in class_token_attention, the class token draws, or in a
-    mean-pooled model the average patch. Raises UserError for a ResNet on its own.
+    mean-pooled model the average patch.
     """
-    check_has_attention(config)
     blocks = [drawn_from_patches(config, A) for A in attention_maps(config, params, images)]
     return array_module(images).stack(blocks, axis=1)
-
-
-def attention_in_batches(config: ViTConfig, params: Params, images: np.ndarray) -> np.ndarray:
-    """class_token_attention (n, gh, gw) of any number of uint8 images (n, H, W, 3)."""
-    return in_batches(lambda batch: class_token_attention(config, params, batch), config, params, images)
 
 
 def rollout(config: ViTConfig, params: Params, images: Array) -> Array:
     """The share of each patch in the answer, among the shares of all patches: (B, gh, gw), of sum 1.
 
     images (B, H, W, 3) are normalised. The row of R_L is that of the class token, without what has come from
-    the class token itself; in a mean-pooled model it is the mean of the rows of all patches. Raises UserError
-    for a ResNet on its own.
+    the class token itself; in a mean-pooled model it is the mean of the rows of all patches.
     """
-    check_has_attention(config)
     return drawn_from_patches(config, came_from(config, params, images))
 
 
@@ -99,3 +112,35 @@ def came_from(config: ViTConfig, params: Params, images: Array) -> Array:
     for A in attention_maps(config, params, images):  # (B, H, N, N)
         R = (A.mean(axis=1) + eye) / 2 @ R  #                                                eq. 1, 2
     return R
+
+
+def patch_distances(config: ViTConfig) -> np.ndarray:
+    """The distance d of every pair of patches, in pixels of the model's images: (T, T)."""
+    r, c = np.indices(config.grid).reshape(2, -1)  # (T,) each
+    return config.pixels_per_patch * np.hypot(r[:, None] - r, c[:, None] - c)  #              eq. 3
+
+
+def attention_distance(config: ViTConfig, params: Params, images: Array) -> Array:
+    """The mean attention distance of every head in pixels, for each image: (B, layers, heads).
+
+    images (B, H, W, 3) are normalised. In a hybrid, distances are those of the patches in the image.
+    """
+    xp = array_module(images)
+    d = xp.asarray(patch_distances(config), dtype=images.dtype)
+    return xp.stack([_distance(config, A, d) for A in attention_maps(config, params, images)], axis=1)
+
+
+def uniform_distance(config: ViTConfig) -> float:
+    """The distance in pixels of a head that draws the same from every patch."""
+    h, w = config.grid
+    a, b = np.arange(1 - h, h)[:, None], np.arange(1 - w, w)
+    pairs = (h - abs(a)) * (w - abs(b))  # (2h - 1, 2w - 1)
+    return float(config.pixels_per_patch * (pairs * np.hypot(a, b)).sum() / (h * w) ** 2)  #  eq. 5
+
+
+def _distance(config: ViTConfig, A: Array, d: Array) -> Array:
+    """Eq. 4 for probabilities A (B, H, N, N) and distances d (T, T): (B, H)."""
+    xp = array_module(A)
+    A = A[..., config.prefix :, config.prefix :]  # (B, H, T, T)
+    drawn = xp.maximum(A.sum(axis=-1), xp.finfo(A.dtype).tiny)  # (B, H, T)
+    return (xp.einsum("bhij,ij->bhi", A, d) / drawn).mean(axis=-1)

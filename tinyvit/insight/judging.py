@@ -57,6 +57,24 @@ def top_k_accuracy(probabilities: np.ndarray, labels: np.ndarray, k: int) -> flo
     return float((rank < k).mean())
 
 
+def confusion_counts(labels: np.ndarray, said: np.ndarray, classes: int) -> np.ndarray:
+    """The number of images of each class (row) for which the model predicts each class (column): (C, C) int.
+
+    labels and said (n,) are class indices from 0 to classes - 1.
+    """
+    pairs = (labels * classes + said).astype(np.intp, copy=False)  # bincount takes no wider numbers
+    return np.bincount(pairs, minlength=classes * classes).reshape(classes, classes)
+
+
+def worst_mistakes(labels: np.ndarray, probabilities: np.ndarray, count: int) -> np.ndarray:
+    """Indices of the images (at most count) that are misclassified with the highest probability.
+
+    labels (n,) are class indices, probabilities (n, C); the worst mistake comes first.
+    """
+    wrong = np.flatnonzero(probabilities.argmax(axis=1) != labels)
+    return wrong[np.argsort(-probabilities[wrong].max(axis=1), kind="stable")[:count]]
+
+
 def by_class(counts: np.ndarray) -> ByClass:
     """Eq. 1 to 3 for counts (C, C) of images, by what they are (row) and what the model says (column)."""
     hits, images, said = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)

@@ -11,8 +11,14 @@ from tinyvit import model as core
 from tinyvit.backend import Array, array_module
 from tinyvit.engine import in_batches
 from tinyvit.errors import UserError
-from tinyvit.insight.attention import attention_in_batches, check_has_attention, head_maps, rollout
-from tinyvit.insight.distance import attention_distance, uniform_distance
+from tinyvit.insight.attention import (
+    attention_distance,
+    check_has_attention,
+    class_token_attention,
+    head_maps,
+    rollout,
+    uniform_distance,
+)
 from tinyvit.insight.filters import embedding_filters
 from tinyvit.insight.positions import offset_scores, position_similarity
 
@@ -20,14 +26,13 @@ Photo = str | os.PathLike | bytes | BinaryIO | Image.Image
 Images = np.ndarray | Photo | Sequence[Photo] | Sequence[np.ndarray] | Iterator[Photo]
 
 
-class Looking:
+class Looking(core.Model):
     """The part of tinyvit.Model that looks inside it. A ResNet on its own has no attention to look at.
 
     Images are those of Model. They are computed a few at a time, and of each only the result is kept.
     """
 
-    config: core.ViTConfig
-    params: core.Params
+    probabilities: Callable[..., np.ndarray]  # of the classes (n, C) of images
     _pixels: Callable[..., np.ndarray]  # the images as uint8 pixels (n, H, W, 3)
 
     def attention(self, images: Images) -> np.ndarray:
@@ -46,7 +51,7 @@ class Looking:
 
         A mean-pooled model has no class token; there it is how much all patches do, on average.
         """
-        return attention_in_batches(self.config, self.params, self._pixels(images))
+        return self._looked(class_token_attention, images)
 
     def head_maps(self, images: Images) -> np.ndarray:
         """The same for each head of each block: (n, layers, heads, gh, gw); each map sums to 1."""

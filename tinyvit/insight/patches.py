@@ -1,7 +1,5 @@
 """What a model that learned without labels makes of corrupted patches, as pictures."""
 
-import os
-
 import numpy as np
 
 from tinyvit import model, ops
@@ -10,9 +8,6 @@ from tinyvit.engine import in_batches
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.stage import infer_through
 from tinyvit.objectives import masked_patches, patch_targets
-from tinyvit.pictures.colours import INK, QUIET
-from tinyvit.pictures.sheet import Sheet
-from tinyvit.pictures.text import cut
 
 GREY = 0.75  # what corrupted patches are painted with, from -1 to 1
 
@@ -46,27 +41,3 @@ def filled_patches(
         return xp.rint((xp.stack(pictures, axis=1).clip(-1, 1) + 1) * 127.5).astype(xp.uint8)
 
     return in_batches(compute, config, params, images, *corruption)
-
-
-SHOWN = 6  # images, if nothing else is asked for
-SIDE = 160  # width of an image, in pixels
-SPACE, MARGIN, HEAD = 16, 32, 96
-COLUMNS = ("image", "corrupted", "predicted", "true")
-
-
-def draw_patches(versions: np.ndarray, path: str | os.PathLike[str], title: str) -> None:
-    """Draw a row for each image to a PNG at path; versions (n, 4, H, W, 3) uint8 are those of COLUMNS.
-
-    Raises UserError if the picture cannot be written.
-    """
-    H, W = versions.shape[2:4]
-    step = SIDE * H / W + SPACE
-    width = 2 * MARGIN + len(COLUMNS) * (SIDE + SPACE) - SPACE
-    sheet = Sheet(width, round(HEAD + len(versions) * step + MARGIN - SPACE), smooth=1)
-    sheet.text(MARGIN, 32, cut(title, width - 2 * MARGIN, 20), 20, INK, "lm")
-    for column, name in enumerate(COLUMNS):
-        left = MARGIN + column * (SIDE + SPACE)
-        sheet.text(left, HEAD - 18, name, 15, QUIET, "lm")
-        for row, pixels in enumerate(versions[:, column]):
-            sheet.image(left, round(HEAD + row * step), pixels, SIDE)
-    sheet.save(path)

@@ -23,20 +23,14 @@ to the right is also 1 down and 1 to the left.
 """
 
 import math
-import os
-from collections.abc import Sequence
 
 import numpy as np
 
 from tinyvit.backend import to_numpy
-from tinyvit.insight.draw_parts import HEAD, Part, save_parts
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.biases import attention_weights
 from tinyvit.model.later.positions import position_table
 from tinyvit.model.later.relative_positions import relative_part
-from tinyvit.pictures.colours import QUIET, heat_colours
-from tinyvit.pictures.sheet import Sheet
-from tinyvit.pictures.text import text_width
 
 
 def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np.ndarray | None:
@@ -78,85 +72,3 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     assert part, "the model has relative positions"
     table = to_numpy(params[part]).astype(np.float64)  # (2N - 1, K)
     return q @ table.T / math.sqrt(q.shape[1])
-
-
-SIDE, SMALL_SIDE = 760, 380  # about how large the maps of a table are together, alone and beside others
-SPACE = 3  # between the maps of two patches
-LABEL, BETWEEN = 26, 24  # above a table, or a map of offsets, and around it
-
-
-def save_similarities(
-    similarities: Sequence[np.ndarray], path: str | os.PathLike[str], title: str, learned: bool = True
-) -> None:
-    """Draw position similarities (gh, gw, gh, gw), one for each block if there are several, to a PNG.
-
-    Raises UserError if the picture cannot be written.
-    """
-    several = len(similarities) > 1
-    low = min(1 - 1e-6, *(float(similarity.min()) for similarity in similarities))
-    tiles = [_grid_of_maps(one, low, SMALL_SIDE if several else SIDE) for one in similarities]
-    labels = [f"block {i + 1}" if several else "" for i in range(len(tiles))]
-    name = "position embedding" if learned else "position embedding, fixed"
-    meaning = "a map for each patch: the cosine of its position with every other"
-    part = _tiled(name, meaning, tiles, labels, f"cosine {low:.2f}", "1", math.ceil(math.sqrt(len(tiles))))
-    save_parts([part], path, title)
-
-
-def save_offset_scores(
-    scores: np.ndarray, path: str | os.PathLike[str], title: str, shared: bool = False
-) -> None:
-    """Draw the scores of offsets (layers, heads, 2 gh - 1, 2 gw - 1) to a PNG: a map for each head.
-
-    shared says that all blocks read the same table of offsets. Raises UserError if the picture cannot be
-    written.
-    """
-    layers, heads, h, w = scores.shape
-    most = max(float(np.abs(scores).max()), 1e-12)
-    pixels = max(1, 110 // max(h, w))
-    shares = 0.5 + scores.reshape(-1, h, w) / (2 * most)
-    tiles = [heat_colours(share).repeat(pixels, axis=0).repeat(pixels, axis=1) for share in shares]
-    labels = [f"block {i + 1}, head {j + 1}" for i in range(layers) for j in range(heads)]
-    meaning = "what each head gives to a key's place by itself; the query is in the middle"
-    name = "relative positions, one table for all blocks" if shared else "relative positions"
-    part = _tiled(name, meaning, tiles, labels, f"score {-most:.2g}", f"{most:.2g}", heads)
-    save_parts([part], path, title)
-
-
-def _grid_of_maps(similarity: np.ndarray, low: float, side: int) -> np.ndarray:
-    """The maps of all patches, laid out like the patches: uint8 (height, width, 3)."""
-    gh, gw = similarity.shape[:2]
-    pixels = max(1, math.ceil(side / max(gh, gw) ** 2))  # a side of each patch in a map
-    colours = heat_colours((similarity - low) / (1 - low))  # (gh, gw, gh, gw, 3)
-    colours = colours.repeat(pixels, axis=2).repeat(pixels, axis=3)
-    framed = np.full((gh, gw, gh * pixels + SPACE, gw * pixels + SPACE, 3), 255, np.uint8)
-    framed[:, :, :-SPACE, :-SPACE] = colours
-    return framed.transpose(0, 2, 1, 3, 4).reshape(gh * framed.shape[2], gw * framed.shape[3], 3)
-
-
-def _tiled(
-    name: str, meaning: str, tiles: list[np.ndarray], labels: list[str], low: str, high: str, columns: int
-) -> Part:
-    """Pictures of one size in rows, each below its label, and the scale of their colours."""
-    height, width = tiles[0].shape[:2]
-    above = LABEL if any(labels) else 0
-    across = max([width, *(math.ceil(text_width(label, 13)) for label in labels)]) + BETWEEN
-    down = above + height + (BETWEEN if len(tiles) > 1 else 0)
-    whole = max(across * columns - BETWEEN, 240), down * math.ceil(len(tiles) / columns)
-
-    def draw(sheet: Sheet, left: int) -> None:
-        for i, (tile, label) in enumerate(zip(tiles, labels, strict=True)):
-            x, y = left + i % columns * across, HEAD + i // columns * down
-            sheet.text(x, y + LABEL / 2, label, 13, QUIET, "lm")
-            sheet.image(x, y + above, tile)
-        draw_scale(sheet, left, HEAD + whole[1] + 16, min(whole[0], 420), low, high)
-
-    return Part(name, meaning, *whole, draw)
-
-
-def draw_scale(sheet: Sheet, left: int, top: int, width: int, low: str, high: str) -> None:
-    """Draw the heat colours in a bar between the words for its two ends, width points in all."""
-    start = left + math.ceil(text_width(low, 14)) + 12
-    stop = left + width - math.ceil(text_width(high, 14)) - 12
-    sheet.image(start, top, heat_colours(np.linspace(0, 1, max(stop - start, 2)))[None].repeat(12, axis=0))
-    sheet.text(left, top + 6, low, 14, QUIET, "lm")
-    sheet.text(left + width, top + 6, high, 14, QUIET, "rm")

@@ -47,12 +47,13 @@ def presets_table() -> str:
 
 def summary(config: ViTConfig, name: str) -> str:
     """A model's shape and cost, then its parameters layer by layer; one block stands for all of them."""
-    H, W = config.image_size
+    (H, W), (h, w), P = config.image_size, config.grid, config.pixels_per_patch
+    patches = f", {h} x {w} patches of {P} x {P}" if config.has_transformer else ""
     forward = multiply_adds(config)
     count, kept = parameter_count(config), activation_bytes(config)
     epoch = 3 * forward * IMAGENET_IMAGES
     facts = [
-        ("images", f"{H} x {W} pixels{_patches(config) if config.has_transformer else ''}"),
+        ("images", f"{H} x {W} pixels{patches}"),
         *([("ResNet", _resnet(config))] if config.has_resnet else []),
         *(_transformer(config) if config.has_transformer else [("features", _pooling(config))]),
         ("classes", _classes(config)),
@@ -89,26 +90,20 @@ _ACTIVATIONS = {form: f"{form} GELU" for form in ("tanh", "exact", "quick")}
 _ACTIVATIONS |= {"silu": "SiLU", "relu": "ReLU"}
 
 
-def _patches(config: ViTConfig) -> str:
-    P = config.pixels_per_patch
-    return f", {config.grid[0]} x {config.grid[1]} patches of {P} x {P}"
-
-
 def _transformer(config: ViTConfig) -> list[tuple[str, str]]:
+    said = ("class_token", "registers", "pool", "gelu", "position", "position_on")  # in other rows
+    besides = [name.replace("_", " ") for name in config.later_parts if name not in said]
     return [
         ("tokens", f"{config.tokens}{_including(config)}"),
-        ("shape", f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, {_heads(config)}"),
+        (
+            "shape",
+            f"{config.layers} layers, width {config.width}, MLP {config.mlp_width}, "
+            f"{counted(config.heads, 'head')} of width {config.width // config.heads}",
+        ),
         ("positions", _positions(config)),
         ("arithmetic", f"{_ACTIVATIONS[config.gelu]}, epsilon {config.eps:g}, {_pooling(config)}"),
-        *_besides(config),
+        *([("besides", ", ".join(besides))] if besides else []),
     ]
-
-
-def _besides(config: ViTConfig) -> list[tuple[str, str]]:
-    """What a later ViT than the paper's has that no other row says."""
-    said = ("class_token", "registers", "pool", "gelu", "position", "position_on")
-    parts = [name.replace("_", " ") for name in config.later_parts if name not in said]
-    return [("besides", ", ".join(parts))] if parts else []
 
 
 def _including(config: ViTConfig) -> str:
@@ -159,29 +154,19 @@ def _pooling(config: ViTConfig) -> str:
 
 
 def _layers(config: ViTConfig) -> list[str]:
-    shapes = {row.name: row.shape for row in layout(config)}
-    rows: list[tuple[str, str, str]] = [("parameter", "shape", "numbers")]
-    for name, shape in shapes.items():
-        _, number, *rest = name.split(".", 2) if name.startswith("blocks.") else (name, None)
-        if number is None:
-            rows.append((name, _shape(shape), f"{prod(shape):,}"))
-        elif number == "0":
-            if not any(row[0].startswith("blocks.i") for row in rows):
-                each = sum(prod(s) for n, s in shapes.items() if n.startswith("blocks.0."))
-                rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
-            rows.append((f"  {rest[0]}", _shape(shape), f"{prod(shape):,}"))
+    specs = layout(config)
+    block = [spec for spec in specs if spec.name.startswith("blocks.0.")]
+    rows = [("parameter", "shape", "numbers")]
+    for spec in specs:
+        if spec in block[:1]:
+            each = sum(prod(row.shape) for row in block)
+            rows.append((f"blocks.i, {config.layers} in all", "", f"{config.layers} x {each:,}"))
+        if spec in block or not spec.name.startswith("blocks."):
+            name = spec.name.replace("blocks.0.", "  ")
+            rows.append((name, " x ".join(map(str, spec.shape)), f"{prod(spec.shape):,}"))
     rows.append(("total", "", f"{parameter_count(config):,}"))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}" for a, b, c in rows]
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
-
-
-def _heads(config: ViTConfig) -> str:
-    each = f"of width {config.width // config.heads}"
-    return f"1 head {each}" if config.heads == 1 else f"{config.heads} heads {each}"
 
 
 def _count(value: float) -> str:
@@ -194,13 +179,12 @@ def _bytes(value: float) -> str:
 
 
 def _scaled(value: float) -> str:
-    """A number with three digits, a space and the letter for a power of 1000."""
-    letters = iter(("", "k", "M", "G", "T", "P", "E"))
-    letter = next(letters)
-    while value >= 999.5 and letter != "E":
-        value, letter = value / 1000, next(letters)
-    digits = 0 if value >= 99.95 or not letter else 1 if value >= 9.995 else 2
-    return f"{value:.{digits}f} {letter}"
+    """A number with three digits, a space, and the letter for a power of 1000."""
+    powers = 0
+    while value >= 999.5 and powers < 6:
+        value, powers = value / 1000, powers + 1
+    digits = 0 if value >= 99.95 or not powers else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f} {('', *'kMGTPE')[powers]}"
 
 
 def _time(seconds: float) -> str:

@@ -18,15 +18,11 @@ from typing import Any
 
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Model
-from tinyvit.page.contents import check_page_can_run, page_contents
-from tinyvit.page.samples import Samples
+from tinyvit.page.contents import Samples, check_page_can_run, page_contents
 
 # In the order in which they are read.
-WORKER = ("bytes", "weights", "ops", "attention", "positions", "model", "rollout", "worker")
-PAGE = (
-    *("bytes", "elements", "colours", "explain", "order", "picture", "pen", "canvas", "photo", "samples"),
-    *("answer", "maps", "looks", "steps", "experiments", "main"),
-)
+WORKER = ("weights", "ops", "model", "worker")
+PAGE = ("weights", "elements", "explain", "picture", "canvas", "answer", "maps", "steps", "main")
 
 
 def write_page(model: Model, path: Path, samples: Samples | None, subtitle: str) -> int:

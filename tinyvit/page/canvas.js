@@ -125,10 +125,8 @@ function drawCanvas(state) {
   for (const patch of state.covered) hatch(context, (patch % ACROSS) * P, Math.floor(patch / ACROSS) * P, P);
   if (state.mode === "look" && state.query !== "answer") frame(context, state.query, P);
   if (state.mode !== "look" && canvas.matches(":focus-visible")) frame(context, state.cursor, P);
-  canvas.setAttribute(
-    "aria-label",
-    `Picture. ${placeName(state.cursor)}${state.covered.has(state.cursor) ? ", covered" : ""}`,
-  );
+  const covered = state.covered.has(state.cursor) ? ", covered" : "";
+  canvas.setAttribute("aria-label", `Picture. ${placeName(state.cursor)}${covered}`);
   byId("help").textContent = HELP[state.mode];
   for (const tools of document.querySelectorAll("#tools > div"))
     tools.hidden = tools.dataset.mode !== state.mode;
@@ -168,10 +166,7 @@ function hatch(context, x, y, P) {
 // A frame around a patch that shows on any picture: light within dark.
 function frame(context, patch, P) {
   const [x, y] = [(patch % ACROSS) * P, Math.floor(patch / ACROSS) * P];
-  for (const [colour, width] of [
-    ["#10141a", 9],
-    ["#ffffff", 4],
-  ]) {
+  for (const [colour, width] of Object.entries({ "#10141a": 9, "#ffffff": 4 })) {
     context.strokeStyle = colour;
     context.lineWidth = width;
     context.strokeRect(x, y, P, P);

@@ -1,21 +1,28 @@
-"""What a page holds of a model: its configuration, its parameters as text, and the names of its classes."""
+"""What a page holds of a model: its configuration, its parameters as text, its classes, and sample images."""
+
+from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinyvit.backend import to_numpy
+from tinyvit.data import ImageSet, one_of_each, to_input
 from tinyvit.errors import UserError
 from tinyvit.model import Model, Params, ViTConfig
 from tinyvit.model.cost import multiply_adds, parameter_count
 from tinyvit.model.later import fields_known_to
-from tinyvit.page.samples import Samples
 from tinyvit.pictures.colours import HEAT_COLOURS
 
 MOST_PARAMETERS = 8_000_000  # 21 MB of text
 MOST_MULTIPLY_ADDS = 2_000_000_000  # a few seconds in a browser
 IN_FULL = 500_000  # parameters up to which a page also holds what float16 cannot
+
+EACH = 5  # images of a class, where it has so many
+MOST_BYTES = 400_000  # of pixels, for all samples together
+NO_LABEL = -1  # of a sample whose class is unknown
+
 
 # The fields of the configuration that the page reads, besides tokens, patches and grid.
 _FIELDS = (
@@ -92,3 +99,24 @@ def as_halves(params: Params) -> list[str]:
 def as_text(array: np.ndarray) -> str:
     """The bytes of an array in base64."""
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+
+
+class Samples(NamedTuple):
+    """Images (n, H, W, 3), uint8, of the model's size, and labels (n,): their classes, or NO_LABEL."""
+
+    images: np.ndarray
+    labels: np.ndarray
+
+    @classmethod
+    def none(cls, config: ViTConfig) -> Samples:
+        """No samples: the page then starts with a sheet to draw on."""
+        return cls(np.empty((0, *config.image_size, 3), np.uint8), np.empty(0, np.int64))
+
+
+def choose_samples(config: ViTConfig, images: ImageSet) -> Samples:
+    """The first few images of each class, sorted by class; fewer if they are large or the classes many."""
+    room = max(1, MOST_BYTES // (3 * config.image_size[0] * config.image_size[1]))
+    chosen = one_of_each(images.labels, min(room, EACH * config.classes))
+    chosen = chosen[np.argsort(images.labels[chosen], kind="stable")]
+    inputs = to_input(images.images[chosen], np.dtype(np.float32), config.image_size)  # (n, H, W, 3), -1 to 1
+    return Samples((inputs * 127.5 + 127.5).round().clip(0, 255).astype(np.uint8), images.labels[chosen])

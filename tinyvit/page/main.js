@@ -19,17 +19,9 @@ const state = {
   result: null, // of the last forward pass
 };
 
-const worker = new Worker(
-  URL.createObjectURL(
-    new Blob(
-      [
-        '"use strict";\n',
-        ...[...document.querySelectorAll("script.worker")].map((script) => script.textContent),
-      ],
-      { type: "text/javascript" },
-    ),
-  ),
-);
+const scripts = [...document.querySelectorAll("script.worker")].map((script) => script.textContent);
+const source = new Blob(['"use strict";\n', ...scripts], { type: "text/javascript" });
+const worker = new Worker(URL.createObjectURL(source));
 let asked = 0; // runs asked for
 let done = 0; // runs answered
 let busy = true; // until the model is loaded
@@ -80,16 +72,13 @@ function redraw() {
 const app = { state, run, redraw };
 byId("subtitle").textContent = model.subtitle;
 setUpAnswer();
-for (const setUp of [
-  setUpCanvas,
-  setUpPen,
-  setUpPhotos,
-  setUpSamples,
-  setUpMaps,
-  setUpExperiments,
-  setUpSteps,
-])
-  setUp(app);
+setUpCanvas(app);
+setUpPen(app);
+setUpPhotos(app);
+setUpSamples(app);
+setUpMaps(app);
+setUpExperiments(app);
+setUpSteps(app);
 worker.postMessage({ load: { config: model.config, rows: model.rows, weights: model.weights } });
 if (SAMPLES.length) chooseSample(state, 0);
 else blankSheet(state);

@@ -1,5 +1,4 @@
-// The Vision Transformer, from pixels to logits: the forward pass of tinyvit/model, with room for your
-// changes.
+// The Vision Transformer, from pixels to logits: the forward pass of tinyvit/model, with your changes.
 
 // changes, all of them optional:
 //   order       a list of patch numbers: position p shows patch order[p] of the picture
@@ -9,9 +8,7 @@
 // see(name, array, shape) is called with everything that is computed on the way.
 function forward(model, pixels, changes = {}, see = () => {}) {
   const { config: c, params } = model;
-  const T = c.patches,
-    N = c.tokens,
-    D = c.width;
+  const { patches: T, tokens: N, width: D } = c;
   const keepPositions = changes.positions !== false;
   const off = new Set(changes.off || []);
 
@@ -48,26 +45,17 @@ function forward(model, pixels, changes = {}, see = () => {}) {
   return { logits, probabilities, ...seen };
 }
 
-// Block i: x' = x + attention(LayerNorm(x)), y = x' + MLP(LayerNorm(x')): tinyvit/model/block.py, eq. 1 and
-// 2.
+// Block i: x' = x + attention(LayerNorm(x)), y = x' + MLP(LayerNorm(x')): model/block.py, eq. 1 and 2.
 function block(model, i, x, keepPositions, off, seen, see) {
   const { config: c, params } = model;
   const p = (name) => params[`blocks.${i}.${name}`];
-  const N = c.tokens,
-    D = c.width,
-    H = c.heads,
-    M = c.mlp_width;
+  const { tokens: N, width: D, heads: H, mlp_width: M } = c;
   const show = (name, array, ...shape) => see(`blocks.${i}.${name}`, array, shape);
 
   x = withPositions(model, x, i, keepPositions, see);
   const n1 = layerNorm(x, p("norm1.weight"), p("norm1.bias"), c.eps); // (N, D)
   show("norm1", n1, N, D);
-  const weights = {
-    qkvWeight: p("attn.qkv.weight"), // (D, 3D)
-    qkvBias: p("attn.qkv.bias"),
-    outWeight: p("attn.out.weight"), // (D, D)
-    outBias: p("attn.out.bias"),
-  };
+  const weights = ["qkv.weight", "qkv.bias", "out.weight", "out.bias"].map((name) => p(`attn.${name}`));
   const relative = keepPositions ? relativeTable(model, i) : null;
   const a = attention(n1, weights, H, relative, (h) => off.has(`${i}.${h}`));
   seen.attention.push(a.A);
@@ -104,12 +92,54 @@ function withPositions(model, x, i, keepPositions, see) {
   return y;
 }
 
-// The patches (T, P P 3) in another order, with the covered ones grey: 0 is the middle between black and
-// white.
+// The patches (T, P P 3) in another order, with the covered ones grey: 0 is between black and white.
 function changed(patches, T, { order, covered = [] }) {
   const size = patches.length / T;
   const y = patches.slice();
   if (order) order.forEach((from, p) => y.set(patches.subarray(from * size, (from + 1) * size), p * size));
   for (const p of covered) y.fill(0, p * size, (p + 1) * size);
   return y;
+}
+
+// Positions: tinyvit/model/later/positions.py and ops/position_tables.py.
+
+// The table (N, D) that is added before block i, or at the stem if i is null; null if nothing is added there.
+function positionTable(model, i) {
+  const { config: c, params } = model;
+  const atStem = c.position_at === "stem";
+  if (c.position === "none" || c.position === "relative" || atStem !== (i === null)) return null;
+  const part = c.position_at === "blocks" ? `blocks.${i}.position` : "position";
+  if (c.position === "1d") return params[part];
+  const vector =
+    c.position === "2d"
+      ? (r, column, d) =>
+          learned(params[`${part}.rows`], params[`${part}.columns`], c.width / 2, r, column, d)
+      : (r, column, d) => waves(c.width / 4, r, column, d);
+  const table = new Float32Array(c.tokens * c.width); // the class token keeps a row of zeros
+  for (let patch = 0; patch < c.patches; patch++) {
+    const row = patch + c.tokens - c.patches;
+    for (let d = 0; d < c.width; d++) {
+      table[row * c.width + d] = vector(Math.floor(patch / c.grid[1]), patch % c.grid[1], d);
+    }
+  }
+  return table;
+}
+
+// Half from a vector of the row, half from one of the column: ops/position_tables.py, eq. 1.
+function learned(rows, columns, half, r, column, d) {
+  return d < half ? rows[r * half + d] : columns[column * half + d - half];
+}
+
+// Sines and cosines of column and row at F frequencies: ops/position_tables.py, eq. 2.
+function waves(F, r, column, d) {
+  const w = 10000 ** (-(d % F) / Math.max(F - 1, 1));
+  const angle = w * (d < 2 * F ? column : r);
+  return Math.floor(d / F) % 2 ? Math.cos(angle) : Math.sin(angle);
+}
+
+// The table of relative positions that block i reads, if the model has one.
+function relativeTable(model, i) {
+  const { config: c, params } = model;
+  if (c.position !== "relative") return null;
+  return params[c.position_at === "blocks" ? `blocks.${i}.position` : "position"];
 }

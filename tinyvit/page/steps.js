@@ -43,18 +43,10 @@ function drawSteps(state) {
 }
 
 function numbersOf(array) {
-  let sum = 0,
-    squares = 0,
-    low = Infinity,
-    high = -Infinity;
-  for (const x of array) {
-    sum += x;
-    squares += x * x;
-    low = Math.min(low, x);
-    high = Math.max(high, x);
-  }
-  const mean = sum / array.length;
-  const deviation = Math.sqrt(Math.max(squares / array.length - mean * mean, 0));
+  const meanOf = (f) => array.reduce((sum, x) => sum + f(x), 0) / array.length;
+  const [low, high] = [Math.min, Math.max].map((most) => array.reduce((a, x) => most(a, x)));
+  const mean = meanOf((x) => x);
+  const deviation = Math.sqrt(Math.max(meanOf((x) => x * x) - mean * mean, 0));
   const short = (x) => String(Number(x.toPrecision(3)));
   return `mean ${short(mean)}, standard deviation ${short(deviation)}, from ${short(low)} to ${short(high)}`;
 }
@@ -67,11 +59,8 @@ function drawArray({ array, shape }, step) {
   context.imageSmoothingEnabled = false;
   if (step.name === "pixels") {
     const width = (canvas.height * shape[1]) / shape[0];
-    const picture = canvasOf(
-      array.map((x) => x * 127.5 + 127.5),
-      shape[1],
-      shape[0],
-    );
+    const bytes = array.map((x) => x * 127.5 + 127.5);
+    const picture = canvasOf(bytes, shape[1], shape[0]);
     context.drawImage(picture, (canvas.width - width) / 2, 0, width, canvas.height);
     return;
   }
@@ -88,17 +77,11 @@ function drawArray({ array, shape }, step) {
   }
   const [rows, columns] = shape.length === 2 ? shape : [1, shape[0]];
   const height = rows === 1 ? canvas.height / 4 : canvas.height;
-  context.drawImage(
-    coloured(array, rows, columns, colour),
-    0,
-    (canvas.height - height) / 2,
-    canvas.width,
-    height,
-  );
+  const picture = coloured(array, rows, columns, colour);
+  context.drawImage(picture, 0, (canvas.height - height) / 2, canvas.width, height);
 }
 
-// How a number becomes a colour: shares by heat, everything else by its sign, beside the spread of all
-// numbers.
+// How a number becomes a colour: shares by heat, everything else by its sign, beside the spread of all.
 function colouring(array, name) {
   if (name.endsWith("weights")) return (x) => heatColour(heatOfShare(x * TOKENS));
   const spread = Math.sqrt(array.reduce((sum, x) => sum + x * x, 0) / array.length) || 1;

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from tinyvit.pictures.colours import AXIS, GRID, INK, QUIET
-from tinyvit.pictures.sheet import Point, Sheet
+from tinyvit.pictures.sheet import Box, Point, Sheet
 from tinyvit.pictures.text import text_width
 
 
@@ -16,14 +16,7 @@ class Axes:
     logarithmic names the logarithmic axes: '', 'x', 'y' or 'xy'.
     """
 
-    def __init__(
-        self,
-        sheet: Sheet,
-        box: tuple[float, float, float, float],
-        x_range: Point,
-        y_range: Point,
-        logarithmic: str = "",
-    ):
+    def __init__(self, sheet: Sheet, box: Box, x_range: Point, y_range: Point, logarithmic: str = ""):
         self.sheet, self.box, self.x_range, self.y_range = sheet, box, x_range, y_range
         self._along_x = math.log if "x" in logarithmic else float
         self._along_y = math.log if "y" in logarithmic else float
@@ -161,3 +154,15 @@ def legend_rows(names: Sequence[str], width: float, size: float) -> list[list[in
 def legend_width(name: str, size: float) -> float:
     """The width of an entry in a legend: its mark, its name, and the space after it."""
     return 12 + text_width(name, size) + 1.5 * size
+
+
+def draw_legend(
+    sheet: Sheet, at: Point, names: Sequence[str], colours: Sequence[str], size: float, radius: float = 5
+) -> Point:
+    """Draw names beside dots of their colours, the first at a point; returns the point for the next one."""
+    left, row = at
+    for name, colour in zip(names, colours, strict=True):
+        sheet.dot((left, row), radius, colour)
+        sheet.text(left + 12, row, name, size, INK, "lm")
+        left += legend_width(name, size)
+    return left, row

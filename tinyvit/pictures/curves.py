@@ -1,88 +1,28 @@
-"""The picture of a run: its losses and its accuracies, epoch by epoch."""
+"""Losses and accuracies, epoch by epoch: of one run, or of several runs beside each other."""
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from tinyvit.pictures.axes import Axes, legend_width, nice_ticks, whole_ticks
-from tinyvit.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET
-from tinyvit.pictures.sheet import Point, Sheet
-from tinyvit.pictures.text import cut
+from tinyvit.pictures.axes import Axes, draw_legend, legend_rows, legend_width, nice_ticks, whole_ticks
+from tinyvit.pictures.colours import BLUE, GREEN, INK, ORANGE, QUIET, SERIES, tint
+from tinyvit.pictures.sheet import Box, File, Point, Sheet
+from tinyvit.pictures.text import cut_middle
 from tinyvit.shell.figures import duration, img_per_second
 
-WIDTH, HEIGHT = 1200, 480  # of the picture, in pixels
+WIDTH, HEIGHT = 1200, 480  # of the picture of a run, in pixels
 LOSS_BOX, ACCURACY_BOX = (88, 124, 540, 424), (672, 124, 1124, 424)
 MANY = 300  # points from which a curve is drawn thinner
 STAR = 8  # radius in pixels
 
 COLOURS = {"training": BLUE, "test": GREEN, "validation": ORANGE}
+KEYS = {"training": "train", "test": "test", "validation": "val"}  # the beginnings of keys of records
+FACTORS, FORMS = {"loss": 1.0, "accuracy": 100.0}, {"loss": "{:.3f}", "accuracy": "{:.1f}%"}
 
 Record = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Series:
-    """One curve: points (x, y) in the units of the axes, a format for its last value, its best point."""
-
-    name: str
-    points: list[Point]
-    form: str
-    best: Point | None = None
-
-    @property
-    def colour(self) -> str:
-        return COLOURS[self.name]
-
-
-def draw_curves(
-    records: Sequence[Record],
-    path: str | os.PathLike[str],
-    title: str,
-    best_epoch: int | None = None,
-    accuracy: str = "accuracy",
-) -> None:
-    """Draw a run's losses and accuracies to a PNG at path, which is replaced atomically.
-
-    records are the objects of metrics.jsonl, in order: train_loss, test_loss, val_loss, and test_accuracy and
-    val_accuracy (0..1), against epoch, or against step if several records share an epoch. A value that is
-    missing, None or not finite is omitted. A star marks best_epoch, if given, on the curves of the images by
-    which it was chosen: the validation images, or the test images if there are none. `accuracy` is what the
-    accuracies are called. Raises ValueError without records, UserError if the picture cannot be written.
-    """
-    if not records:
-        raise ValueError("no records to draw: expected at least one")
-    x_name = x_axis_name(records)
-    xs = [float(record[x_name]) for record in records]
-
-    judge = judging_images(records)
-
-    def series(name: str, key: str, factor: float, form: str) -> Series:
-        best = _best_point(records, x_name, key, factor, best_epoch) if name == judge else None
-        return Series(name, finite_points(records, x_name, key, factor), form, best)
-
-    losses = [
-        series("training", "train_loss", 1, "{:.3f}"),
-        series("test", "test_loss", 1, "{:.3f}"),
-        series("validation", "val_loss", 1, "{:.3f}"),
-    ]
-    accuracies = [
-        series("test", "test_accuracy", 100, "{:.1f}%"),
-        series("validation", "val_accuracy", 100, "{:.1f}%"),
-    ]
-    losses, accuracies = ([s for s in group if s.points] for group in (losses, accuracies))
-    loss_title = "training loss" if [s.name for s in losses] == ["training"] else "loss"
-    empty = "not measured" if losses and losses[-1].name == judge else "not measured yet"
-    sheet = Sheet(WIDTH, HEIGHT)
-    sheet.text(40, 34, cut(title, WIDTH - 80, 22), 22, INK, "lm")
-    sheet.text(40, 62, _summary(records, best_epoch, accuracy), 14, QUIET, "lm")
-    _draw_panel(sheet, LOSS_BOX, loss_title, losses, xs, x_name, math.inf, best_epoch)
-    _draw_panel(sheet, ACCURACY_BOX, f"{accuracy}, %", accuracies, xs, x_name, 100.0, best_epoch, empty)
-    sheet.save(path)
-
-
-# What to draw.
+# What records say.
 
 
 def x_axis_name(records: Sequence[Record]) -> str:
@@ -91,41 +31,89 @@ def x_axis_name(records: Sequence[Record]) -> str:
     return "epoch" if None not in epochs and len(set(epochs)) == len(epochs) else "step"
 
 
-def finite_points(records: Sequence[Record], x_name: str, key: str, factor: float = 1.0) -> list[Point]:
-    """(x, factor * value) of the records where the value is a finite number."""
-    pairs = ((float(record[x_name]), record.get(key)) for record in records)
-    return [(x, factor * y) for x, y in pairs if y is not None and math.isfinite(y)]
-
-
 def judging_images(records: Sequence[Record]) -> str:
     """'validation' if there are such images, otherwise 'test'."""
     held_out = ("val_accuracy", "val_loss")
     return "validation" if any(r.get(key) is not None for r in records for key in held_out) else "test"
 
 
-def _best_point(
-    records: Sequence[Record], x_name: str, key: str, factor: float, best_epoch: int | None
-) -> Point | None:
-    """The point on a curve for the end of the best epoch."""
+def points_of(records: Sequence[Record], x_name: str, images: str, measure: str) -> list[Point]:
+    """(x, y) of the records in which a measure, 'loss' or 'accuracy' (in percent), is a finite number."""
+    values = [(float(record[x_name]), record.get(f"{KEYS[images]}_{measure}")) for record in records]
+    return [(x, FACTORS[measure] * y) for x, y in values if y is not None and math.isfinite(y)]
+
+
+# One run.
+
+
+def draw_curves(
+    records: Sequence[Record],
+    path: File,
+    title: str,
+    best_epoch: int | None = None,
+    accuracy: str = "accuracy",
+) -> None:
+    """Draw a run's losses and accuracies to a PNG at path.
+
+    records are the objects of metrics.jsonl, in order: train_loss, test_loss, val_loss, and test_accuracy and
+    val_accuracy (0..1), against epoch, or against step if several records share an epoch. A value that is
+    missing, None or not finite is omitted. A star marks best_epoch, if given, on the curves of the images by
+    which it was chosen: the validation images, or the test images if there are none. `accuracy` is what the
+    accuracies are called.
+    """
+    if not records:
+        raise ValueError("no records to draw: expected at least one")
+    x_name, judge = x_axis_name(records), judging_images(records)
+    measured = {
+        measure: {name: points for name in images if (points := points_of(records, x_name, name, measure))}
+        for measure, images in (("loss", COLOURS), ("accuracy", ("test", "validation")))
+    }
+    losses = measured["loss"]
+    loss_title = "training loss" if list(losses) == ["training"] else "loss"
+    empty = "not measured" if judge in losses else "not measured yet"
+    sheet = Sheet(WIDTH, HEIGHT)
+    sheet.title(title, 40, 34, 22)
+    sheet.text(40, 62, _summary(records, best_epoch, accuracy), 14, QUIET, "lm")
+    for box, name, measure, ceiling, words in (
+        (LOSS_BOX, loss_title, "loss", math.inf, "not measured yet"),
+        (ACCURACY_BOX, f"{accuracy}, %", "accuracy", 100.0, empty),
+    ):
+        curves = measured[measure]
+        best = _best_point(records, judge, measure, best_epoch) if judge in curves else None
+        _, top, right, _ = box
+        _draw_title(sheet, box, name, "" if curves else words, top - 28, 15)
+        xs, ys = [float(record[x_name]) for record in records], [y for c in curves.values() for _, y in c]
+        axes = _draw_axes(sheet, box, xs, ys, x_name, ceiling)
+        for images, points in curves.items():
+            axes.curve(*zip(*points, strict=True), COLOURS[images], 2.5 if len(points) < MANY else 1.5)
+            sheet.dot(axes.place(*points[-1]), 4.5, COLOURS[images])
+        if best:
+            sheet.star(axes.place(*best), STAR, COLOURS[judge])
+        last = {images: points[-1] for images, points in curves.items()}
+        ends = [(x, y, FORMS[measure].format(y), COLOURS[images]) for images, (x, y) in last.items()]
+        axes.label_ends(ends, 15, STAR + 5)
+        if len(curves) > 1 or best:
+            star = f"best epoch {best_epoch}" if best else ""
+            _draw_names(sheet, (right, top - 28), list(curves), star)
+    sheet.save(path)
+
+
+def _best_point(records: Sequence[Record], images: str, measure: str, best_epoch: int | None) -> Point | None:
+    """The point on the curve of a measure for the end of the best epoch."""
     of_epoch = [record for record in records if best_epoch and record.get("epoch") == best_epoch]
-    points = finite_points(of_epoch, x_name, key, factor)
+    points = points_of(of_epoch, x_axis_name(records), images, measure)
     return points[-1] if points else None
 
 
 def _summary(records: Sequence[Record], best_epoch: int | None, accuracy: str) -> str:
     """The line below the title: progress, best accuracy, speed and time."""
-    last = records[-1]
-    name = x_axis_name(records)
+    last, name, images = records[-1], x_axis_name(records), judging_images(records)
     parts = [f"{name} {last[name]:,}"]
-    if best_epoch is None:
-        best = max((y for _, y in finite_points(records, name, "test_accuracy", 100)), default=None)
-        if best is not None:
-            parts.append(f"best test {accuracy} {best:.1f}%")
-    images = judging_images(records)
-    key = {"validation": "val_accuracy", "test": "test_accuracy"}[images]
-    if point := _best_point(records, name, key, 100, best_epoch):
+    if best_epoch is None and (points := points_of(records, name, "test", "accuracy")):
+        parts.append(f"best test {accuracy} {max(y for _, y in points):.1f}%")
+    if point := _best_point(records, images, "accuracy", best_epoch):
         parts.append(f"best epoch {best_epoch}: {images} {accuracy} {point[1]:.1f}%")
-    elif point := _best_point(records, name, key.replace("accuracy", "loss"), 1, best_epoch):
+    elif point := _best_point(records, images, "loss", best_epoch):
         parts.append(f"best epoch {best_epoch}: {images} loss {point[1]:.3f}")
     if last.get("images_per_second") is not None:
         parts.append(img_per_second(last["images_per_second"]))
@@ -134,68 +122,123 @@ def _summary(records: Sequence[Record], best_epoch: int | None, accuracy: str) -
     return "   ·   ".join(parts)
 
 
-def spread(values: Sequence[float]) -> Point:
-    """The smallest and the largest value, moved apart if they are nearly equal."""
-    low, high = min(values), max(values)
-    pad = max(0.5, abs(high) / 10) if high - low <= 1e-6 * max(abs(low), abs(high)) else 0.0
-    return low - pad, high + pad
+def _draw_names(sheet: Sheet, at: Point, names: Sequence[str], star: str) -> None:
+    """The names of the curves next to their colours, and the meaning of the star, in a row ending at `at`."""
+    size, (right, row) = 14, at
+    width = sum(legend_width(name, size) for name in (*names, star) if name)
+    start = right - width + 1.5 * size, row
+    left, _ = draw_legend(sheet, start, names, [COLOURS[name] for name in names], size, 4.5)
+    if star:
+        sheet.star((left, row), STAR, INK)
+        sheet.text(left + 12, row, star, size, INK, "lm")
 
 
-def y_range(values: Sequence[float], ceiling: float) -> Point:
-    """The range of the y axis: from 0, unless that would flatten the curve, and no higher than ceiling."""
-    low, high = spread(values)
-    return (0.0 if low < high / 2 else low), min(high, ceiling)
+# Several runs.
+
+RUNS_LOSS_BOX, RUNS_ACCURACY_BOX = (88, 92, 540, 412), (672, 92, 1124, 412)
+LEGEND_TOP, LEGEND_ROW, LEGEND_SIZE = 484, 26, 15
+LONGEST_NAME = 330  # in pixels, so that three names fit in a row
+MOST_LABELS = 14  # of curves whose last values fit next to a plot
 
 
-# Drawing.
-
-
-def _draw_panel(
-    sheet: Sheet,
-    box: tuple[int, int, int, int],
-    title: str,
-    curves: Sequence[Series],
-    xs: Sequence[float],
-    x_name: str,
-    ceiling: float,
-    best_epoch: int | None,
-    empty: str = "not measured yet",
+def draw_comparison(
+    runs: Sequence[tuple[str, Sequence[Record]]], path: File, accuracy: str = "accuracy"
 ) -> None:
-    """One plot with its title, axes and curves, or the text `empty`; ceiling is the largest possible y."""
-    left, top, right, bottom = box
-    sheet.text(left - 48, top - 28, title, 15, INK, "lm")
-    ys = [y for series in curves for _, y in series.points]
-    axes = draw_axes(sheet, box, xs, ys, x_name, ceiling)
-    if not ys:
-        sheet.text((left + right) / 2, (top + bottom) / 2, empty, 15, QUIET)
-        return
-    for series in curves:
-        pixels = [axes.place(x, y) for x, y in series.points]
-        sheet.line(pixels, series.colour, 2.5 if len(pixels) < MANY else 1.5)
-        sheet.dot(pixels[-1], 4.5, series.colour)
-    starred = [series for series in curves if series.best]
-    for series in starred:
-        sheet.star(axes.place(*series.best), STAR, series.colour)
-    ends = [
-        (*series.points[-1], series.form.format(series.points[-1][1]), series.colour) for series in curves
-    ]
-    axes.label_ends(ends, 15, STAR + 5)
-    if len(curves) > 1 or starred:
-        _draw_legend(sheet, (right, top - 28), curves, best_epoch if starred else None)
+    """Draw the curves of runs (name, records of metrics.jsonl) to a PNG at path.
+
+    Each run has a colour. Losses on the validation images, or on the test images if there are none, are solid
+    lines, and training losses are dashed. Accuracies, under the title `accuracy`, are on the same images.
+    Everything is plotted against epochs, or against steps if several records of a run share an epoch.
+    """
+    if not any(records for _, records in runs):
+        raise ValueError("no records to draw: expected at least one")
+    names = [cut_middle(name, LONGEST_NAME, LEGEND_SIZE) for name, _ in runs]
+    rows = legend_rows(names, WIDTH - 80, LEGEND_SIZE)
+    sheet = Sheet(WIDTH, LEGEND_TOP + LEGEND_ROW * len(rows) + 14)
+    x_name = "step" if any(x_axis_name(records) == "step" for _, records in runs if records) else "epoch"
+    judges = [judging_images(records) for _, records in runs]
+
+    def lines(images: Sequence[str], measure: str) -> list[list[Point]]:
+        pairs = zip(runs, images, strict=True)
+        return [points_of(records, x_name, name, measure) for (_, records), name in pairs]
+
+    measured_on = " or ".join(sorted(set(judges)))
+    training = lines(["training"] * len(runs), "loss")
+    loss_title = f"loss ({measured_on}; dashed: training)"
+    _draw_runs(sheet, RUNS_LOSS_BOX, loss_title, lines(judges, "loss"), training, x_name, "loss")
+    accuracies = lines(judges, "accuracy")
+    none: list[list[Point]] = [[] for _ in runs]
+    title = f"{accuracy}, % ({measured_on})"
+    _draw_runs(sheet, RUNS_ACCURACY_BOX, title, accuracies, none, x_name, "accuracy")
+    for line, row in enumerate(rows):
+        colours = [colour_of(i) for i in row]
+        height = LEGEND_TOP + LEGEND_ROW * line
+        draw_legend(sheet, (45, height), [names[i] for i in row], colours, LEGEND_SIZE)
+    sheet.save(path)
 
 
-def draw_axes(
+def colour_of(i: int) -> str:
+    """The colour of the i-th run: those of SERIES, then the same ones in paler shades."""
+    turn, number = divmod(i, len(SERIES))
+    return tint(SERIES[number], 0.5**turn)
+
+
+def _draw_runs(
     sheet: Sheet,
-    box: tuple[int, int, int, int],
-    xs: Sequence[float],
-    ys: Sequence[float],
+    box: Box,
+    title: str,
+    lines: Sequence[list[Point]],
+    dashed: Sequence[list[Point]],
     x_name: str,
-    ceiling: float,
+    measure: str,
+) -> None:
+    """One plot, with a solid and a dashed line for each run, either of which may be empty."""
+    points = [point for curve in (*lines, *dashed) for point in curve]
+    _draw_title(sheet, box, title, "" if points else "not measured yet", box[1] - 34, 16)
+    if not points:
+        return
+    ceiling = 100.0 if measure == "accuracy" else math.inf
+    axes = _draw_axes(sheet, box, [x for x, _ in points], [y for _, y in points], x_name, ceiling)
+    ends = []
+    for i, (line, dashes) in enumerate(zip(lines, dashed, strict=True)):
+        colour = colour_of(i)
+        if len(dashes) > 1:
+            axes.curve(*zip(*dashes, strict=True), colour, 1.5, dashed=True)
+        elif dashes and not line:
+            sheet.dot(axes.place(*dashes[0]), 3, colour)
+        if line:
+            axes.curve(*zip(*line, strict=True), colour, 2.2)
+            sheet.dot(axes.place(*line[-1]), 4, colour)
+            ends.append((*line[-1], FORMS[measure].format(line[-1][1]), colour))
+    if len(ends) <= MOST_LABELS:
+        last = max((x for x, *_ in ends), default=0)
+        axes.label_ends([(last, y, label, colour) for _, y, label, colour in ends], 14, 10)
+
+
+# Both.
+
+
+def _draw_title(sheet: Sheet, box: Box, title: str, empty: str, row: float, size: float) -> None:
+    """The title above a plot, and in its middle the word for a plot without curves."""
+    left, top, right, bottom = box
+    sheet.text(left - 48, row, title, size, INK, "lm")
+    if empty:
+        sheet.text((left + right) / 2, (top + bottom) / 2, empty, 15, QUIET)
+
+
+def _draw_axes(
+    sheet: Sheet, box: Box, xs: Sequence[float], ys: Sequence[float], x_name: str, ceiling: float
 ) -> Axes:
-    """Axes for these values, with grid lines for y and whole numbers for x; without ys, no numbers."""
+    """Axes for these values, with grid lines for y and whole numbers for x; without ys, no numbers.
+
+    The y axis begins at 0, unless that would flatten the curves, and ends at ceiling at the latest.
+    """
     left, _, right, bottom = box
-    ticks = nice_ticks(*y_range(ys, ceiling)) if ys else [0.0, 1.0]
-    axes = Axes(sheet, box, spread(xs), (ticks[0], ticks[-1]))
+    ticks = [0.0, 1.0]
+    if ys:
+        low, high = _spread(ys)
+        ticks = nice_ticks(0.0 if low < high / 2 else low, min(high, ceiling))
+    axes = Axes(sheet, box, _spread(xs), (ticks[0], ticks[-1]))
     if ys:
         axes.y_ticks(ticks, size=13)
     sheet.line([(left, bottom), (right, bottom)], QUIET, 1)
@@ -204,18 +247,8 @@ def draw_axes(
     return axes
 
 
-def _draw_legend(sheet: Sheet, at: Point, curves: Sequence[Series], best_epoch: int | None) -> None:
-    """The names of the curves next to their colours, and the meaning of the star, in a row ending at `at`."""
-    size = 14
-    names = [series.name for series in curves]
-    if best_epoch is not None:
-        names.append(f"best epoch {best_epoch}")
-    right, row = at
-    left = right - sum(legend_width(name, size) for name in names) + 1.5 * size
-    for i, name in enumerate(names):
-        if i < len(curves):
-            sheet.dot((left, row), 4.5, curves[i].colour)
-        else:
-            sheet.star((left, row), STAR, INK)
-        sheet.text(left + 12, row, name, size, INK, "lm")
-        left += legend_width(name, size)
+def _spread(values: Sequence[float]) -> Point:
+    """The smallest and the largest value, moved apart if they are nearly equal."""
+    low, high = min(values), max(values)
+    pad = max(0.5, abs(high) / 10) if high - low <= 1e-6 * max(abs(low), abs(high)) else 0.0
+    return low - pad, high + pad

@@ -6,7 +6,8 @@ the ink is dark, which is readable on both light and dark pages.
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,12 @@ from PIL.PngImagePlugin import PngInfo
 
 from tinyvit.files.atomic import write_atomically
 from tinyvit.files.mark import MARK
-from tinyvit.pictures.colours import INK, PAPER
-from tinyvit.pictures.text import drawable, font
+from tinyvit.pictures.colours import INK, PAPER, QUIET
+from tinyvit.pictures.text import cut, drawable, font, text_width
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+File = str | os.PathLike[str]
 
 
 class Sheet:
@@ -42,6 +45,10 @@ class Sheet:
         at = x * self._scale, y * self._scale
         text = drawable(text)
         self._draw.text(at, text, fill=colour, font=font(size * self._scale, text), anchor=anchor)
+
+    def title(self, text: str, left: float, row: float = 32, size: float = 20, colour: str = INK) -> None:
+        """As much of the text as fits between two margins that are as wide as the left one."""
+        self.text(left, row, cut(text, self.size[0] - 2 * left, size), size, colour, "lm")
 
     def text_upwards(self, x: float, y: float, text: str, size: float = 14, colour: str = INK) -> None:
         """Text that reads upwards, centred on x and starting at y."""
@@ -72,15 +79,6 @@ class Sheet:
             )
             self.line([(float(x), float(y)) for x, y in dash], colour, width)
 
-    def arrow(self, start: Point, end: Point, colour: str = INK, width: float = 1.5) -> None:
-        """A straight arrow."""
-        (x0, y0), (x1, y1) = start, end
-        direction = np.array([x1 - x0, y1 - y0]) / np.hypot(x1 - x0, y1 - y0)
-        across = np.array([-direction[1], direction[0]])
-        neck = np.array(end) - 7 * direction
-        self.line([start, tuple(neck)], colour, width)
-        self._polygon([end, tuple(neck + 3.5 * across), tuple(neck - 3.5 * across)], colour)
-
     def dot(self, at: Point, radius: float, colour: str) -> None:
         """A dot with a white rim, which sets it off from the background."""
         (x, y), s = at, self._scale
@@ -100,13 +98,6 @@ class Sheet:
         """A rectangle with sharp corners; (x, y) is its top left corner, the outline a point wide."""
         corners = self._scaled([(x, y), (x + width, y + height)])
         self._draw.rectangle(corners, fill, outline, self._scale if outline else 0)
-
-    def box(
-        self, x: float, y: float, width: float, height: float, fill: str = PAPER, outline: str = INK
-    ) -> None:
-        """A rectangle with round corners; (x, y) is its top left corner."""
-        corners = self._scaled([(x, y), (x + width, y + height)])
-        self._draw.rounded_rectangle(corners, 5 * self._scale, fill, outline, round(1.2 * self._scale))
 
     def image(
         self, x: float, y: float, picture: np.ndarray | Image.Image, width: float | None = None
@@ -129,7 +120,7 @@ class Sheet:
             return self._image
         return self._image.reduce(self._image.width // self._saved[0])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: File) -> None:
         """Write a PNG with tinyvit's mark, replacing path atomically. Raises UserError if that fails."""
         picture = self.finished()
         info = PngInfo()
@@ -141,3 +132,51 @@ class Sheet:
 
     def _scaled(self, points: Sequence[Point]) -> list[Point]:
         return [(float(x * self._scale), float(y * self._scale)) for x, y in points]
+
+
+def fitted(image: np.ndarray, side: int) -> Image.Image:
+    """An image (H, W, 3) uint8 smoothly enlarged or reduced, so that its longer side has so many pixels."""
+    scale = side / max(image.shape[:2])
+    height, width = (max(1, round(n * scale)) for n in image.shape[:2])
+    sampling = Image.Resampling.BICUBIC if scale > 1 else Image.Resampling.LANCZOS
+    return Image.fromarray(image).resize((width, height), sampling)
+
+
+# Parts side by side, each with a heading and a line that says what it means.
+
+AROUND, GAP, ABOVE, BELOW = 44, 60, 128, 84  # the parts, in points; BELOW holds their scales
+NAME_SIZE, MEANING_SIZE = 19, 15  # of the letters above each part
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a picture: its heading, its size in points, and draw(sheet, left, top), which draws it.
+
+    Its scale, if it has one, is drawn below its height.
+    """
+
+    name: str
+    meaning: str
+    width: int
+    height: int
+    draw: Callable[[Sheet, int, int], None]
+
+    @property
+    def whole_width(self) -> int:
+        """The width of the part and of the two lines above it."""
+        lines = text_width(self.name, NAME_SIZE), text_width(self.meaning, MEANING_SIZE)
+        return max(self.width, math.ceil(max(lines)))
+
+
+def save_parts(parts: Sequence[Part], path: File, title: str, smooth: int = 1) -> None:
+    """Draw the parts below a title to a PNG at path; smooth is that of Sheet."""
+    width = 2 * AROUND + sum(part.whole_width for part in parts) + GAP * (len(parts) - 1)
+    sheet = Sheet(width, ABOVE + max(part.height for part in parts) + BELOW, smooth=smooth)
+    sheet.title(title, AROUND, 40, 26)
+    left = AROUND
+    for part in parts:
+        sheet.text(left, 84, part.name, NAME_SIZE, INK, "lm")
+        sheet.text(left, 108, part.meaning, MEANING_SIZE, QUIET, "lm")
+        part.draw(sheet, left, ABOVE)
+        left += part.whole_width + GAP
+    sheet.save(path)

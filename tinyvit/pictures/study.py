@@ -1,14 +1,12 @@
 """What a study has found: a row for each variant, or lines over an axis; every run is a dot."""
 
-import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tinyvit.pictures.axes import Axes, legend_width, nice_ticks
+from tinyvit.pictures.axes import Axes, draw_legend, legend_width, nice_ticks
 from tinyvit.pictures.colours import BLUE, GRID, INK, QUIET, SERIES, tint
-from tinyvit.pictures.sheet import Point, Sheet
-from tinyvit.pictures.text import cut, text_width
+from tinyvit.pictures.sheet import File, Sheet
+from tinyvit.pictures.text import text_width
 
 WIDTH = 900  # of the picture, in pixels
 TOP, ROW, BOTTOM = 96, 34, 64  # above the first row, a row, below the last
@@ -30,11 +28,10 @@ class Found:
         return 100 * sum(self.values) / len(self.values)
 
 
-def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: str | os.PathLike[str]) -> None:
+def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: File) -> None:
     """Draw a row for each variant to a PNG: a mark at the mean of its accuracies, a dot for each.
 
     The axis covers what was found, and does not begin at 0: the places of marks are compared, not lengths.
-    Raises ValueError if nothing was found, UserError if the picture cannot be written.
     """
     shown = _with_values(found)
     left = 40 + max(text_width(one.name, 16) for one in shown) + 24
@@ -57,17 +54,11 @@ def draw_rows(title: str, subtitle: str, found: Sequence[Found], path: str | os.
 
 
 def draw_lines(
-    title: str,
-    subtitle: str,
-    found: Sequence[Found],
-    x_name: str,
-    label: Callable[[float], str],
-    path: str | os.PathLike[str],
+    title: str, subtitle: str, found: Sequence[Found], x_name: str, label: Callable[[float], str], path: File
 ) -> None:
     """Draw lines through the mean accuracies of variants over a logarithmic axis to a PNG.
 
-    label(x) is how a number on that axis is written. Levels, which have no x, are dashed. Raises ValueError
-    if nothing was found, UserError if the picture cannot be written.
+    label(x) is how a number on that axis is written. Levels, which have no x, are dashed.
     """
     shown = _with_values(found)
     xs = sorted({one.x for one in shown if one.x is not None}) or [1.0]
@@ -78,48 +69,42 @@ def draw_lines(
     axes = Axes(sheet, box, (xs[0] / margin, xs[-1] * margin), (ticks[0], ticks[-1]), "x")
     axes.y_ticks(ticks, size=13)
     axes.frame(GRID)
-    axes.x_ticks(_apart(xs, axes), [label(x) for x in _apart(xs, axes)], size=13)
+    labelled = _apart(xs, axes)
+    axes.x_ticks(labelled, [label(x) for x in labelled], size=13)
     sheet.text(LEFT - 36, TOP, "test accuracy, %", 13, QUIET, "lm")
     sheet.text(WIDTH - RIGHT, LINES_HEIGHT - BOTTOM + 42, x_name, 13, QUIET, "rm")
     names = list(dict.fromkeys(name for one in shown for name in one.lines))
-    for name, colour in zip(names, (SERIES[i % len(SERIES)] for i in range(len(names))), strict=True):
+    colours = [SERIES[i % len(SERIES)] for i in range(len(names))]
+    for name, colour in zip(names, colours, strict=True):
         mine = sorted((one for one in shown if name in one.lines), key=lambda one: one.x or 0)
         points = [(one.x, one.mean) for one in mine if one.x is not None]
         if not points:  # a level
-            points = [(axes.x_range[0], mine[0].mean), (axes.x_range[1], mine[0].mean)]
-            axes.curve(*zip(*points, strict=True), colour, 2, dashed=True)
-        else:
-            if len(points) > 1:
-                axes.curve(*zip(*points, strict=True), colour, 2.2)
-            for one in mine:
-                _dots(axes, one, colour)
-    _legend(sheet, names)
+            axes.curve(axes.x_range, (mine[0].mean,) * 2, colour, 2, dashed=True)
+            continue
+        if len(points) > 1:
+            axes.curve(*zip(*points, strict=True), colour, 2.2)
+        for one in mine:  # its runs in a paler shade, and their mean
+            for value in one.values if len(one.values) > 1 else ():
+                sheet.dot(axes.place(one.x, 100 * value), 3, tint(colour, 0.55))
+            sheet.dot(axes.place(one.x, one.mean), 5, colour)
+    _legend(sheet, names, colours)
     sheet.save(path)
 
 
-def _legend(sheet: Sheet, names: Sequence[str]) -> None:
+def _legend(sheet: Sheet, names: Sequence[str], colours: Sequence[str]) -> None:
     """The names of the lines beside their colours, in a row that ends at the right, or in two."""
-    half = (len(names) + 1) // 2
-    wide = sum(legend_width(name, 15) for name in names) > WIDTH - RIGHT - 200
-    for k, row in enumerate((names[:half], names[half:]) if wide else (names,)):
-        left, y = WIDTH - RIGHT + 22 - sum(legend_width(name, 15) for name in row), TOP - 10 * wide + 22 * k
-        for i, name in enumerate(row, k * half):
-            sheet.dot((left, y), 5, SERIES[i % len(SERIES)])
-            sheet.text(left + 12, y, name, 15, INK, "lm")
-            left += legend_width(name, 15)
-
-
-def _dots(axes: Axes, one: Found, colour: str) -> None:
-    """The runs of a variant in a paler shade, and their mean."""
-    for value in one.values if len(one.values) > 1 else ():
-        axes.sheet.dot(axes.place(one.x, 100 * value), 3, tint(colour, 0.55))
-    axes.sheet.dot(axes.place(one.x, one.mean), 5, colour)
+    width = lambda names: sum(legend_width(name, 15) for name in names)
+    is_wide = width(names) > WIDTH - RIGHT - 200
+    half = (len(names) + 1) // 2 if is_wide else len(names)
+    for row, some in enumerate((slice(half), slice(half, None))):
+        left = WIDTH - RIGHT + 22 - width(names[some])
+        draw_legend(sheet, (left, TOP - 10 * is_wide + 22 * row), names[some], colours[some], 15)
 
 
 def _sheet(title: str, subtitle: str, height: int) -> Sheet:
     sheet = Sheet(WIDTH, height)
-    sheet.text(40, 32, cut(title, WIDTH - 80, 20), 20, INK, "lm")
-    sheet.text(40, 60, cut(subtitle, WIDTH - 80, 14), 14, QUIET, "lm")
+    sheet.title(title, 40)
+    sheet.title(subtitle, 40, 60, 14, QUIET)
     return sheet
 
 
@@ -140,11 +125,9 @@ def _accuracy_ticks(found: Sequence[Found]) -> list[float]:
 
 def _apart(xs: Sequence[float], axes: Axes) -> list[float]:
     """Those of the ascending values that are at least the width of a label apart on the axis."""
-    kept: list[float] = []
-    last: Point = (-math.inf, 0)
-    for x in xs:
-        at = axes.place(x, axes.y_range[0])
-        if at[0] - last[0] >= 52:
+    places = {x: axes.place(x, axes.y_range[0])[0] for x in xs}
+    kept = [xs[0]]
+    for x in xs[1:]:
+        if places[x] - places[kept[-1]] >= 52:
             kept.append(x)
-            last = at
     return kept

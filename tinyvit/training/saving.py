@@ -155,11 +155,8 @@ def write_patches(
     run: RunFolder, settings: Settings, config: ViTConfig, params: Params, dataset: Dataset
 ) -> None:
     """Draw what a run without labels predicts of some test images; OSError or ValueError if that fails."""
-    from tinyvit.insight.patches import (  # here, as runs with labels draw no patches
-        SHOWN,
-        draw_patches,
-        filled_patches,
-    )
+    from tinyvit.insight.patches import filled_patches  # here, as runs with labels draw no patches
+    from tinyvit.pictures.rows import SHOWN, draw_patches
 
     assert settings.target, "this run learns without labels"
     images, what = np.asarray(dataset.test.images[:SHOWN]), (settings.target, settings.corrupt, settings.seed)

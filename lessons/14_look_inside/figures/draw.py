@@ -13,9 +13,9 @@ from PIL import Image
 import tinyvit
 from lessons.drawing import INK, QUIET, RED, Sheet
 from lessons.star import star
-from tinyvit.insight.draw_attention import attention_heat, draw_attention_scale
 from tinyvit.insight.filters import embedding_filters, filter_pictures
 from tinyvit.model import initialise
+from tinyvit.pictures.attention import attention_heat, draw_attention_scale
 from tinyvit.pictures.colours import heat_colours
 from tinyvit.runs.folder import RunFolder
 from tinyvit.visualize import main as visualize

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from PIL import ImageColor
 
-from tests.pictures.drawn import Drawn, pixels
-from tinyvit.insight.draw_reliability import BOTTOM, LEFT, RIGHT, TOP, draw_reliability
+from tests.pictures.drawn import pixels
 from tinyvit.insight.judging import reliability
 from tinyvit.pictures.colours import BLUE, ORANGE
+from tinyvit.pictures.evaluation import FRAME, draw_reliability
 
 
 def place_of(path, colour):
@@ -15,25 +15,22 @@ def place_of(path, colour):
     near = np.abs(pixels(path) - ImageColor.getrgb(colour)).sum(-1) < 12
     rows, columns = np.nonzero(near)
     assert len(rows)
-    return (columns.mean() + 0.5 - LEFT) / (RIGHT - LEFT), (BOTTOM - rows.mean() - 0.5) / (BOTTOM - TOP)
+    left, top, right, bottom = FRAME
+    return (columns.mean() + 0.5 - left) / (right - left), (bottom - rows.mean() - 0.5) / (bottom - top)
 
 
 @pytest.mark.parametrize("n", [1, 30, 3_000, 3_000_000])
-def test_nothing_overlaps_for_any_number_of_images(n, tmp_path, monkeypatch):
+def test_nothing_overlaps_for_any_number_of_images(n, tmp_path, drawn):
     rng = np.random.default_rng(n)
     first = rng.uniform(0, 1, n)
-    drawn = Drawn(monkeypatch)
     table = reliability(np.stack([first, 1 - first], axis=1), rng.integers(0, 2, n))
     draw_reliability(table, tmp_path / "r.png", "a title " * 30)
     drawn.assert_nothing_overlaps()
     assert "images in each bin" in drawn.words()
 
 
-def test_a_bin_is_at_its_confidence_and_accuracy_and_orange_where_the_model_is_too_sure(
-    tmp_path, monkeypatch
-):
+def test_a_bin_is_at_its_confidence_and_accuracy_and_orange_where_the_model_is_too_sure(tmp_path, drawn):
     """Ten images of confidence 0.9, of which six are right, and ten of 0.55, of which eight are."""
-    drawn = Drawn(monkeypatch)
     p = np.repeat([[0.9, 0.1], [0.55, 0.45]], 10, axis=0)
     labels = np.array([0] * 6 + [1] * 4 + [0] * 8 + [1] * 2)
     draw_reliability(reliability(p, labels), tmp_path / "r.png", "title")
