@@ -30,7 +30,7 @@ from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.arrange import frozen_up_to
-from tinyvit.model.cost import resnet_largest_array
+from tinyvit.model.later.resnet import resnet_largest_array
 from tinyvit.model.layout import depth
 from tinyvit.model.passes import check_images
 from tinyvit.model.stage import Stage, infer_through
