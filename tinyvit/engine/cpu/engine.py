@@ -22,9 +22,8 @@ import numpy as np
 from tinyvit import model
 from tinyvit.cores import available_cores, available_memory
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
-from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.blocks import Blocks, InferenceBlocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
-from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training

@@ -1,4 +1,4 @@
-"""Launches of kernels/attention.cu and attention_backward.cu: from q, k, v of all heads to o, and back.
+"""Launches of attention.cu, attention_backward.cu and rotary.cu: from q, k, v of all heads to o, and back.
 
 The products before and after it (with the weights of qkv and out) are cuBLAS's; q, k and v come without bias.
 A block works on one head of one image, with all its keys and values in shared memory, so the number of tokens
@@ -6,12 +6,14 @@ is bounded: ask `fits` first. Activations must begin at a multiple of 16 bytes. 
 tensor cores for it, of compute capability 8.0 or more.
 """
 
-from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT, launch
+from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT, WARP, blocks, launch, vector_width
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 TILE = 16  # rows and columns of a tile, as in kernels/tiles.cuh
 MOST_WARPS = 8  # of a block that shares the strips out: the kernels' __launch_bounds__
 WIDEST_HEAD = 128  # beyond this, a thread's part of a strip does not stay in registers
+_HEIGHT = 8  # rows that a block of rotate has in hand at a time
+_MOST_BLOCKS = 512  # of rotate, one above the other: few enough for their sums to be added quickly
 
 
 def attention(
@@ -64,6 +66,32 @@ def attention_backward(
     function = f"attention_backward<{qkv.c_type}, {K}, {str(kept).lower()}>"
     block = (_strips(N) if kept else _warps(N)), backward_shared_bytes(N, K, qkv.dtype, kept)
     return _launch(function, reads, writes, qkv, heads, queries, noise, block, 5 if kept else 7)
+
+
+def rotate(qkv: Buffer, tables: tuple[Buffer, Buffer], other: Buffer, heads: int, pairs: bool) -> Launch:
+    """Turn q and k of the last T tokens in qkv (B, N, 3D), in place.
+
+    tables are cos and sin (T, K/2), and pairs is as in ops.rotary.Turn. other is the bias (3D,), which is
+    added before. Or it is partials float32 (P, 2D), for P = rotary_partials(B*N): then these are gradients,
+    which turn back, and it gets the column sums of those of q and k.
+    """
+    (B, N, width), (T, half), back = qkv.shape, tables[0].shape, len(other.shape) == 2
+    V = vector_width(half, qkv, other)
+    columns = width // 3 * 2 if back else width
+    bias, partials = (None, other) if back else (other, None)
+    return launch(
+        f"rotate<{qkv.c_type}, {V}, {str(pairs).lower()}>",
+        (blocks(columns, 2 * V * WARP), rotary_partials(B * N)),
+        (qkv, bias, *tables, partials, B * N, N, heads, width // 3 // heads, N - T),
+        (WARP, _HEIGHT),
+        in_place=(qkv,),
+        moved=2 * qkv.nbytes // width * columns + 2 * tables[0].nbytes + other.nbytes,
+    )
+
+
+def rotary_partials(rows: int) -> int:
+    """P, how many blocks one above the other share so many rows: each leaves a row of partial sums."""
+    return min(blocks(rows, _HEIGHT), _MOST_BLOCKS)
 
 
 def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
@@ -128,11 +156,10 @@ def _launch(
     keys_read = _keys_read(*noise)
     others = sum(buffer.nbytes for buffer in (*reads, *keys_read, *writes) if buffer != qkv)
     return launch(
-        function.partition("<")[0],
         function,
         (heads, B),
-        (32 * block[0],),
         (*reads, *writes, N, queries, mask_rate, site, keys),
+        WARP * block[0],
         parts={keys.name: keys_read} if keys else None,
         shared_bytes=block[1],
         moved=B * (queries + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,

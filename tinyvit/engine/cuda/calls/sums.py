@@ -60,12 +60,6 @@ def add_columns(
     Without accumulate, the gradients are the sums, whatever was there before.
     """
     numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
-    return launch(
-        "sums",
-        "add_columns",
-        (count,),
-        (_COLUMNS, _HEIGHT),
-        (jobs, partials, grads, accumulate),
-        in_place=(grads,) if accumulate else (),
-        moved=20 * count + 4 * numbers if sums else None,
-    )
+    args, in_place = (jobs, partials, grads, accumulate), (grads,) if accumulate else ()
+    moved = 20 * count + 4 * numbers if sums else None
+    return launch("add_columns", count, args, (_COLUMNS, _HEIGHT), in_place, moved=moved)

@@ -3,8 +3,7 @@
 The files mirror tinyvit/model: stem, block, readout and vit, each a forward above its backward.
 """
 
-from tinyvit.engine.cuda.plan.draft import Plan
-from tinyvit.engine.cuda.plan.options import PRECISIONS, Options, Update
+from tinyvit.engine.cuda.plan.draft import PRECISIONS, Options, Plan, Update
 from tinyvit.engine.cuda.plan.step import plan_inference, plan_step
 
 __all__ = ["PRECISIONS", "Options", "Plan", "Update", "plan_inference", "plan_step"]

@@ -5,14 +5,17 @@ The sum at the end of a block is carried out by the LayerNorm of the next one: s
 
 from typing import NamedTuple
 
-from tinyvit.engine.cuda.calls.attention import attention, attention_backward
+import numpy as np
+
+from tinyvit.engine.cuda.calls.attention import attention, attention_backward, rotary_partials, rotate
 from tinyvit.engine.cuda.calls.gelu import bias_gelu, bias_gelu_backward
 from tinyvit.engine.cuda.calls.gelu import partial_rows as gelu_partial_rows
 from tinyvit.engine.cuda.calls.noise import Mask
+from tinyvit.engine.cuda.calls.sums import ColumnSum
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
-from tinyvit.engine.cuda.plan.rotary import turn, turn_back
+from tinyvit.model.later.rotary import fixed_tables
 
 
 class Block(NamedTuple):
@@ -84,22 +87,39 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     dqkv = draft.array(f"{p}.dqkv", B, N, 3 * D)
     partials = draft.partials(B, 3 * D)
     keys = draft.keys if cache.dropout[0] else None
-    launch = attention_backward(
-        do.view(0, B, R, D),
-        cache.o,
-        cache.qkv,
-        cache.added,
-        cache.log_sums,
-        dqkv,
-        partials,
-        H,
-        R,
-        *cache.dropout,
-        keys,
-        draft.options.shared_limit,
-    )
+    reads = do.view(0, B, R, D), cache.o, cache.qkv, cache.added, cache.log_sums
+    noise, limit = (*cache.dropout, keys), draft.options.shared_limit
+    launch = attention_backward(*reads, dqkv, partials, H, R, *noise, limit)
     draft.add(launch, f"{p}.attention backward")
     turn_back(draft, dqkv, partials, p)  # which leaves the gradient of the bias, too
     dqkv = dqkv.view(0, B * N, 3 * D)
     dn = draft.linear_backward(dqkv, cache.norm1.y, f"{p}.attn.qkv.weight", f"{p}.norm1.dy")  # (B*N, D)
     return add_and_norm_backward(draft, dn, cache.norm1, skip=dx, skip_every=N if R == 1 else 1)
+
+
+def turn(draft: Draft, qkv: Buffer, part: str) -> Buffer:
+    """Turn q and k; returns the bias (3D,) that attention is to add: zeros, if it had to be added before."""
+    bias = draft.parameters[f"{part}.attn.qkv.bias"]
+    if not draft.config.rotary:
+        return bias
+    _rotate(draft, qkv, bias, f"{part}.rotary")
+    return draft.constant("no_bias", np.zeros(bias.shape, np.float32))
+
+
+def turn_back(draft: Draft, dqkv: Buffer, partials: Buffer, part: str) -> None:
+    """Turn dq and dk back, and sum the gradient of the bias: of dqkv, attention left the sums (B, 3D)."""
+    (B, N, width), D, name = dqkv.shape, draft.config.width, f"{part}.attn.qkv.bias"
+    if not draft.config.rotary:
+        draft.sums_to(name, partials)
+        return
+    start, of_qk = draft.grads[name].start, draft.partials(rotary_partials(B * N), 2 * D)
+    _rotate(draft, dqkv, of_qk, f"{part}.rotary backward")
+    draft.sums.append(ColumnSum(of_qk.start, of_qk.shape[0], 2 * D, start, 2 * D))
+    draft.sums.append(ColumnSum(partials.start + 2 * D, B, D, start + 2 * D, width))
+
+
+def _rotate(draft: Draft, qkv: Buffer, other: Buffer, label: str) -> None:
+    config = draft.config
+    cos, sin = fixed_tables(config.rotary, config.grid, config.head_width, "float32")
+    tables = draft.constant("rotary.cos", cos), draft.constant("rotary.sin", sin)
+    draft.add(rotate(qkv, tables, other, config.heads, config.rotary.pairs), label)
