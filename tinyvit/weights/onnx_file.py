@@ -23,9 +23,8 @@ from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
-from tinyvit.model.later.biases import attention_weights
+from tinyvit.model.later.biases import attention_weights, with_bias
 from tinyvit.model.later.positions import part_of, position_table
-from tinyvit.model.params import with_bias
 from tinyvit.ops import relative_bias
 from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
 from tinyvit.weights.onnx_later import activation, gated, probed, turned

@@ -3,6 +3,17 @@
 In training the weight is folded, so queries arrive scaled, keys and values without offsets: see
 engine.cpu.folding. The scores of all heads may not fit in a core's cache, but those of a few do, so
 everything between the matrices is done for a few before the next are begun.
+
+In the last block of a class-token model the head reads no other token, so keys and values are needed for one
+query of each head, never by themselves. With tokens n_j, a query q (K), and the head's columns Wk and Wv
+(D, K) of the matrix,
+
+    scores    q . (n_j Wk)        =  (Wk q) . n_j         =  u . n_j                                      (1)
+    output    sum_j A_j (n_j Wv)  =  (sum_j A_j n_j) Wv   =  z Wv                                         (2)
+
+On the left, the matrices multiply every token. On the right, they multiply one vector of each head, and every
+token meets only u and A. With H heads that is 2 H D multiply-adds for each token instead of 2 D^2. The
+backward pass is the chain rule on the right-hand sides.
 """
 
 from collections.abc import Iterator

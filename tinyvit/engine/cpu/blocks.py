@@ -167,7 +167,8 @@ class Blocks:
         noise: ops.Noise | None,
     ) -> np.ndarray | None:
         """x (B, Q, D) += rows @ weight + bias, except for images whose branch is dropped: see the mask."""
-        mask = _path_mask(len(x), self.config.drop_path_rate(i), noise, x.dtype)
+        ones = np.ones((len(x), 1, 1), dtype=x.dtype)
+        _, mask = ops.drop_path(ones, self.config.drop_path_rate(i), noise)
         if mask is None:
             flat = x.reshape(-1, x.shape[2])
             add_product(flat, rows, weight)
@@ -175,11 +176,6 @@ class Blocks:
         else:
             x += (rows @ weight + bias).reshape(x.shape) * mask
         return mask
-
-
-def _path_mask(images: int, rate: float, noise: ops.Noise | None, dtype: np.dtype) -> np.ndarray | None:
-    """The mask (B, 1, 1) of stochastic depth, as ops.drop_path draws it."""
-    return ops.drop_path(np.ones((images, 1, 1), dtype=dtype), rate, noise)[1]
 
 
 def _times(dy: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
@@ -198,7 +194,8 @@ def _all_tokens(dx: np.ndarray, N: int) -> np.ndarray:
 class InferenceBlocks:
     """All blocks of a model that Blocks can compute, as one stage for inference. It has no state.
 
-    folded are the parameters of each block from engine.cpu.folding, or None to take those of params.
+    folded are the parameters of each block from engine.cpu.folding, or None to take those of params. Folding
+    takes a copy of all matrices, and repays the passes over them only if there are many images.
     """
 
     def __init__(self, config: ViTConfig, params: Params, folded: list[Folded] | None = None):

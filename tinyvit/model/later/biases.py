@@ -20,6 +20,17 @@ def linear_backward(dy: Array, cache: tuple) -> tuple[Array, Array]:
     return ops.linear_backward(dy, cache)[:2]
 
 
+def with_bias(params: Params, name: str) -> tuple[Array, Array]:
+    """Weight (I, O) and bias (O,) of a linear layer; zeros for a bias that the model does not have."""
+    weight, *bias = params.group(name)
+    return weight, bias[0] if bias else array_module(weight).zeros(weight.shape[1], dtype=weight.dtype)
+
+
+def add_with_bias(grads: Params, name: str, dweight: Array, dbias: Array) -> None:
+    """Add the gradients of a linear layer; that of a bias that the model does not have is left out."""
+    grads.add(name, *(dweight, dbias)[: len(grads.group(name))])
+
+
 def qkv_bias(config: ViTConfig, bias: tuple[Array, ...], weight: Array) -> Array:
     """The bias (3D,) of queries, keys and values, with zeros for those that the model does not have."""
     if config.qkv_bias == "all":

@@ -11,9 +11,10 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.later.biases import add_with_bias, with_bias
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, after, instead
 from tinyvit.model.layout import ParamSpec, linear_specs
-from tinyvit.model.params import Params, add_with_bias, with_bias
+from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage, stage
 
 

@@ -1,4 +1,4 @@
-"""The launches of cross_entropy.cu, patch_targets.cu and logits.cu: losses, their gradients, and logits."""
+"""The launches of kernels/cross_entropy.cu and patch_targets.cu: losses, their gradients, and logits."""
 
 from tinyvit.engine.cuda.calls.signature import WARP, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch

@@ -46,10 +46,10 @@ def add_and_norm(draft: Draft, tokens: Sum, name: str) -> Norm:
     y = draft.array(f"{name}.y", *shape)
     mean, r = (draft.array(f"{name}.{what}", shape[0], dtype="float32") for what in ("mean", "r"))
     weight, bias = (draft.parameters[f"{name}.{what}"] for what in ("weight", "bias"))
-    branch_bias, new = draft.parameters.get(tokens.bias or ""), total if branch else None
-    to_norm = x, branch, branch_bias, tokens.mask, new
-    eps = draft.config.eps
-    draft.add(residual_layer_norm(*to_norm, weight, bias, y, mean, r, tokens.every, eps), name)
+    branch_bias = draft.parameters[tokens.bias] if tokens.bias else None
+    to_add = x, branch, branch_bias, tokens.mask, total if branch else None
+    launch = residual_layer_norm(*to_add, weight, bias, y, mean, r, tokens.every, draft.config.eps)
+    draft.add(launch, name)
     return Norm(name, tokens, total, y, mean, r)
 
 

@@ -153,7 +153,7 @@ def _positions_2d_backward(draft: Draft, partials: Buffer) -> None:
     P = partials.shape[0] * (2 if draft.config.predicts_patches else 1)
     table, sums = draft.partials(T, D), [ColumnSum(0, P, T * D, 0, T * D)]
     jobs = draft.constant("position.jobs", column_jobs(sums))
-    launch = add_columns(jobs, partials.view(0, P * T * D), table, jobs.shape[0], sums, accumulate=False)
+    launch = add_columns(jobs, partials.view(0, P * T * D), table, sums, accumulate=False)
     draft.add(launch, "positions backward")
     rows, columns = (draft.grads[f"position.{name}"].start for name in ("rows", "columns"))
     half = D // 2

@@ -86,14 +86,9 @@ def _loss(draft: Draft, logits: Buffer) -> tuple[Buffer, Buffer]:
     losses = draft.array("losses", B, dtype="float32")
     dlogits = draft.array("dlogits", B, C)
     partials = draft.partials(cross_entropy_partials(B), C)
-    inputs = (
-        logits,
-        draft.parameters["head.bias"],
-        targets,
-        draft.arrays.get("plan"),
-        draft.arrays.get("mixing"),
-    )
-    launch = cross_entropy(*inputs, options.smoothing, options.share, losses, dlogits, partials)
+    bias, plan, mixing = draft.parameters["head.bias"], draft.arrays.get("plan"), draft.arrays.get("mixing")
+    how = options.smoothing, options.share
+    launch = cross_entropy(logits, bias, targets, plan, mixing, *how, losses, dlogits, partials)
     draft.add(launch, "cross-entropy")
     draft.sums_to("head.bias", partials)
     return losses, dlogits
@@ -128,5 +123,5 @@ def _add_partial_sums(draft: Draft) -> None:
     """All sums over rows, in one launch."""
     jobs, grads = draft.constant("jobs", column_jobs(draft.sums)), draft.arrays["grads"]
     adds = not draft.options.fresh
-    launch = add_columns(jobs, draft.all_partials(), grads, jobs.shape[0], draft.sums, adds)
+    launch = add_columns(jobs, draft.all_partials(), grads, draft.sums, adds)
     draft.add(launch, "gradients of vectors")
