@@ -144,42 +144,6 @@ def attend_backward(do: np.ndarray, qkv: np.ndarray, o: np.ndarray, A: np.ndarra
     return dqkv
 
 
-def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-    """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
-    B, H, N = shape
-    for images in pieces(B, H * N * N, _PIECES_AT_ONCE):
-        for heads in pieces(H, (images.stop - images.start) * N * N, _PIECES_AT_ONCE):
-            yield images, heads
-
-
-def softmax_of_product(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
-    """Write to A (.., Q, N) the softmax of q (.., Q, K) times keys (.., K, N), row by row.
-
-    Subtracting the largest entry of each row first guards against overflow, at the price of two more passes.
-    Scores are rarely that large: they are first tried as they are, and the sums tell whether it went well.
-    """
-    np.matmul(q, keys, out=A)
-    with np.errstate(over="ignore", invalid="ignore"):  # BLAS may multiply inf by its padding, 0
-        np.exp(A, out=A)
-        sums = _row_sums(A)
-    if A.dtype.itemsize < 4 or not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):
-        np.matmul(q, keys, out=A)
-        A -= A.max(axis=-1, keepdims=True)
-        np.exp(A, out=A)
-        sums = _row_sums(A)
-    A *= np.reciprocal(sums, out=sums)
-
-
-def _row_sums(A: np.ndarray) -> np.ndarray:
-    return A @ np.ones((A.shape[-1], 1), dtype=A.dtype)
-
-
-def _transposed(x: np.ndarray, scale: float = 1.0) -> np.ndarray:
-    """x (B, H, N, K), scaled, as (B, H, K, N): BLAS multiplies small matrices faster this way round."""
-    B, H, N, K = x.shape
-    return np.multiply(x.swapaxes(2, 3), scale, out=np.empty((B, H, K, N), dtype=x.dtype))
-
-
 class LastAttentionCache(NamedTuple):
     """What the backward pass needs, apart from the tokens."""
 
@@ -248,6 +212,42 @@ def last_attention_backward(
     dn = left.swapaxes(1, 2) @ right  # (B, N, 2H) @ (B, 2H, D)
     dn[:, 0] += dq.swapaxes(0, 1).reshape(B, D) @ weight[:, :D].T
     return dn
+
+
+def softmax_of_product(q: np.ndarray, keys: np.ndarray, A: np.ndarray) -> None:
+    """Write to A (.., Q, N) the softmax of q (.., Q, K) times keys (.., K, N), row by row.
+
+    Subtracting the largest entry of each row first guards against overflow, at the price of two more passes.
+    Scores are rarely that large: they are first tried as they are, and the sums tell whether it went well.
+    """
+    np.matmul(q, keys, out=A)
+    with np.errstate(over="ignore", invalid="ignore"):  # BLAS may multiply inf by its padding, 0
+        np.exp(A, out=A)
+        sums = _row_sums(A)
+    if A.dtype.itemsize < 4 or not (sums.min() > _LEAST_SUM and sums.max() < _LARGEST_SUM):
+        np.matmul(q, keys, out=A)
+        A -= A.max(axis=-1, keepdims=True)
+        np.exp(A, out=A)
+        sums = _row_sums(A)
+    A *= np.reciprocal(sums, out=sums)
+
+
+def _row_sums(A: np.ndarray) -> np.ndarray:
+    return A @ np.ones((A.shape[-1], 1), dtype=A.dtype)
+
+
+def _transposed(x: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """x (B, H, N, K), scaled, as (B, H, K, N): BLAS multiplies small matrices faster this way round."""
+    B, H, N, K = x.shape
+    return np.multiply(x.swapaxes(2, 3), scale, out=np.empty((B, H, K, N), dtype=x.dtype))
+
+
+def _some_heads(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+    """Indices of A (B, H, N, N), given (B, H, N): some images with all their heads, or some heads of one."""
+    B, H, N = shape
+    for images in pieces(B, H * N * N, _PIECES_AT_ONCE):
+        for heads in pieces(H, (images.stop - images.start) * N * N, _PIECES_AT_ONCE):
+            yield images, heads
 
 
 def _by_head(weight: np.ndarray, heads: int) -> np.ndarray:

@@ -37,11 +37,10 @@ MLP_NORM = _added_norm("mlp_norm", "mlp", "mlp.fc2", "mlp_width", "onnx")
 
 
 def _two_norms(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    names = f"{place.prefix}q_norm", f"{place.prefix}k_norm"
+    names, eps = (f"{place.prefix}q_norm", f"{place.prefix}k_norm"), config.eps
 
     def forward(params: Params, pair: tuple[Array, Array]) -> tuple:
-        norms = [params.group(name) for name in names]
-        q, k = (ops.layer_norm(x, *norm, config.eps) for x, norm in zip(pair, norms, strict=True))
+        q, k = (ops.layer_norm(x, *params.group(name), eps) for x, name in zip(pair, names, strict=True))
         return (q[0], k[0]), (q[1], k[1])
 
     def backward(dpair: tuple[Array, Array], caches: tuple, grads: Params) -> tuple:

@@ -51,8 +51,13 @@ def launch(
             is_read = type_.startswith("const ")
             reads += touched if is_read or arg in in_place else ()
             writes += () if is_read else touched
-    shape = [each if isinstance(each, tuple) else (each,) for each in (grid, block)]
-    return Launch(file, function, *shape, tuple(typed), tuple(reads), tuple(writes), **more)
+    return Launch(
+        file, function, _shape(grid), _shape(block), tuple(typed), tuple(reads), tuple(writes), **more
+    )
+
+
+def _shape(sizes: int | tuple[int, ...]) -> tuple[int, ...]:
+    return sizes if isinstance(sizes, tuple) else (sizes,)
 
 
 @cache

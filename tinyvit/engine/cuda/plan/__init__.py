@@ -1,6 +1,7 @@
 """What is done on the GPU for a batch: a list of launches and products, from the numbers of the model alone.
 
-The files mirror tinyvit/model: stem, block, readout and vit, each a forward above its backward.
+The files mirror tinyvit/model: stem, block and readout, each a forward above its backward. step puts them
+together.
 """
 
 from tinyvit.engine.cuda.plan.draft import PRECISIONS, Options, Plan, Update

@@ -57,8 +57,10 @@ def stem(draft: Draft) -> tuple[Sum, Stem]:
     x = draft.array("tokens", B, N, D)
     bias, others = draft.parameters["patch.bias"], _others(draft, draft.parameters)
     placed = config.position_rows if config.position == "1d" else 0
-    hidden = (corruption.source, draft.parameters["mask_token"]) if corruption else (None, None)
-    launch = add_tokens(product, bias, others, _positions(draft), placed, *hidden, mask, x)
+    source, mask_token = None, None
+    if corruption:
+        source, mask_token = corruption.source, draft.parameters["mask_token"]
+    launch = add_tokens(product, bias, others, _positions(draft), placed, source, mask_token, mask, x)
     draft.add(launch, "tokens")
     return Sum(x.view(0, B * N, D)), Stem(patches, mask, corruption, exact)
 
