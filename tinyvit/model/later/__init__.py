@@ -4,7 +4,7 @@ One part, one file. A part edits the lists of stages and of parameters that make
 the fields of ViTConfig that ask for it, counts its multiply-adds, and names the engines and formats that have
 it: see model.later.part. The order of PARTS is the order in which they edit the lists.
 
-A new part is one such file, with PART = Part(name="my_part", stages=..., specs=...), and one line in PARTS.
+A new part is one such file, with PART = Part(name="my_part", stages={"mlp": ...}), and one line in PARTS.
 Then
 
     model = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))

@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyvit.engine.cuda.calls.attention import attention, attention_backward, rotary_partials, rotate
+from tinyvit.engine.cuda.calls.attention import (
+    ScoreMask,
+    attention,
+    attention_backward,
+    rotary_partials,
+    rotate,
+)
 from tinyvit.engine.cuda.calls.gelu import bias_gelu, bias_gelu_backward
 from tinyvit.engine.cuda.calls.gelu import partial_rows as gelu_partial_rows
 from tinyvit.engine.cuda.calls.noise import Mask
@@ -24,7 +30,7 @@ class Block(NamedTuple):
     norm1: Norm
     qkv: Buffer
     added: Buffer  # what attention adds to qkv
-    dropout: tuple[float, int]  # of the attention: rate, and number of the draw
+    dropout: ScoreMask
     o: Buffer
     log_sums: Buffer
     norm2: Norm
@@ -36,19 +42,18 @@ class Block(NamedTuple):
 def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
     """Block number i: tokens (B*N, D) to tokens (B*R, D), where R is 1 if only the class token is needed."""
     config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
-    p, H, rate = f"blocks.{i}", config.heads, config.drop_path_rate(i)
+    p, path_rate = f"blocks.{i}", config.drop_path_rate(i)
     R = config.tokens_needed_after(i) or N
 
     norm1 = add_and_norm(draft, tokens, f"{p}.norm1")  # (B*N, D)
     qkv = draft.linear(norm1.y, f"{p}.attn.qkv.weight", f"{p}.qkv").view(0, B, N, 3 * D)
     added = turn(draft, qkv, p)
-    dropout = draft.draw(config.attention_dropout)
-    keys = draft.keys if dropout[0] else None
+    rate, site = draft.draw(config.attention_dropout)
+    dropout = ScoreMask(rate, site, draft.keys if rate else None)
     o = draft.array(f"{p}.o", B, R, D)
-    log_sums = draft.array(f"{p}.log_sums", B, H, R, dtype="float32")
-    launch = attention(qkv, added, o, log_sums, H, R, *dropout, keys)
-    draft.add(launch, f"{p}.attention")
-    mask = draft.mask(config.dropout, rate, R)
+    log_sums = draft.array(f"{p}.log_sums", B, config.heads, R, dtype="float32")
+    draft.add(attention(qkv, added, o, log_sums, dropout), f"{p}.attention")
+    mask = draft.mask(config.dropout, path_rate, R)
     a = draft.linear(o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.a")  # (B*R, D)
     after = Sum(norm1.total, a, f"{p}.attn.out.bias", mask, N if R == 1 else 1)
 
@@ -60,7 +65,7 @@ def block(draft: Draft, i: int, tokens: Sum) -> tuple[Sum, Block]:
     launch = bias_gelu(h, bias, mask, g, config.gelu, draft.options.multiprocessors)
     draft.add(launch, f"{p}.gelu")
     m = draft.linear(g, f"{p}.mlp.fc2.weight", f"{p}.m")  # (B*R, D)
-    result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, rate, R))
+    result = Sum(norm2.total, m, f"{p}.mlp.fc2.bias", draft.mask(config.dropout, path_rate, R))
     return result, Block(norm1, qkv, added, dropout, o, log_sums, norm2, h, mask, g)
 
 
@@ -70,8 +75,7 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     dy (B*R, D) is the gradient of the tokens that leave the block, and dm that of its MLP's result.
     """
     config, B, N, D = draft.config, draft.batch, draft.config.tokens, draft.config.width
-    p, H = f"blocks.{i}", config.heads
-    R, M = config.tokens_needed_after(i) or N, config.mlp_width
+    p, R, M = f"blocks.{i}", config.tokens_needed_after(i) or N, config.mlp_width
 
     dg = draft.linear_backward(dm, cache.g, f"{p}.mlp.fc2.weight", f"{p}.dg")  # (B*R, M)
     dh = draft.array(f"{p}.dh", *dg.shape)
@@ -86,10 +90,8 @@ def block_backward(draft: Draft, i: int, dy: Buffer, dm: Buffer, cache: Block) -
     do = draft.linear_backward(da, cache.o.view(0, B * R, D), f"{p}.attn.out.weight", f"{p}.do")
     dqkv = draft.array(f"{p}.dqkv", B, N, 3 * D)
     partials = draft.partials(B, 3 * D)
-    keys = draft.keys if cache.dropout[0] else None
     reads = do.view(0, B, R, D), cache.o, cache.qkv, cache.added, cache.log_sums
-    noise, limit = (*cache.dropout, keys), draft.options.shared_limit
-    launch = attention_backward(*reads, dqkv, partials, H, R, *noise, limit)
+    launch = attention_backward(*reads, dqkv, partials, cache.dropout, draft.options.shared_limit)
     draft.add(launch, f"{p}.attention backward")
     turn_back(draft, dqkv, partials, p)  # which leaves the gradient of the bias, too
     dqkv = dqkv.view(0, B * N, 3 * D)

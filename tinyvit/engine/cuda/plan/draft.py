@@ -104,11 +104,6 @@ class Plan:
         """How many bytes all steps read and write."""
         return sum(step.bytes_moved for step in self.steps)
 
-    @property
-    def multiply_adds(self) -> int:
-        """How many multiplications, each with an addition, all products have."""
-        return sum(step.multiply_adds for step in self.steps)
-
 
 def most_draws(config: ViTConfig) -> int:
     """How often a step may draw random numbers: three times to corrupt patches, once in the stem for dropout,
