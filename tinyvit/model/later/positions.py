@@ -92,14 +92,10 @@ def _added(config: ViTConfig, block: int | None) -> Stage:
     return Stage(part, forward, backward)
 
 
-def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    there = config.position in ADDED and config.position_at == "stem"
-    return instead(stages, "position", *([_added(config, None)] if there else []))
-
-
-def _block(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    there = config.position in ADDED and config.position_at != "stem"
-    return [*([_added(config, place.block)] if there else []), *stages]
+def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    there = config.position in ADDED and (config.position_at == "stem") == (place.kind == "stem")
+    added = [_added(config, place.block)] if there else []
+    return instead(stages, "position", *added) if place.kind == "stem" else [*added, *stages]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
@@ -120,7 +116,7 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 PART = Part(
     {"position": "1d", "position_at": "stem", "position_on": "class", "registers": 0},
-    {"stem": _stem, "block": _block},
+    {"stem": _stages, "block": _stages},
     {"stem": _specs, "block": _specs},
     known_to={"position_on": "cpu cuda onnx timm plain"},
 )
