@@ -31,7 +31,10 @@ INSTANCES = {
     ],
     "augment.cu": ["augment"],
     "corruption.cu": [f"draw_corruption<{t}>" for t, _ in VECTORS],
-    "cross_entropy.cu": ["cross_entropy<float>", "cross_entropy<__nv_bfloat16>", "add_losses"],
+    "cross_entropy.cu": [
+        *(f"{kernel}<{t}>" for kernel in ("cross_entropy", "add_bias") for t, _ in VECTORS),
+        "add_losses",
+    ],
     "gelu.cu": [
         "bias_gelu<__nv_bfloat16, Tanh, 8>",
         "bias_gelu_backward<float, Tanh, 4>",
@@ -39,7 +42,6 @@ INSTANCES = {
     ],
     "layer_norm.cu": [f"residual_layer_norm<{t}, {n}, {i}, {v}>" for t, n, i, v, _ in ROWS[1::2]],
     "layer_norm_backward.cu": [f"layer_norm_backward<{t}, {n}, {i}, {v}, {b}>" for t, n, i, v, b in ROWS],
-    "logits.cu": ["add_bias<float>", "add_bias<__nv_bfloat16>"],
     "muon.cu": ["momentum", *(f"{k}<{t}>" for k in ("normalise", "polynomial", "move") for t, _ in VECTORS)],
     "optimizer.cu": [
         *(f"update<{kind}>" for kind in ("ADAMW", "ADAM", "SGD")),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tests.engine.compiled_kernels import KERNELS, compile_kernel, usage
 from tinyvit.engine.cuda.launch import Launch
 from tinyvit.engine.cuda.plan import Options, Update, plan_step
-from tinyvit.engine.cuda.plan.options import PRECISIONS
+from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.engine.cuda.support import unsupported
 from tinyvit.errors import UserError
 from tinyvit.model import preset

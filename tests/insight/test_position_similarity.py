@@ -27,7 +27,7 @@ def test_every_cosine_by_hand(pool):
 def test_other_tables_are_compared_too_those_of_the_first_block_if_all_have_one(kind, at):
     config = tiny_config(image_size=(8, 12), position=kind, position_at=at)
     params = initialise(config, seed=1, dtype="float64")
-    table, _ = position_table(config, params, None if at == "stem" else 0)
+    table = position_table(config, params, None if at == "stem" else 0)
     unit = table[1:] / np.linalg.norm(table[1:], axis=1, keepdims=True)
     similarity = position_similarity(config, params)
     np.testing.assert_allclose(similarity, (unit @ unit.T).reshape(2, 3, 2, 3), atol=1e-12)

@@ -9,11 +9,13 @@ from tinyvit.model.cost import (
     activation_bytes,
     multiply_adds,
     parameter_count,
+)
+from tinyvit.model.later.resnet import (
+    ConvolvedCache,
     resnet_activation_bytes,
     resnet_largest_array,
     resnet_multiply_adds,
 )
-from tinyvit.model.later.resnet import ConvolvedCache
 from tinyvit.model.stage import infer_through
 from tinyvit.ops import Noise, cross_entropy
 

@@ -30,8 +30,8 @@ def attention(inputs, heads, queries=None, noise=None, more=None, **fields):
     for kind in ("heads", "scores", "probabilities"):
         lists.append([])
         for part in PARTS:
-            if part.is_in(config):
-                lists[-1] = part.stages(config, Place(kind, 0), lists[-1], Step(noise))
+            if kind in part.stages and part.is_in(config):
+                lists[-1] = part.stages[kind](config, Place(kind, 0), lists[-1], Step(noise))
     arrays = {"a.qkv.weight": weight, "a.qkv.bias": bias, **(more or {})}
     params = Params.zeros(specs_from_shapes({n: a.shape for n, a in arrays.items()}), x.dtype)
     for name, array in arrays.items():

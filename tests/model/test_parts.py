@@ -165,22 +165,19 @@ def squeeze_backward(dy, cache):
 
 
 def squeezes(config, place, stages, step):
-    added = [stage(f"{place.prefix}squeeze", squeeze, squeeze_backward)] if place.kind == "mlp" else []
-    return [*stages, *added]
+    return [*stages, stage(f"{place.prefix}squeeze", squeeze, squeeze_backward)]
 
 
 def squeeze_specs(config, place, specs):
-    if place.kind != "block":
-        return specs
     name, D, init = f"{place.prefix}squeeze", config.width, distributions.xavier_uniform
     fc1 = linear_specs(f"{name}.fc1", D, 2, init, hidden=True)
     return [*specs, *fc1, *linear_specs(f"{name}.fc2", 2, D, init, hidden=True)]
 
 
 OWN = (
-    Part(name="rms_norm", stages=rms_norms),
-    Part(name="squeeze", stages=squeezes, specs=squeeze_specs, needs_all_tokens=True),
-    Part(name="misnamed", specs=lambda config, place, specs: [*specs, ParamSpec("gain", (1,))]),
+    Part(name="rms_norm", stages=dict.fromkeys(("attention", "mlp", "readout"), rms_norms)),
+    Part(name="squeeze", stages={"mlp": squeezes}, specs={"block": squeeze_specs}, needs_all_tokens=True),
+    Part(name="misnamed", specs={"block": lambda config, place, specs: [*specs, ParamSpec("gain", (1,))]}),
 )
 SMALL = {"image_size": (4, 8), "width": 6, "heads": 2, "mlp_width": 7, "classes": 3}
 

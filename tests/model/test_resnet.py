@@ -8,7 +8,8 @@ from tinyvit import ops
 from tinyvit.checking import TOLERANCE, gradient_error, numerical_gradient, random_params
 from tinyvit.engine import CpuEngine
 from tinyvit.model import backward, forward, infer, initialise
-from tinyvit.model.later.resnet import EPSILONS, resnet, unit, unit_backward
+from tinyvit.model.later.resnet import EPSILONS, resnet_stages, unit, unit_backward
+from tinyvit.model.stage import infer_through
 from tinyvit.objectives import loss_and_grads
 
 
@@ -57,7 +58,7 @@ def test_every_convolution_has_the_epsilons_of_its_form(form, monkeypatch):
     monkeypatch.setattr(ops, "group_norm", normalise)
     config = hybrid(resnet_form=form)
     params, images, _ = draw(config, (1, 24, 24, 3))
-    resnet(config, params, images)
+    infer_through(resnet_stages(config), params, images)
     kernel, in_root, norm = EPSILONS[form]
     count = 1 + 4 + 3 + 4  # the root, and three units, of which two have a projection
     assert kernels == [(kernel, in_root)] * count and norms == [norm] * count
@@ -87,7 +88,7 @@ def test_the_gradients_of_a_unit_match_finite_differences(i, j, channels, size):
 @pytest.mark.parametrize("stages", [(), (1,), (2, 1, 1)], ids=str)
 def test_the_feature_map_has_the_shape_that_the_configuration_states(size, stages):
     config = hybrid(image_size=size, resnet=stages)
-    x, _ = resnet(config, initialise(config), np.zeros((2, *size, 3), "float32"))
+    x = infer_through(resnet_stages(config), initialise(config), np.zeros((2, *size, 3), "float32"))
     assert x.shape == (2, *config.feature_map) and x.dtype == "float32"
 
 

@@ -90,7 +90,7 @@ def test_the_rows_and_the_columns_are_resized_each_along_its_axis(at):
     np.testing.assert_allclose(model.params[f"{part}.rows"], expected, rtol=1e-6)
     # the table of the larger grid is the resized table of the smaller one
     block = None if at == "stem" else 1
-    before, after = (position_table(m.config, m.params, block)[0] for m in (Model(config, params), model))
+    before, after = (position_table(m.config, m.params, block) for m in (Model(config, params), model))
     np.testing.assert_allclose(after, resize_positions(before, (2, 3), (5, 3), True), atol=1e-6)
 
 

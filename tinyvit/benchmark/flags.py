@@ -6,7 +6,7 @@ from tinyvit.benchmark.gpu_side import ENGINES as GPU_ENGINES
 from tinyvit.benchmark.numpy_side import ENGINES as CPU_ENGINES
 from tinyvit.benchmark.on_gpu import WAYS
 from tinyvit.benchmark.roofline import CARDS
-from tinyvit.engine.cuda.plan.options import PRECISIONS
+from tinyvit.engine.cuda.plan.draft import PRECISIONS
 from tinyvit.errors import UserError
 from tinyvit.shell.command import pixel_count, positive_float, positive_int, some_path, thread_count
 from tinyvit.shell.flags import add_json_flag

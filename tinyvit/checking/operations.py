@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -46,22 +47,15 @@ def _cross_entropy_case(
     )
 
 
-def _convolution_case(
-    name: str, images: tuple[int, ...], kernel: tuple[int, ...], stride: int = 1, padding: str = "SAME"
-) -> OperationCheck:
-    def forward(x: Array, kernel: Array) -> tuple[Array, object]:
-        return ops.convolution(x, kernel, stride, padding)
-
-    return OperationCheck(name, forward, ops.convolution_backward, {"x": images, "kernel": kernel})
+def _pair(name: str, forward: Callable, shapes: dict[str, tuple[int, ...]], **options: Any) -> OperationCheck:
+    """The check of an operation with these options, whose backward has its name."""
+    backward = getattr(ops, f"{forward.__name__}_backward")
+    return OperationCheck(name, partial(forward, **options), backward, shapes)
 
 
 def _rotary(x: Array, angles: Array, pairs: bool = False) -> tuple[Array, object]:
     xp = array_module(x)
     return ops.rotary(x, ops.Turn(xp.cos(angles), xp.sin(angles), pairs))
-
-
-def _rotary_backward(dy: Array, cache: Any) -> tuple[Array, Array]:
-    return ops.rotary_backward(dy, cache)
 
 
 def _labels(logits: Array) -> Array:
@@ -92,77 +86,39 @@ _ATTENTION = {
 }
 _POOL = {"x": _TOKENS, "probe": (1, 6), "q_weight": (6, 6), "q_bias": (6,)}
 _POOL |= {"kv_weight": (6, 12), "kv_bias": (12,), "out_weight": (6, 6), "out_bias": (6,)}
+_TURNED = {"x": (2, 2, 5, 4), "angles": (2, 3, 2)}
 _HEADS = {"q": (2, 2, 3, 4), "k": (2, 2, 5, 4), "v": (2, 2, 5, 4)}
 _MLP = {"x": _TOKENS, "weight1": (6, 9), "bias1": (9,), "weight2": (9, 6), "bias2": (6,)}
 
 OPERATION_CHECKS = (
-    OperationCheck("patchify", lambda x: ops.patchify(x, 2), ops.patchify_backward, {"images": (2, 4, 6, 3)}),
-    OperationCheck(
-        "linear",
-        ops.linear,
-        ops.linear_backward,
-        {"x": _TOKENS, "weight": (6, 4), "bias": (4,)},
-    ),
+    _pair("patchify", ops.patchify, {"images": (2, 4, 6, 3)}, patch=2),
+    _pair("linear", ops.linear, {"x": _TOKENS, "weight": (6, 4), "bias": (4,)}),
     OperationCheck(
         "corrupted patches",
         lambda x, mask: ops.corrupt(x, mask, _source(x)),
         ops.corrupt_backward,
         {"x": _TOKENS, "mask": (6,)},
     ),
-    OperationCheck("class token", ops.class_token, ops.class_token_backward, {"x": _TOKENS, "token": (6,)}),
-    OperationCheck(
-        "register tokens",
-        ops.register_tokens,
-        ops.register_tokens_backward,
-        {"x": _TOKENS, "registers": (2, 6)},
-    ),
-    OperationCheck(
-        "position embedding",
-        ops.position_embedding,
-        ops.position_embedding_backward,
-        {"x": _TOKENS, "embedding": (5, 6)},
-    ),
-    OperationCheck(
-        "2-D positions", ops.positions_2d, ops.positions_2d_backward, {"rows": (3, 4), "columns": (2, 4)}
-    ),
-    OperationCheck(
-        "layer norm", ops.layer_norm, ops.layer_norm_backward, {"x": _TOKENS, "gain": (6,), "bias": (6,)}
-    ),
-    OperationCheck("layer scale", ops.layer_scale, ops.layer_scale_backward, {"x": _TOKENS, "gain": (6,)}),
-    OperationCheck("rotary", _rotary, _rotary_backward, {"x": (2, 2, 5, 4), "angles": (2, 3, 2)}),
-    OperationCheck(
-        "rotary, pairs",
-        lambda *a: _rotary(*a, pairs=True),
-        _rotary_backward,
-        {"x": (2, 2, 5, 4), "angles": (2, 3, 2)},
-    ),
-    OperationCheck(
-        "relative bias",
-        lambda table: ops.relative_bias(table, (2, 3), True),
-        ops.relative_bias_backward,
-        {"table": (18, 2)},
-    ),
-    OperationCheck("softmax", ops.softmax, ops.softmax_backward, {"x": (3, 4, 5)}),
-    OperationCheck("attention", lambda *a: ops.attention(*a, heads=2), ops.attention_backward, _ATTENTION),
-    OperationCheck("attention of three queries among five tokens", ops.attend, ops.attend_backward, _HEADS),
-    OperationCheck(
-        "relative scores",
-        ops.relative_scores,
-        ops.relative_scores_backward,
-        {"q": (2, 2, 4, 3), "table": (7, 3)},
-    ),
-    OperationCheck(
-        "relative scores, 2 queries of 4",
-        ops.relative_scores,
-        ops.relative_scores_backward,
-        {"q": (2, 2, 2, 3), "table": (7, 3)},
-    ),
-    OperationCheck("gelu, tanh form", lambda x: ops.gelu(x, "tanh"), ops.gelu_backward, {"x": (4, 25)}),
-    OperationCheck("gelu, exact", lambda x: ops.gelu(x, "exact"), ops.gelu_backward, {"x": (4, 25)}),
-    OperationCheck("gelu, quick", lambda x: ops.gelu(x, "quick"), ops.gelu_backward, {"x": (4, 25)}),
-    OperationCheck("silu", lambda x: ops.gelu(x, "silu"), ops.gelu_backward, {"x": (4, 25)}),
-    OperationCheck("mlp", ops.mlp, ops.mlp_backward, _MLP),
-    OperationCheck("gate", ops.gate, ops.gate_backward, {"x": (2, 5, 6)}),
+    _pair("class token", ops.class_token, {"x": _TOKENS, "token": (6,)}),
+    _pair("register tokens", ops.register_tokens, {"x": _TOKENS, "registers": (2, 6)}),
+    _pair("position embedding", ops.position_embedding, {"x": _TOKENS, "embedding": (5, 6)}),
+    _pair("2-D positions", ops.positions_2d, {"rows": (3, 4), "columns": (2, 4)}),
+    _pair("layer norm", ops.layer_norm, {"x": _TOKENS, "gain": (6,), "bias": (6,)}),
+    _pair("layer scale", ops.layer_scale, {"x": _TOKENS, "gain": (6,)}),
+    OperationCheck("rotary", _rotary, ops.rotary_backward, _TURNED),
+    OperationCheck("rotary, pairs", partial(_rotary, pairs=True), ops.rotary_backward, _TURNED),
+    _pair("relative bias", ops.relative_bias, {"table": (18, 2)}, grid=(2, 3), has_token=True),
+    _pair("softmax", ops.softmax, {"x": (3, 4, 5)}),
+    _pair("attention", ops.attention, _ATTENTION, heads=2),
+    _pair("attention of three queries among five tokens", ops.attend, _HEADS),
+    _pair("relative scores", ops.relative_scores, {"q": (2, 2, 4, 3), "table": (7, 3)}),
+    _pair("relative scores, 2 queries of 4", ops.relative_scores, {"q": (2, 2, 2, 3), "table": (7, 3)}),
+    _pair("gelu, tanh form", ops.gelu, {"x": (4, 25)}, form="tanh"),
+    _pair("gelu, exact", ops.gelu, {"x": (4, 25)}, form="exact"),
+    _pair("gelu, quick", ops.gelu, {"x": (4, 25)}, form="quick"),
+    _pair("silu", ops.gelu, {"x": (4, 25)}, form="silu"),
+    _pair("mlp", ops.mlp, _MLP),
+    _pair("gate", ops.gate, {"x": (2, 5, 6)}),
     OperationCheck("dropout", lambda x: ops.dropout(x, 0.4, _noise()), ops.dropout_backward, {"x": _TOKENS}),
     OperationCheck(
         "stochastic depth",
@@ -170,49 +126,44 @@ OPERATION_CHECKS = (
         ops.drop_path_backward,
         {"x": (8, 2, 3)},
     ),
-    OperationCheck(
-        "windows, stride 2", lambda x: ops.windows(x, 3, 2), ops.windows_backward, {"images": (2, 4, 5, 3)}
+    _pair("windows, stride 2", ops.windows, {"images": (2, 4, 5, 3)}, size=3, stride=2),
+    _pair("convolution, 3 x 3", ops.convolution, {"x": (2, 5, 4, 3), "kernel": (3, 3, 3, 2)}),
+    _pair(
+        "convolution, 7 x 7, stride 2",
+        ops.convolution,
+        {"x": (1, 6, 5, 2), "kernel": (7, 7, 2, 3)},
+        stride=2,
     ),
-    _convolution_case("convolution, 3 x 3", (2, 5, 4, 3), (3, 3, 3, 2)),
-    _convolution_case("convolution, 7 x 7, stride 2", (1, 6, 5, 2), (7, 7, 2, 3), stride=2),
-    _convolution_case("convolution, 1 x 1, stride 2", (2, 4, 5, 3), (1, 1, 3, 4), stride=2),
-    _convolution_case("convolution, not padded", (2, 5, 6, 2), (3, 3, 2, 3), stride=2, padding="VALID"),
-    OperationCheck(
-        "weight standardisation",
-        ops.weight_standardisation,
-        ops.weight_standardisation_backward,
-        {"kernel": (3, 3, 2, 4)},
+    _pair(
+        "convolution, 1 x 1, stride 2",
+        ops.convolution,
+        {"x": (2, 4, 5, 3), "kernel": (1, 1, 3, 4)},
+        stride=2,
     ),
-    OperationCheck(
+    _pair(
+        "convolution, not padded",
+        ops.convolution,
+        {"x": (2, 5, 6, 2), "kernel": (3, 3, 2, 3)},
+        stride=2,
+        padding="VALID",
+    ),
+    _pair("weight standardisation", ops.weight_standardisation, {"kernel": (3, 3, 2, 4)}),
+    _pair(
         "weight standardisation, as in timm",
-        lambda w: ops.weight_standardisation(w, 0.1, in_root=True),
-        ops.weight_standardisation_backward,
+        ops.weight_standardisation,
         {"kernel": (3, 3, 2, 4)},
+        eps=0.1,
+        in_root=True,
     ),
-    OperationCheck(
-        "group norm",
-        lambda *a: ops.group_norm(*a, groups=2),
-        ops.group_norm_backward,
-        {"x": (2, 3, 4, 6), "gain": (6,), "bias": (6,)},
-    ),
-    OperationCheck("relu", ops.relu, ops.relu_backward, {"x": (4, 25)}),
-    OperationCheck("max-pool", ops.max_pool, ops.max_pool_backward, {"x": (2, 6, 5, 3)}),
-    OperationCheck(
-        "max-pool, not padded",
-        lambda x: ops.max_pool(x, padding="VALID"),
-        ops.max_pool_backward,
-        {"x": (2, 6, 5, 3)},
-    ),
-    OperationCheck(
-        "attention pooling",
-        lambda *a: ops.attention_pool(*a, heads=2),
-        ops.attention_pool_backward,
-        _POOL,
-    ),
-    OperationCheck("class token pooling", ops.token_pool, ops.token_pool_backward, {"x": _TOKENS}),
+    _pair("group norm", ops.group_norm, {"x": (2, 3, 4, 6), "gain": (6,), "bias": (6,)}, groups=2),
+    _pair("relu", ops.relu, {"x": (4, 25)}),
+    _pair("max-pool", ops.max_pool, {"x": (2, 6, 5, 3)}),
+    _pair("max-pool, not padded", ops.max_pool, {"x": (2, 6, 5, 3)}, padding="VALID"),
+    _pair("attention pooling", ops.attention_pool, _POOL, heads=2),
+    _pair("class token pooling", ops.token_pool, {"x": _TOKENS}),
     OperationCheck("chosen rows", lambda x: ops.row_pool(x, _rows(x)), ops.row_pool_backward, {"x": _TOKENS}),
-    OperationCheck("mean pooling", ops.mean_pool, ops.mean_pool_backward, {"x": _TOKENS}),
-    OperationCheck("tanh", ops.tanh, ops.tanh_backward, {"x": (4, 5)}),
+    _pair("mean pooling", ops.mean_pool, {"x": _TOKENS}),
+    _pair("tanh", ops.tanh, {"x": (4, 5)}),
     _cross_entropy_case("cross-entropy, labels", _labels),
     _cross_entropy_case("cross-entropy, smoothed", _labels, 0.1),
     _cross_entropy_case("cross-entropy, soft targets", _soft_targets),

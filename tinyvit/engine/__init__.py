@@ -1,11 +1,15 @@
 """How a training step is carried out: engines that share ReferenceEngine's interface and its results."""
 
+import numpy as np
+
+from tinyvit.backend import array_module
 from tinyvit.cores import available_cores
 from tinyvit.engine.batches import in_batches
-from tinyvit.engine.choose import PRECISIONS, make_engine
 from tinyvit.engine.cpu import CpuEngine
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
+from tinyvit.model import Params, ViTConfig
+from tinyvit.objectives import Objective, loss_and_grads
 
 __all__ = [
     "PRECISIONS",
@@ -16,3 +20,54 @@ __all__ = [
     "in_batches",
     "make_engine",
 ]
+PRECISIONS = ("auto", "fp32", "tf32", "bf16")
+
+
+def make_engine(
+    config: ViTConfig,
+    params: Params,
+    objective: Objective = loss_and_grads,
+    training: Training | None = None,
+    threads: int | None = None,
+    precision: str = "fp32",
+) -> ReferenceEngine:
+    """The fastest engine for the parameters' device.
+
+    On a CPU it uses this many threads (None: all cores) and computes in float32, or whatever the parameters
+    are. On a GPU precision counts: fp32, tf32, bf16, or auto, which is bf16 where the card has it. If
+    something cannot be as asked for, the engine's note says why.
+    """
+    if array_module(params.flat) is np:
+        on_cpu = CpuEngine(config, params, objective, training, threads)
+        if precision in ("tf32", "bf16"):
+            on_cpu.note = f"{precision} needs a GPU: everything is computed in fp32."
+        return on_cpu
+    return _on_gpu(config, params, objective, training, precision)
+
+
+def _on_gpu(
+    config: ViTConfig, params: Params, objective: Objective, training: Training | None, precision: str
+) -> ReferenceEngine:
+    from tinyvit.engine.cuda.compiled import KernelError  # lazy: needed only on a GPU
+    from tinyvit.engine.cuda.cublas import CublasError
+    from tinyvit.engine.cuda.engine import CudaEngine
+    from tinyvit.engine.cuda.support import OLDEST_FOR_BF16, capability, unsupported_reason
+
+    if precision == "auto":
+        has_bf16 = capability(array_module(params.flat)) >= OLDEST_FOR_BF16
+        precision = "bf16" if has_bf16 else "fp32"
+    note = ""
+    reason = unsupported_reason(config, params, objective, training, precision)
+    if reason and precision != "fp32" and not unsupported_reason(config, params, objective, training):
+        note, precision, reason = f"{reason}: everything is computed in fp32.", "fp32", ""
+    if not reason:
+        try:
+            on_gpu = CudaEngine(config, params, objective, training, precision)
+            on_gpu.compile()
+            on_gpu.note = note
+            return on_gpu
+        except (CublasError, KernelError) as error:
+            reason = str(error)
+    engine = ReferenceEngine(config, params, objective, training)
+    engine.note = f"the CUDA engine is not used: {reason}. Plain CuPy computes in {params.flat.dtype}."
+    return engine

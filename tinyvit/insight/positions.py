@@ -29,8 +29,7 @@ import numpy as np
 from tinyvit.backend import to_numpy
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later.biases import attention_weights
-from tinyvit.model.later.positions import position_table
-from tinyvit.model.later.relative_positions import relative_part
+from tinyvit.model.later.positions import part_of, position_table
 
 
 def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np.ndarray | None:
@@ -40,7 +39,7 @@ def position_similarity(config: ViTConfig, params: Params, block: int = 0) -> np
     the one whose positions these are, if every block has its own. Returns None if no vector belongs to a
     patch: without positions, and with relative ones.
     """
-    table, _ = position_table(config, params, None if config.position_at == "stem" else block)
+    table = position_table(config, params, None if config.position_at == "stem" else block)
     if table is None:
         return None
     e = to_numpy(table).astype(np.float64)[config.prefix :]  # (T, D)
@@ -68,7 +67,5 @@ def _scores(config: ViTConfig, params: Params, i: int, H: int) -> np.ndarray:
     arrays = attention_weights(config, params, f"blocks.{i}")[:2]
     weight, bias = (to_numpy(array).astype(np.float64) for array in arrays)
     q = (b @ weight[:, :D] + bias[:D]).reshape(H, -1)  # (H, K)
-    part = relative_part(config, i)
-    assert part, "the model has relative positions"
-    table = to_numpy(params[part]).astype(np.float64)  # (2N - 1, K)
+    table = to_numpy(params[part_of(config, i)]).astype(np.float64)  # (2N - 1, K)
     return q @ table.T / math.sqrt(q.shape[1])

@@ -26,7 +26,7 @@ import numpy as np
 from tinyvit.data.dataset import class_counts
 from tinyvit.insight.few_shot import CONSTANT, fit_probe
 from tinyvit.model import Model, layout
-from tinyvit.model.params import with_bias
+from tinyvit.model.later.biases import with_bias
 from tinyvit.ops import softmax
 
 FOLDS = 10  # at most; fewer if a class has fewer images

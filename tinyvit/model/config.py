@@ -48,28 +48,6 @@ PLACES = ("stem", "blocks", "shared")
 PREDICTED = ("image", "patches", "embedding")
 POOLS = ("token", "mean", "both", "distilled", "attention")
 READS_TOKEN = ("token", "both", "distilled")
-# What later ViTs than the paper's have, and how it is in the paper's; see ViTConfig.
-LATER_PARTS: dict[str, Any] = {
-    "class_token": None,
-    "registers": 0,
-    "position_on": "class",
-    "rotary": None,
-    "pre_norm": False,
-    "patch_bias": True,
-    "qkv_bias": "all",
-    "qk_norm": False,
-    "attention_norm": False,
-    "gated": False,
-    "mlp_norm": False,
-    "layer_scale": 0.0,
-    "final_norm": "tokens",
-    "pool_heads": 0,
-    "pool_mlp_width": 0,
-    "pool_all": False,
-    "head_bias": True,
-    "causal": False,
-    "patch_dropout": 0.0,
-}
 _CHOICES = {
     "pool": POOLS,
     "predicts": PREDICTED,
@@ -409,3 +387,14 @@ class ViTConfig(PaperConfig):
         later = self.later_parts
         left_out = LATER_PARTS.keys() - later.keys() | ({"parts"} if not self.parts else set())
         return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+
+# The fields of models that came after the paper, and how they are in the paper's model.
+_OF_THE_PAPER = {"pool", "pre_logits", "dropout", "attention_dropout", "drop_path", "position", "position_at"}
+_OF_THE_PAPER |= {"predicts", "resnet", "resnet_width", "resnet_groups", "resnet_form"}  # its variants
+_OF_THE_PAPER |= PaperConfig.__dataclass_fields__.keys()
+LATER_PARTS: dict[str, Any] = {
+    field.name: field.default
+    for field in fields(ViTConfig)
+    if field.name not in _OF_THE_PAPER and field.name != "parts"
+}

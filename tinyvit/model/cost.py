@@ -1,12 +1,10 @@
 """The cost of a model, computed from its shape: parameters, multiply-adds, memory for a training step."""
 
 from math import prod
-from typing import NamedTuple
 
 from tinyvit.model import ViTConfig, layout
-from tinyvit.model.config import resnet_scale
 from tinyvit.model.later import PARTS
-from tinyvit.model.later.resnet import units_of
+from tinyvit.model.later.resnet import resnet_activation_bytes
 
 
 def parameter_count(config: ViTConfig) -> int:
@@ -19,21 +17,19 @@ def multiply_adds(config: ViTConfig) -> int:
 
     With T patches of P*P*channels numbers, N tokens, width D, MLP width M, L layers and C classes:
 
-        ResNet     see resnet_multiply_adds, if there is one
         patches    P P channels T D                      channels of the feature map, in a hybrid
         a block    N (4 D^2 + 2 D M)  +  2 N^2 D         (linear layers, and q k^T and A v)
         head       D C                                   T times, if it predicts patches
 
     Every token counts in every block, as is usual, although in the last block of a class-token model most are
     left out (see ViTConfig.tokens_needed_after). A ResNet without a Transformer has no patches to embed, and
-    no blocks. Parts beside the paper's main model add what they cost: see model.later.
+    no blocks. Parts beside the paper's main model, such as a ResNet, add what they cost: see model.later.
     """
     D, M, N, T = config.width, config.mlp_width, config.tokens, config.patches
     embedding = config.patch_size**2 * config.feature_map[2] * T * D if config.has_transformer else 0
     blocks = config.layers * (N * (4 * D * D + 2 * D * M) + 2 * N * N * D)
     head = (T if config.predicts_patches else 1) * config.feature_width * config.classes
-    later = sum(part.multiply_adds(config) for part in PARTS if part.is_in(config))
-    return resnet_multiply_adds(config) + embedding + blocks + head + later
+    return embedding + blocks + head + sum(part.multiply_adds(config) for part in PARTS if part.is_in(config))
 
 
 def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
@@ -43,7 +39,7 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     ops.cross_entropy keep these numbers, of bytes_each bytes each. What later ViTs keep besides, up to half
     as much again, is not counted.
 
-        ResNet     see resnet_activation_bytes, if there is one
+        ResNet     see model.later.resnet, if there is one
         patches    P P channels T                        the input of the patch embedding
         blocks     see block_activations
         the rest   R (D + 1) + D + pre_logits + 2 C      LayerNorm, head, loss; R rows leave the last block
@@ -62,84 +58,6 @@ def activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
     numbers += config.tokens * config.width if config.dropout else 0
     numbers += sum(block_activations(config, i) for i in range(config.layers))
     return numbers * bytes_each + resnet_activation_bytes(config, bytes_each)
-
-
-class Convolution(NamedTuple):
-    """The shape of one convolution of a ResNet: k x k, from `inputs` channels to a map (h, w, outputs)."""
-
-    k: int
-    inputs: int
-    h: int
-    w: int
-    outputs: int
-
-    @property
-    def size(self) -> int:
-        """Number of values of its result."""
-        return self.h * self.w * self.outputs
-
-
-def resnet_multiply_adds(config: ViTConfig) -> int:
-    """Multiply-adds of a ResNet's convolutions on one image: k k inputs for each number of their results."""
-    every = [one for part in _resnet_convolutions(config) for one in part.values()]
-    return sum(one.k**2 * one.inputs * one.size for one in every)
-
-
-def resnet_largest_array(config: ViTConfig) -> int:
-    """Size of the largest array of a ResNet for one image: k k inputs in each of h w windows."""
-    every = [one for part in _resnet_convolutions(config) for one in part.values()]
-    return max((one.k**2 * one.inputs * one.h * one.w for one in every), default=0)
-
-
-def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
-    """Bytes that the caches of a ResNet hold for one image. With h w numbers in a channel:
-
-        inputs        h w inputs         numbers         of the root, of each unit, and of its 3 x 3 and last
-        GroupNorm     h w outputs        numbers         n, for every convolution, and one r per channel
-        ReLU          h w outputs        single bytes    where x > 0, for all but the projections
-        max-pool      h w outputs        2 bytes each    which pixel was the largest
-
-    The standardised kernels are not counted: they are held once, not for each image.
-    """
-    if not config.has_resnet:
-        return 0
-    (root, *units) = _resnet_convolutions(config)
-    H, W = config.image_size
-    h, w = _map_after(config, 0)  # stages: the result of the max-pool
-    numbers = H * W * config.channels
-    single_bytes = 2 * h * w * config.resnet_width
-    for part in (root, *units):
-        numbers += sum(one.size + one.outputs for one in part.values())
-        single_bytes += sum(one.size for which, one in part.items() if which != "_proj")
-    for unit in units:
-        numbers += unit["1"].h * unit["1"].w * unit["1"].inputs + unit["1"].size + unit["2"].size
-    return numbers * bytes_each + single_bytes
-
-
-def _resnet_convolutions(config: ViTConfig) -> list[dict[str, Convolution]]:
-    """The convolutions of the root and of each unit, in the order of the forward pass, if there are any."""
-    if not config.has_resnet:
-        return []
-    shapes = {row.name: row.shape for row in layout(config)}
-    H, W = config.image_size
-    root = Convolution(7, config.channels, -(-H // 2), -(-W // 2), config.resnet_width)
-    parts = [{"": root}]
-    for i, j in units_of(config):
-        before, after = (_map_after(config, stages) for stages in (i, i + 1))
-        parts.append({})
-        for which in ("_proj", "1", "2", "3"):
-            if shape := shapes.get(f"resnet.{i}.{j}.conv{which}.weight"):
-                k, _, inputs, outputs = shape
-                h, w = before if which == "1" and j == 0 else after
-                parts[-1][which] = Convolution(k, inputs, h, w, outputs)
-    return parts
-
-
-def _map_after(config: ViTConfig, stages: int) -> tuple[int, int]:
-    """Height and width of the feature map of a ResNet after its root and this number of stages."""
-    H, W = config.image_size
-    scale = resnet_scale((1,) * stages)
-    return -(-H // scale), -(-W // scale)
 
 
 def block_activations(config: ViTConfig, i: int) -> int:

@@ -29,17 +29,6 @@ def places(rows: tuple[ParamSpec, ...]) -> dict[str, int]:
     return starts
 
 
-def with_bias(params: Params, name: str) -> tuple[Array, Array]:
-    """Weight (I, O) and bias (O,) of a linear layer; zeros for a bias that the model does not have."""
-    weight, *bias = params.group(name)
-    return weight, bias[0] if bias else array_module(weight).zeros(weight.shape[1], dtype=weight.dtype)
-
-
-def add_with_bias(grads: Params, name: str, dweight: Array, dbias: Array) -> None:
-    """Add the gradients of a linear layer; that of a bias that the model does not have is left out."""
-    grads.add(name, *(dweight, dbias)[: len(grads.group(name))])
-
-
 class Params(Mapping):
     """A mapping from names to views into one flat array.
 

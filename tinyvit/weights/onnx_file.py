@@ -23,10 +23,8 @@ from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.later import fields_known_to
-from tinyvit.model.later.biases import attention_weights
-from tinyvit.model.later.positions import position_table
-from tinyvit.model.later.relative_positions import bias_part, relative_part
-from tinyvit.model.params import with_bias
+from tinyvit.model.later.biases import attention_weights, with_bias
+from tinyvit.model.later.positions import part_of, position_table
 from tinyvit.ops import relative_bias
 from tinyvit.weights.onnx_graph import FLOAT, Graph, Port, kernel, resnet
 from tinyvit.weights.onnx_later import activation, gated, probed, turned
@@ -125,10 +123,11 @@ def other_tokens(config: ViTConfig, params: Params, g: Graph, x: str) -> str:
 
 def add_positions(config: ViTConfig, params: Params, g: Graph, x: str, i: int | None = None) -> str:
     """Add what belongs before block number i, or at the stem if i is None."""
-    table, learned = position_table(config, params, i)
+    table = position_table(config, params, i)
     if table is None:
         return x
-    return g.node("Add", x, g.constant(learned.part if learned else "position", table))
+    name = "position" if config.position == "sincos" else part_of(config, i)
+    return g.node("Add", x, g.constant(name, table))
 
 
 def block(config: ViTConfig, params: Params, g: Graph, i: int, x: str) -> str:
@@ -170,9 +169,10 @@ def attention(config: ViTConfig, params: Params, g: Graph, i: int, x: str, rows:
         q = g.node("Slice", q, [0], [rows], [2])
     q = g.node("Mul", q, 1 / math.sqrt(K))
     S = g.node("MatMul", q, g.node("Transpose", k, perm=[0, 1, 3, 2]))  # (B, H, Q, N)
-    if table := relative_part(config, i):
+    table = part_of(config, i)
+    if config.position == "relative":
         S = g.node("Add", S, relative_scores(config, params, g, table, q, rows or N))
-    if table := bias_part(config, i):
+    if config.position == "bias":
         scores, _ = relative_bias(params[table], config.grid, config.has_token)
         S = g.node("Add", S, g.constant(f"{table}.{rows or N}", scores[:, : rows or N]))
     o = g.node("MatMul", g.node("Softmax", S, axis=-1), v)  # (B, H, Q, K)

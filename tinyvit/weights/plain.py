@@ -21,7 +21,7 @@ def with_one_table(config: ViTConfig, params: Params) -> tuple[ViTConfig, Params
     """
     if (config.position, config.position_at) == ("1d", "stem"):
         return config, params
-    table, _ = position_table(config, params)
+    table = position_table(config, params)
     new = replace(config, position="1d", position_at="stem", position_on="class")
     result = params.copy_to(layout(new), exclude="position")
     if table is not None:

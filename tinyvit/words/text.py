@@ -20,8 +20,8 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model import Params, ViTConfig, distributions
 from tinyvit.model.later.assemble import block_of
+from tinyvit.model.later.biases import add_with_bias, with_bias
 from tinyvit.model.layout import ParamSpec, layout
-from tinyvit.model.params import add_with_bias, with_bias
 from tinyvit.model.stage import Stage, backward_through, forward_through
 
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from tests.engine.cuda.masks import make_mask
 from tinyvit.data.augmentation.operations import NAMES, operations_of
+from tinyvit.engine.cuda.calls import attention, muon, optimizer, readout, stem
 from tinyvit.engine.cuda.calls import augment as augmentation
-from tinyvit.engine.cuda.calls import cross_entropy, muon, optimizer, patch_prediction, readout, rotary, stem
+from tinyvit.engine.cuda.calls import loss as losses_of
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.launch import Buffer
 
@@ -117,27 +118,27 @@ def take_rows_backward():
 def draw_corruption():
     buffers = (Buffer(n, (B, w), "int32") for n, w in (("chosen", 20), ("places", 40), ("source", 40)))
     shows = Buffer("shows", (B, 40, 40), BF16)
-    launch = patch_prediction.draw_corruption(Buffer("keys", (5, 2), "uint32"), 1, *buffers, shows)
+    launch = stem.draw_corruption(Buffer("keys", (5, 2), "uint32"), 1, *buffers, shows)
     return launch, {"keys": noise_keys(1, 2, 3, 4)}
 
 
 def colour_classes():
     patches, classes = Buffer("patches", (3, 192)), Buffer("classes", (48,), "int32")
-    return patch_prediction.colour_classes(patches, classes, 4, 8), values_of(patches)
+    return losses_of.colour_classes(patches, classes, 4, 8), values_of(patches)
 
 
 def squared_error():
     y, dy, bias = Buffer("y", (11, 300), BF16), Buffer("dy", (11, 300), BF16), Buffer("bias", (300,))
     truth, losses, partials = Buffer("truth", (11, 300)), Buffer("losses", (2,)), Buffer("partials", (2, 300))
-    launch = patch_prediction.squared_error(y, bias, truth, 0.5, losses, dy, partials)
+    launch = losses_of.squared_error(y, bias, truth, 0.5, losses, dy, partials)
     return launch, values_of(y, bias, truth)
 
 
 def rotate(back=False):
     qkv, bias = Buffer("qkv", (B, 30, 96), BF16), Buffer("bias", (96,))
-    partials = Buffer("partials", (rotary.rotary_partials(B * 30), 64))
+    partials = Buffer("partials", (attention.rotary_partials(B * 30), 64))
     cos, sin = Buffer("cos", (28, 8)), Buffer("sin", (28, 8))
-    launch = rotary.rotate(qkv, (cos, sin), partials if back else bias, 2, False)
+    launch = attention.rotate(qkv, (cos, sin), partials if back else bias, 2, False)
     return launch, values_of(qkv, bias, cos, sin)
 
 
@@ -162,7 +163,7 @@ def loss():
     labels, losses = Buffer("labels", (20,), "int32"), Buffer("losses", (11,))
     plan_values = np.tile(generator().permutation(20)[:11], (4, 1))
     values = {"labels": generator().integers(0, C, 20), "plan": plan_values}
-    launch = cross_entropy.cross_entropy(z, bias, labels, plan, None, 0.1, 0.5, losses, dz, partials)
+    launch = losses_of.cross_entropy(z, bias, labels, plan, None, 0.1, 0.5, losses, dz, partials)
     return launch, values_of(z, bias) | values
 
 
@@ -173,18 +174,18 @@ def loss_of_parts():
         Buffer("losses", (22,)),
         Buffer("partials", (2, 20)),
     )
-    launch = cross_entropy.cross_entropy(z, bias, labels, None, None, 0.0, 0.5, losses, dz, partials)
+    launch = losses_of.cross_entropy(z, bias, labels, None, None, 0.0, 0.5, losses, dz, partials)
     return launch, values_of(z, bias) | {"labels": generator().integers(0, C, 22)}
 
 
 def add_losses():
     losses, total = Buffer("losses", (300,)), Buffer("loss", (1,))
-    return cross_entropy.add_losses(losses, total, True), values_of(losses, total)
+    return losses_of.add_losses(losses, total, True), values_of(losses, total)
 
 
 def add_bias():
     z, bias = Buffer("logits", (B, C), BF16), Buffer("bias", (C,))
-    return cross_entropy.add_bias(z, bias, Buffer("out", (B, C))), values_of(z, bias)
+    return losses_of.add_bias(z, bias, Buffer("out", (B, C))), values_of(z, bias)
 
 
 def flat(count, *names):

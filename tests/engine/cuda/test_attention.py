@@ -31,13 +31,11 @@ def launches(dtype, B, N, H, K, Q, rate):
     qkv, bias = Buffer("qkv", (B, N, 3 * D), dtype), Buffer("bias", (3 * D,))
     out, log_sums = Buffer("out", (B, Q, D), dtype), Buffer("log_sums", (B, H, Q))
     dout, dqkv = Buffer("dout", (B, Q, D), dtype), Buffer("dqkv", (B, N, 3 * D), dtype)
-    noise = {"mask_rate": rate, "site": SITE, "keys": keys}
-    forward = calls.attention(qkv, bias, out, log_sums, H, Q, **noise)
+    mask = calls.ScoreMask(rate, SITE, keys)
+    forward = calls.attention(qkv, bias, out, log_sums, mask)
     partials = Buffer("partials", (B, 3 * D))
     backwards = (
-        calls.attention_backward(
-            dout, out, qkv, bias, log_sums, dqkv, partials, H, Q, **noise, shared_limit=limit
-        )
+        calls.attention_backward(dout, out, qkv, bias, log_sums, dqkv, partials, mask, limit)
         for limit in (SHARED_LIMIT, 0)
     )
     return forward, *backwards
@@ -181,7 +179,8 @@ def test_the_order_of_threads_does_not_change_a_bit(kind, N, Q, rate):
 def test_dropout_without_keys_is_refused():
     qkv, out = Buffer("qkv", (1, 5, 21)), Buffer("out", (1, 5, 7))
     with pytest.raises(ValueError, match="keys"):
-        calls.attention(qkv, Buffer("bias", (21,)), out, Buffer("log_sums", (1, 1, 5)), 1, 5, mask_rate=0.1)
+        mask = calls.ScoreMask(rate=0.1)
+        calls.attention(qkv, Buffer("bias", (21,)), out, Buffer("log_sums", (1, 1, 5)), mask)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +222,7 @@ def test_scores_are_kept_where_they_fit(tokens, K, dtype, limit, expected):
     assert calls.keeps_scores(tokens, K, dtype, limit) is expected
     qkv, out = Buffer("qkv", (1, tokens, 3 * K), dtype), Buffer("out", (1, tokens, K), dtype)
     rest = Buffer("bias", (3 * K,)), Buffer("log_sums", (1, 1, tokens)), qkv, Buffer("partials", (1, 3 * K))
-    launch = calls.attention_backward(out, out, qkv, *rest, 1, tokens, shared_limit=limit)
+    launch = calls.attention_backward(out, out, qkv, *rest, shared_limit=limit)
     strips = -(-tokens // 16)
     assert launch.multiply_adds == (5 if expected else 7) * (16 * strips) ** 2 * K
     assert (launch.block == (32 * strips,)) is (expected or strips <= 8)

@@ -39,7 +39,7 @@ def sums():
     jobs, rng = column_jobs(wanted), np.random.default_rng(3)
     buffers = Buffer("jobs", jobs.shape, "int32"), Buffer("partials", (2800,)), Buffer("grads", (70,))
     values = {"jobs": jobs, "partials": rng.normal(size=2800), "grads": rng.normal(size=70)}
-    return add_columns(*buffers, len(jobs), wanted), values
+    return add_columns(*buffers, wanted), values
 
 
 CASES = {

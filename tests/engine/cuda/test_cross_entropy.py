@@ -9,7 +9,7 @@ from tests.engine.cuda.cases import C_TYPES, normal, storage
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.cross_entropy import (
+from tinyvit.engine.cuda.calls.loss import (
     add_bias,
     add_losses,
     cross_entropy,

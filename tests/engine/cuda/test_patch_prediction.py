@@ -9,9 +9,9 @@ from tests.engine.cuda.cases import C_TYPES, normal, storage
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds, tiny_config
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.cross_entropy import cross_entropy_partials
+from tinyvit.engine.cuda.calls.loss import colour_classes, cross_entropy_partials, squared_error
 from tinyvit.engine.cuda.calls.noise import noise_keys
-from tinyvit.engine.cuda.calls.patch_prediction import colour_classes, draw_corruption, squared_error
+from tinyvit.engine.cuda.calls.stem import draw_corruption
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.objectives.patch_targets import true_patches
 

@@ -8,7 +8,7 @@ from tests.engine.cuda.cases import C_TYPES, LONGEST, normal, storage
 from tests.engine.cuda.run import assert_agrees, run
 from tests.helpers import seeds
 from tinyvit import ops
-from tinyvit.engine.cuda.calls.rotary import rotary_partials, rotate
+from tinyvit.engine.cuda.calls.attention import rotary_partials, rotate
 from tinyvit.engine.cuda.launch import Buffer
 
 KERNELS = tuple(

@@ -3,22 +3,23 @@
 import numpy as np
 import pytest
 
-from tinyvit.engine.cuda.calls.signature import launch, parameters
+from tinyvit.engine.cuda.calls.signature import launch
 from tinyvit.engine.cuda.launch import Buffer
 
 LOSSES, LOSS = Buffer("losses", (3,)), Buffer("loss", (1,))
 
 
 def test_what_is_read_and_written_follows_from_const():
-    found = launch("cross_entropy", "add_losses", (1,), (256,), (LOSSES, LOSS, 3, True))
+    found = launch("add_losses", 1, (LOSSES, LOSS, 3, True))
+    assert (found.file, found.grid, found.block) == ("cross_entropy", (1,), (256,))
     assert (found.reads, found.writes) == ((LOSSES,), (LOSS,))
     assert [type(number) for number in found.args[2:]] == [np.int32, np.int32]
-    both = launch("cross_entropy", "add_losses", (1,), (256,), (LOSSES, LOSS, 3, True), in_place=(LOSS,))
+    both = launch("add_losses", 1, (LOSSES, LOSS, 3, True), in_place=(LOSS,))
     assert both.reads == (LOSSES, LOSS)
 
 
 def test_an_argument_too_few_is_noticed_before_there_is_a_gpu():
     with pytest.raises(ValueError, match="shorter"):
-        launch("cross_entropy", "add_losses", (1,), (256,), (LOSSES, LOSS, 3))
+        launch("add_losses", 1, (LOSSES, LOSS, 3))
     with pytest.raises(ValueError, match="no kernel nonsense"):
-        parameters("cross_entropy", "nonsense")
+        launch("nonsense<float>", 1, ())

@@ -50,7 +50,7 @@ def launch(sums, partials, grads, accumulate):
         Buffer("grads", grads.shape),
     )
     given = {"jobs": jobs, "partials": partials, "grads": grads}
-    return run(add_columns(*buffers, len(jobs), sums, accumulate), given)["grads"]
+    return run(add_columns(*buffers, sums, accumulate), given)["grads"]
 
 
 def test_jobs_have_at_most_32_columns_and_keep_the_stride():
@@ -81,5 +81,5 @@ def test_bytes_are_counted_for_the_sums_that_are_taken():
         Buffer("grads", (1000,)),
     )
     # the job; 5 rows of 10 numbers; 10 gradients read, unless they are new, and written
-    assert add_columns(jobs, partials, grads, 1, sums).bytes_moved == 20 + 4 * 50 + 8 * 10
-    assert add_columns(jobs, partials, grads, 1, sums, accumulate=False).bytes_moved == 20 + 4 * 50 + 4 * 10
+    assert add_columns(jobs, partials, grads, sums).bytes_moved == 20 + 4 * 50 + 8 * 10
+    assert add_columns(jobs, partials, grads, sums, accumulate=False).bytes_moved == 20 + 4 * 50 + 4 * 10

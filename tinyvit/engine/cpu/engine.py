@@ -22,15 +22,14 @@ import numpy as np
 from tinyvit import model
 from tinyvit.cores import available_cores, available_memory
 from tinyvit.engine.blas import blas_threads, keep_freed_memory
-from tinyvit.engine.cpu.blocks import Blocks
+from tinyvit.engine.cpu.blocks import Blocks, InferenceBlocks
 from tinyvit.engine.cpu.folding import Folded, fold, unfold_gradients
-from tinyvit.engine.cpu.inference import InferenceBlocks
 from tinyvit.engine.cpu.threads import Threads, on_this_thread
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.arrange import frozen_up_to
-from tinyvit.model.cost import resnet_largest_array
+from tinyvit.model.later.resnet import resnet_largest_array
 from tinyvit.model.layout import depth
 from tinyvit.model.passes import check_images
 from tinyvit.model.stage import Stage, infer_through

@@ -77,16 +77,7 @@ def fold(config: ViTConfig, params: Params, i: int) -> Folded:
         scale1, scale2 = params[f"blocks.{i}.scale1"], params[f"blocks.{i}.scale2"]
         out, out_bias = out * scale1, out_bias * scale1  #                                   eq. 6
         fc2, fc2_bias = fc2 * scale2, fc2_bias * scale2
-    return Folded(
-        qkv=qkv,
-        qkv_bias=qkv_bias,
-        out=out,
-        out_bias=out_bias,
-        fc1=fc1,
-        fc1_bias=fc1_bias,
-        fc2=fc2,
-        fc2_bias=fc2_bias,
-    )
+    return Folded(qkv, qkv_bias, out, out_bias, fc1, fc1_bias, fc2, fc2_bias)
 
 
 def unfold_gradients(config: ViTConfig, params: Params, i: int, grads: Params) -> None:

@@ -16,12 +16,10 @@ from tinyvit.engine.cuda.calls.augment import fits
 from tinyvit.engine.cuda.calls.noise import noise_keys
 from tinyvit.engine.cuda.compiled import Kernels
 from tinyvit.engine.cuda.cublas import WORKSPACE_BYTES, Cublas
-from tinyvit.engine.cuda.graph import Graphs, graphs_wanted
-from tinyvit.engine.cuda.memory import Memory
 from tinyvit.engine.cuda.plan import Options, Plan, Update, plan_inference, plan_step
 from tinyvit.engine.cuda.plan.draft import most_draws
 from tinyvit.engine.cuda.plan.update import muon_fits
-from tinyvit.engine.cuda.program import Program
+from tinyvit.engine.cuda.program import Graphs, Memory, Program, graphs_wanted
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace

@@ -4,7 +4,7 @@ One part, one file. A part edits the lists of stages and of parameters that make
 the fields of ViTConfig that ask for it, counts its multiply-adds, and names the engines and formats that have
 it: see model.later.part. The order of PARTS is the order in which they edit the lists.
 
-A new part is one such file, with PART = Part(name="my_part", stages=..., specs=...), and one line in PARTS.
+A new part is one such file, with PART = Part(name="my_part", stages={"mlp": ...}), and one line in PARTS.
 Then
 
     model = tinyvit.preset("nano/4", 32, 10, parts=("my_part",))
@@ -17,56 +17,49 @@ gradients are then checked by python -m tinyvit.gradcheck, and all else by pytes
 from tinyvit.errors import UserError
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.later import (
-    activations,
-    attention_norm,
     attention_pool,
     biases,
     causal,
     distillation,
     dropout,
     dropped_patches,
-    final_norm,
     gated_mlp,
     layer_scale,
     masked_patches,
-    mlp_norm,
+    norms,
     pools,
     positions,
     pre_logits,
-    pre_norm,
-    query_key_norm,
     registers,
     relative_positions,
     resnet,
     rotary,
 )
+from tinyvit.model.later.part import Part
 
-PARTS = tuple(
-    module.PART
-    for module in (
-        activations,
-        registers,
-        distillation,
-        pools,
-        masked_patches,
-        positions,
-        relative_positions,
-        pre_norm,
-        dropped_patches,
-        query_key_norm,
-        attention_norm,
-        gated_mlp,
-        mlp_norm,
-        rotary,
-        causal,
-        layer_scale,
-        dropout,
-        pre_logits,
-        attention_pool,
-        final_norm,
-        biases,
-        resnet,
-    )
+PARTS = (
+    Part({"gelu": "tanh"}, known_to={"gelu": "cpu onnx timm"}),  # other activations: see ops.gelu
+    registers.PART,
+    distillation.PART,
+    pools.PART,
+    masked_patches.PART,
+    positions.PART,
+    relative_positions.PART,
+    norms.PRE_NORM,
+    dropped_patches.PART,
+    norms.QK_NORM,
+    norms.ATTENTION_NORM,
+    gated_mlp.PART,
+    norms.MLP_NORM,
+    rotary.PART,
+    causal.PART,
+    layer_scale.PART,
+    dropout.PART,
+    pre_logits.PART,
+    attention_pool.PART,
+    norms.FINAL_NORM,
+    biases.PART,
+    resnet.PART,
 )
 
 

@@ -3,16 +3,17 @@
 import math
 
 from tinyvit import ops
+from tinyvit.backend import Array
 from tinyvit.errors import UserError
 from tinyvit.model.block import block, block_backward
 from tinyvit.model.config import ViTConfig
 from tinyvit.model.last_block import last_block, last_block_backward
 from tinyvit.model.later import PARTS
 from tinyvit.model.later.attention import attention_stage
-from tinyvit.model.later.block import later_block
 from tinyvit.model.later.part import Place, Specs, Stages, Step
 from tinyvit.model.layout import ParamSpec, block_specs, depth, readout_specs, stem_specs
-from tinyvit.model.stage import Stage, block_stage, stage
+from tinyvit.model.params import Params
+from tinyvit.model.stage import Stage, backward_through, block_stage, forward_through, stage
 from tinyvit.model.vit import vit
 
 PLAIN = Step()  # in inference, and in training without noise
@@ -55,6 +56,32 @@ def block_of(config: ViTConfig, i: int, step: Step = PLAIN, all_tokens: bool = F
     return later_block(name, tokens, *lists)
 
 
+def later_block(name: str, tokens: int | None, before: Stages, attention: Stages, mlp: Stages) -> Stage:
+    """The block of model.block, made of lists of stages that parts have edited: x (B, N, D) to y (B, R, D).
+
+    R is `tokens`, or N if that is None. If only the first R tokens are needed after the block, the attention
+    branch returns these alone, and they are added to the first R tokens of x.
+    """
+
+    def forward(params: Params, x: Array) -> tuple[Array, tuple]:
+        x, of_before = forward_through(before, params, x)
+        a, of_attention = forward_through(attention, params, x)
+        x = x[:, :tokens] + a  # (B, R, D)
+        m, of_mlp = forward_through(mlp, params, x)
+        # The second entry is that of attention in every block's cache: see model.attention_maps.
+        return x + m, (of_before, of_attention[1], of_attention, of_mlp)
+
+    def backward(dy: Array, cache: tuple, grads: Params) -> Array:
+        of_before, _, of_attention, of_mlp = cache
+        dx = backward_through(mlp, dy, of_mlp, grads)
+        dx += dy  # (B, R, D)
+        dall = backward_through(attention, dx, of_attention, grads)  # (B, N, D)
+        dall[:, : dx.shape[1]] += dx
+        return backward_through(before, dall, of_before, grads)
+
+    return Stage(name, forward, backward)
+
+
 def specs_of(config: ViTConfig) -> tuple[ParamSpec, ...]:
     """The parameters of a model."""
     specs = _edited_specs(config, Place("stem"), stem_specs(config))
@@ -65,15 +92,15 @@ def specs_of(config: ViTConfig) -> tuple[ParamSpec, ...]:
 
 def _edited(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     for part in PARTS:
-        if part.is_in(config):
-            stages = part.stages(config, place, stages, step)
+        if place.kind in part.stages and part.is_in(config):
+            stages = part.stages[place.kind](config, place, stages, step)
     return stages
 
 
 def _edited_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     for part in PARTS:
-        if part.is_in(config):
-            specs = part.specs(config, place, specs)
+        if place.kind in part.specs and part.is_in(config):
+            specs = part.specs[place.kind](config, place, specs)
     where = {"stem": 0, "readout": math.inf}.get(place.kind, (place.block or 0) + 1)
     if wrong := [spec.name for spec in specs if depth(spec.name) != where]:
         raise UserError(f"{wrong[0]!r} does not name a parameter of the {place.kind}: see model.later.part.")

@@ -41,15 +41,11 @@ def attention_pool_stage(config: ViTConfig) -> Stage:
     return Stage("pool", forward, backward)
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind != "readout" or config.pool != "attention":
-        return stages
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     return instead(stages, "pool", attention_pool_stage(config))
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind != "readout" or config.pool != "attention":
-        return specs
     D, M, init = config.width, config.pool_mlp_width or config.mlp_width, distributions.xavier_uniform
     return before(
         specs,
@@ -65,14 +61,12 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 
 def _multiply_adds(config: ViTConfig) -> int:
-    if config.pool != "attention":
-        return 0
     N, D, M = config.tokens, config.width, config.pool_mlp_width or config.mlp_width
     return 2 * N * D * (D + 1) + 2 * D * D + 2 * D * M
 
 
 def _check(config: ViTConfig) -> None:
-    if config.pool_all and config.pool != "attention":
+    if config.pool != "attention":
         raise UserError(f"pool_all is for pool 'attention', not {config.pool!r}: omit it.")
     if config.width % (config.pool_heads or 1):
         raise UserError(f"width {config.width} is not divisible by {config.pool_heads} heads of its pool.")
@@ -80,9 +74,10 @@ def _check(config: ViTConfig) -> None:
 
 PART = Part(
     {"pool": "token", "pool_heads": 0, "pool_mlp_width": 0, "pool_all": False},
-    _stages,
-    _specs,
+    {"readout": _readout},
+    {"readout": _specs},
     _multiply_adds,
-    check=_check,
+    _check,
+    when=lambda config: config.pool == "attention" or config.pool_all,
     known_to={"pool_heads": "cpu onnx", "pool_mlp_width": "cpu onnx", "pool_all": "cpu onnx timm"},
 )

@@ -20,6 +20,17 @@ def linear_backward(dy: Array, cache: tuple) -> tuple[Array, Array]:
     return ops.linear_backward(dy, cache)[:2]
 
 
+def with_bias(params: Params, name: str) -> tuple[Array, Array]:
+    """Weight (I, O) and bias (O,) of a linear layer; zeros for a bias that the model does not have."""
+    weight, *bias = params.group(name)
+    return weight, bias[0] if bias else array_module(weight).zeros(weight.shape[1], dtype=weight.dtype)
+
+
+def add_with_bias(grads: Params, name: str, dweight: Array, dbias: Array) -> None:
+    """Add the gradients of a linear layer; that of a bias that the model does not have is left out."""
+    grads.add(name, *(dweight, dbias)[: len(grads.group(name))])
+
+
 def qkv_bias(config: ViTConfig, bias: tuple[Array, ...], weight: Array) -> Array:
     """The bias (3D,) of queries, keys and values, with zeros for those that the model does not have."""
     if config.qkv_bias == "all":
@@ -44,31 +55,31 @@ def attention_weights(config: ViTConfig, params: Params, part: str) -> tuple[Arr
     return weight, qkv_bias(config, tuple(bias), weight), out, out_bias
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    for kind, name, has_bias in (
-        ("stem", "patch", config.patch_bias),
-        ("readout", "head", config.head_bias or config.pool == "distilled"),
-    ):
-        if place.kind == kind and not has_bias:
-            return instead(stages, name, stage(name, linear, linear_backward))
-    return stages
+def _patch(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    return stages if config.patch_bias else instead(stages, "patch", stage("patch", linear, linear_backward))
 
 
-def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind == "stem" and not config.patch_bias:
-        return instead(specs, "patch.bias")
-    if place.kind == "readout" and not config.head_bias:
-        return instead(specs, "head.bias")
-    if place.kind == "block" and config.qkv_bias != "all":
-        bias = specs[index_of(specs, "attn.qkv.bias")]
-        of_two = [replace(bias, shape=(2 * config.width,))] if config.qkv_bias == "qv" else []
-        return instead(specs, "attn.qkv.bias", *of_two)
-    return specs
+def _head(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if config.head_bias or config.pool == "distilled":  # whose heads add zeros
+        return stages
+    return instead(stages, "head", stage("head", linear, linear_backward))
+
+
+def _qkv_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    if config.qkv_bias == "all":
+        return specs
+    bias = specs[index_of(specs, "attn.qkv.bias")]
+    of_two = [replace(bias, shape=(2 * config.width,))] if config.qkv_bias == "qv" else []
+    return instead(specs, "attn.qkv.bias", *of_two)
 
 
 PART = Part(
     {"patch_bias": True, "qkv_bias": "all", "head_bias": True},
-    _stages,
-    _specs,
+    {"stem": _patch, "readout": _head},
+    {
+        "stem": lambda config, place, specs: specs if config.patch_bias else instead(specs, "patch.bias"),
+        "block": _qkv_specs,
+        "readout": lambda config, place, specs: specs if config.head_bias else instead(specs, "head.bias"),
+    },
     known_to={"patch_bias": "cpu onnx", "qkv_bias": "cpu onnx timm plain", "head_bias": "cpu onnx"},
 )

@@ -20,8 +20,8 @@ def _backward(dpair: tuple, cache: None, grads: Params) -> tuple:
     return dpair
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    return [*stages, Stage("causal", _forward, _backward)] if place.kind == "scores" else stages
+def _mask(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    return [*stages, Stage("causal", _forward, _backward)]
 
 
 def _check(config: ViTConfig) -> None:
@@ -29,4 +29,4 @@ def _check(config: ViTConfig) -> None:
         raise UserError(f"pool is {config.pool!r}, expected 'mean' in a causal model.")
 
 
-PART = Part({"causal": False}, _stages, check=_check)
+PART = Part({"causal": False}, {"scores": _mask}, check=_check)

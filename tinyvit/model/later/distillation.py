@@ -11,9 +11,10 @@ from tinyvit import ops
 from tinyvit.backend import Array, array_module
 from tinyvit.model import distributions
 from tinyvit.model.config import ViTConfig
+from tinyvit.model.later.biases import add_with_bias, with_bias
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, after, instead
 from tinyvit.model.layout import ParamSpec, linear_specs
-from tinyvit.model.params import Params, add_with_bias, with_bias
+from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage, stage
 
 
@@ -44,31 +45,29 @@ def _two_heads_backward(dy: Array, caches: tuple, grads: Params) -> Array:
     return array_module(dy).stack(each, axis=1)  # (B, 2, D)
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if config.pool != "distilled":
-        return stages
-    if place.kind == "stem":
-        token = stage("distillation_token", ops.register_tokens, ops.register_tokens_backward)
-        return after(stages, "registers" if config.registers else "patch", token)
-    if place.kind == "readout":
-        stages = instead(stages, "pool", stage("pool", two_tokens, two_tokens_backward))
-        return instead(stages, "head", Stage("head", _two_heads, _two_heads_backward))
-    return stages
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    token = stage("distillation_token", ops.register_tokens, ops.register_tokens_backward)
+    return after(stages, "registers" if config.registers else "patch", token)
 
 
-def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if config.pool != "distilled":
-        return specs
-    if place.kind == "stem":
-        token = ParamSpec("distillation_token", (1, config.width), distributions.small_normal)
-        return after(specs, "class_token", token)
-    if place.kind == "readout":
-        return [*specs, *linear_specs("head2", config.feature_width, config.classes, distributions.zeros)]
-    return specs
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    stages = instead(stages, "pool", stage("pool", two_tokens, two_tokens_backward))
+    return instead(stages, "head", Stage("head", _two_heads, _two_heads_backward))
 
 
-def _multiply_adds(config: ViTConfig) -> int:
-    return config.feature_width * config.classes if config.pool == "distilled" else 0
+def _token_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    token = ParamSpec("distillation_token", (1, config.width), distributions.small_normal)
+    return after(specs, "class_token", token)
 
 
-PART = Part({"pool": "token"}, _stages, _specs, _multiply_adds)
+def _head_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    return [*specs, *linear_specs("head2", config.feature_width, config.classes, distributions.zeros)]
+
+
+PART = Part(
+    {"pool": "token"},
+    {"stem": _stem, "readout": _readout},
+    {"stem": _token_specs, "readout": _head_specs},
+    lambda config: config.feature_width * config.classes,
+    when=lambda config: config.pool == "distilled",
+)

@@ -9,9 +9,9 @@ from tinyvit.model.params import Params
 from tinyvit.model.stage import Stage
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     noise = step.noise
-    if place.kind != "stem" or noise is None:
+    if noise is None:
         return stages
 
     def forward(params: Params, x: Array) -> tuple[Array, tuple]:
@@ -41,4 +41,6 @@ def _check(config: ViTConfig) -> None:
         )
 
 
-PART = Part({"patch_dropout": 0.0}, _stages, check=_check, known_to={"patch_dropout": "cpu onnx page"})
+PART = Part(
+    {"patch_dropout": 0.0}, {"stem": _stem}, check=_check, known_to={"patch_dropout": "cpu onnx page"}
+)

@@ -16,21 +16,15 @@ from tinyvit.model.stage import stage
 _GAINS = {"attention": "scale1", "mlp": "scale2"}
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind not in _GAINS:
-        return stages
+def _branch(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     name = f"{place.prefix}{_GAINS[place.kind]}"
     return [*stages, stage(name, ops.layer_scale, ops.layer_scale_backward)]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind != "block":
-        return specs
     init = partial(distributions.constant, value=config.layer_scale)
-    return [
-        *specs,
-        *(ParamSpec(f"{place.prefix}{gain}", (config.width,), init) for gain in _GAINS.values()),
-    ]
+    gains = [ParamSpec(f"{place.prefix}{gain}", (config.width,), init) for gain in _GAINS.values()]
+    return [*specs, *gains]
 
 
 def _check(config: ViTConfig) -> None:
@@ -39,5 +33,9 @@ def _check(config: ViTConfig) -> None:
 
 
 PART = Part(
-    {"layer_scale": 0.0}, _stages, _specs, check=_check, known_to={"layer_scale": "cpu onnx timm plain"}
+    {"layer_scale": 0.0},
+    dict.fromkeys(_GAINS, _branch),
+    {"block": _specs},
+    check=_check,
+    known_to={"layer_scale": "cpu onnx timm plain"},
 )

@@ -12,36 +12,35 @@ from tinyvit.model.layout import ParamSpec
 from tinyvit.model.stage import stage
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if config.predicts != "patches":
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if not step.corruption:
         return stages
-    corruption = step.corruption
-    if place.kind == "stem" and corruption:
-        corrupt = stage("mask_token", ops.corrupt, ops.corrupt_backward, corruption.source)
-        return after(stages, "patch", corrupt)
-    if place.kind == "readout":
-        chosen = corruption.chosen if corruption else None
+    corrupt = stage("mask_token", ops.corrupt, ops.corrupt_backward, step.corruption.source)
+    return after(stages, "patch", corrupt)
 
-        def patches(x: Array) -> tuple[Array, tuple]:
-            xp, T = array_module(x), config.patches
-            rows = xp.broadcast_to(xp.arange(T), (len(x), T)) if chosen is None else chosen
-            return ops.row_pool(x, rows + config.prefix)
 
-        return instead(stages, "pool", stage("pool", patches, ops.row_pool_backward))
-    return stages
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    def patches(x: Array) -> tuple[Array, tuple]:
+        xp, T = array_module(x), config.patches
+        every = xp.broadcast_to(xp.arange(T), (len(x), T))
+        return ops.row_pool(x, (step.corruption.chosen if step.corruption else every) + config.prefix)
+
+    return instead(stages, "pool", stage("pool", patches, ops.row_pool_backward))
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind != "stem" or config.predicts != "patches":
-        return specs
     return after(specs, "patch.bias", ParamSpec("mask_token", (config.width,)))
 
 
 def _check(config: ViTConfig) -> None:
-    if config.predicts == "patches" and (
-        config.pool not in ("token", "mean") or config.final_norm != "tokens"
-    ):
+    if config.pool not in ("token", "mean") or config.final_norm != "tokens":
         raise UserError("a model that predicts patches has pool 'token' or 'mean', and norms all tokens.")
 
 
-PART = Part({"predicts": "image"}, _stages, _specs, check=_check)
+PART = Part(
+    {"predicts": "image"},
+    {"stem": _stem, "readout": _readout},
+    {"stem": _specs},
+    check=_check,
+    when=lambda config: config.predicts_patches,
+)

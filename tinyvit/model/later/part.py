@@ -1,8 +1,7 @@
 """A part that the paper's model does not have: which lists it edits, and how.
 
-A model is assembled from lists of stages, one for each place. A part is given the list of a place and returns
-the list with itself in it; in a place that does not concern it, the list as it was. The lists of parameters
-are edited in the same way.
+A model is assembled from lists of stages, one for each place. For each place that concerns it, a part has a
+function that is given the list and returns it edited. The lists of parameters are edited in the same way.
 
     place            stages of the paper's model
     stem             patchify, patch, class_token, position
@@ -14,6 +13,8 @@ are edited in the same way.
     probabilities    none; stages on A (B, H, Q, N)
     mlp              norm2, mlp.fc1, gelu, mlp.fc2
     readout          norm, pool, head
+
+Parameters have three places: stem, block and readout.
 
 From attn on, the last block of a class-token model computes that token alone, and the readout gets no other.
 A part that needs all tokens there sets needs_all_tokens.
@@ -54,40 +55,36 @@ class Step(NamedTuple):
     corruption: Corruption | None = None
 
 
-def _same(config: ViTConfig, place: Place, items: list, *_: Any) -> list:
-    return items
-
-
-def _nothing(config: ViTConfig) -> int:
-    return 0
-
-
-def _anything(config: ViTConfig) -> None:
-    return None
+EditStages = Callable[[ViTConfig, Place, Stages, Step], Stages]
+EditSpecs = Callable[[ViTConfig, Place, Specs], Specs]
 
 
 class Part(NamedTuple):
     """One part.
 
     fields are the fields of ViTConfig that ask for it, and their values in the paper's model; a part may
-    instead have a name, which ViTConfig.parts asks for. stages and specs edit the lists, and are called only
-    if the part is in the model; so is check, which raises UserError if the part does not fit the rest.
-    multiply_adds are what the part adds to a forward pass on one image. needs_all_tokens is True if, after
-    attention, it reads other tokens than the class token, as a mean over tokens does.
-    known_to names, for each field, the engines and formats that have it: see model.later.fields_known_to.
+    instead have a name, which ViTConfig.parts asks for. If only some values of a field do, `when` says which.
+    stages and specs have, for each place that the part edits, a function that does so. They are
+    called only if the part is in the model; so is check, which raises UserError if the part does not fit the
+    rest. multiply_adds are what the part adds to a forward pass on one image. needs_all_tokens is True if,
+    after attention, it reads other tokens than the class token, as a mean over tokens does. known_to names,
+    for each field, the engines and formats that have it: see model.later.fields_known_to.
     """
 
     fields: Mapping[str, Any] = {}
-    stages: Callable[[ViTConfig, Place, Stages, Step], Stages] = _same
-    specs: Callable[[ViTConfig, Place, Specs], Specs] = _same
-    multiply_adds: Callable[[ViTConfig], int] = _nothing
-    check: Callable[[ViTConfig], None] = _anything
+    stages: Mapping[str, EditStages] = {}
+    specs: Mapping[str, EditSpecs] = {}
+    multiply_adds: Callable[[ViTConfig], int] = lambda config: 0
+    check: Callable[[ViTConfig], None] = lambda config: None
     known_to: Mapping[str, str] = {}
     name: str = ""
+    when: Callable[[ViTConfig], bool] | None = None
     needs_all_tokens: bool = False
 
     def is_in(self, config: ViTConfig) -> bool:
-        """True if a field of the part differs from the paper's, or its name is among config.parts."""
+        """True if a model has this part."""
+        if self.when:
+            return self.when(config)
         return self.name in config.parts or any(
             getattr(config, name) != paper for name, paper in self.fields.items()
         )

@@ -49,16 +49,18 @@ _POOLS = {
 }
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind == "stem" and not config.has_token:
-        return instead(stages, "class_token")
-    if place.kind == "readout" and config.pool in _POOLS:
-        return instead(stages, "pool", stage("pool", *_POOLS[config.pool], config.prefix))
-    return stages
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    return stages if config.has_token else instead(stages, "class_token")
+
+
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    if config.pool not in _POOLS:
+        return stages
+    return instead(stages, "pool", stage("pool", *_POOLS[config.pool], config.prefix))
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    return instead(specs, "class_token") if place.kind == "stem" and not config.has_token else specs
+    return specs if config.has_token else instead(specs, "class_token")
 
 
 def _check(config: ViTConfig) -> None:
@@ -72,8 +74,8 @@ def _check(config: ViTConfig) -> None:
 
 PART = Part(
     {"pool": "token", "class_token": None},
-    _stages,
-    _specs,
+    {"stem": _stem, "readout": _readout},
+    {"stem": _specs},
     check=_check,
     known_to={"pool": "cpu onnx timm", "class_token": "cpu cuda onnx timm"},
 )

@@ -21,7 +21,6 @@ to it, would have.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from tinyvit import ops
 from tinyvit.backend import Array, array_module
@@ -35,38 +34,17 @@ from tinyvit.model.stage import Stage
 ADDED = ("1d", "2d", "sincos")  # the kinds that are added to the tokens
 
 
-class PositionCache(NamedTuple):
-    """The cache of learned positions.
-
-    part is the name of their parameters, and grid the grid of patches for 2d, otherwise None. A 1d table has
-    rows for the first `rows` of the `prefix` tokens before the patches: see ViTConfig.position_rows.
-    """
-
-    part: str
-    grid: tuple[int, int] | None
-    prefix: int
-    rows: int
-
-
-def position_table(
-    config: ViTConfig, params: Params, block: int | None = None
-) -> tuple[Array | None, PositionCache | None]:
-    """The table (N, D) that is added before a block, or at the stem if block is None; and the cache.
-
-    The table is None if nothing is added there, and the cache if nothing is learned.
-    """
+def position_table(config: ViTConfig, params: Params, block: int | None = None) -> Array | None:
+    """The table (N, D) that is added before a block, or at the stem if block is None; None if nothing is."""
     if config.position not in ADDED or (config.position_at == "stem") != (block is None):
-        return None, None
-    part = part_of(config, block)
+        return None
+    part, xp = part_of(config, block), array_module(params.flat)
     if config.position == "1d":
-        rows = config.position_rows
-        return _for_all(config, params[part], rows), PositionCache(part, None, config.prefix, rows)
+        return _for_all(config, params[part], config.position_rows)
     if config.position == "2d":
-        table, grid = ops.positions_2d(*params.group(part))
-        return _for_all(config, table, 0), PositionCache(part, grid, config.prefix, 0)
-    xp = array_module(params.flat)
-    table = xp.asarray(ops.positions_sincos(config.grid, config.width), dtype=params.flat.dtype)
-    return _for_all(config, table, 0), None
+        return _for_all(config, ops.positions_2d(*params.group(part))[0], 0)
+    table = ops.positions_sincos(config.grid, config.width)
+    return _for_all(config, xp.asarray(table, dtype=params.flat.dtype), 0)
 
 
 def part_of(config: ViTConfig, block: int | None) -> str:
@@ -82,7 +60,7 @@ def position_specs(config: ViTConfig, place: Place, specs: Specs, shapes: dict[s
     ]
     if place.kind == "stem":
         return instead(specs, "position", *(new if config.position_at != "blocks" else ()))
-    return [*new, *specs] if place.kind == "block" and config.position_at == "blocks" else specs
+    return [*new, *specs] if config.position_at == "blocks" else specs
 
 
 def _for_all(config: ViTConfig, table: Array, rows: int) -> Array:
@@ -95,30 +73,29 @@ def _for_all(config: ViTConfig, table: Array, rows: int) -> Array:
 
 
 def _added(config: ViTConfig, block: int | None) -> Stage:
-    def forward(params: Params, x: Array) -> tuple[Array, PositionCache | None]:
-        table, cache = position_table(config, params, block)
-        return ops.position_embedding(x, table)[0], cache
+    part = part_of(config, block)
 
-    def backward(dx: Array, cache: PositionCache | None, grads: Params) -> Array:
-        if cache is None:
+    def forward(params: Params, x: Array) -> tuple[Array, None]:
+        return ops.position_embedding(x, position_table(config, params, block))
+
+    def backward(dx: Array, cache: None, grads: Params) -> Array:
+        if config.position == "sincos":
             return dx
-        dx, dtable = ops.position_embedding_backward(dx, None)  # (B, N, D), (N, D)
-        if cache.grid:
-            grads.add(cache.part, *ops.positions_2d_backward(dtable[cache.prefix :], cache.grid))
+        dx, dtable = ops.position_embedding_backward(dx, cache)  # (B, N, D), (N, D)
+        xp, rows, of_patches = array_module(dx), config.position_rows, dtable[config.prefix :]
+        if config.position == "1d":
+            grads.add(part, xp.concatenate([dtable[:rows], of_patches]))
         else:
-            xp = array_module(dtable)
-            grads.add(cache.part, xp.concatenate([dtable[: cache.rows], dtable[cache.prefix :]]))
+            grads.add(part, *ops.positions_2d_backward(of_patches, config.grid))
         return dx
 
-    return Stage(part_of(config, block), forward, backward)
+    return Stage(part, forward, backward)
 
 
 def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     there = config.position in ADDED and (config.position_at == "stem") == (place.kind == "stem")
     added = [_added(config, place.block)] if there else []
-    if place.kind == "stem":
-        return instead(stages, "position", *added)
-    return [*added, *stages] if place.kind == "block" else stages
+    return instead(stages, "position", *added) if place.kind == "stem" else [*added, *stages]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
@@ -139,7 +116,7 @@ def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
 
 PART = Part(
     {"position": "1d", "position_at": "stem", "position_on": "class", "registers": 0},
-    _stages,
-    _specs,
+    {"stem": _stages, "block": _stages},
+    {"stem": _specs, "block": _specs},
     known_to={"position_on": "cpu cuda onnx timm plain"},
 )

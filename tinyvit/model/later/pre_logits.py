@@ -8,16 +8,12 @@ from tinyvit.model.layout import linear_specs
 from tinyvit.model.stage import stage
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind != "readout":
-        return stages
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     layer = stage("pre_logits", ops.linear, ops.linear_backward)
     return before(stages, "head", layer, stage("tanh", ops.tanh, ops.tanh_backward))
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind != "readout":
-        return specs
     D, F = config.pooled_width, config.pre_logits
     new = linear_specs("pre_logits", D, F, distributions.lecun_normal, official="pre_logits")
     return before(specs, "head.weight", *new)
@@ -28,4 +24,4 @@ def _multiply_adds(config: ViTConfig) -> int:
     return heads * config.pooled_width * config.pre_logits
 
 
-PART = Part({"pre_logits": 0}, _stages, _specs, _multiply_adds)
+PART = Part({"pre_logits": 0}, {"readout": _readout}, {"readout": _specs}, _multiply_adds)

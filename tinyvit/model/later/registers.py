@@ -11,17 +11,13 @@ from tinyvit.model.layout import ParamSpec
 from tinyvit.model.stage import stage
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind != "stem":
-        return stages
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     return after(stages, "patch", stage("registers", ops.register_tokens, ops.register_tokens_backward))
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind != "stem":
-        return specs
     tokens = ParamSpec("registers", (config.registers, config.width), distributions.small_normal)
     return before(specs, "position", tokens)
 
 
-PART = Part({"registers": 0}, _stages, _specs, known_to={"registers": "cpu cuda onnx timm"})
+PART = Part({"registers": 0}, {"stem": _stem}, {"stem": _specs}, known_to={"registers": "cpu cuda onnx timm"})

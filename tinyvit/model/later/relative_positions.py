@@ -19,16 +19,6 @@ from tinyvit.model.stage import Stage
 from tinyvit.ops.relative_bias import table_rows
 
 
-def relative_part(config: ViTConfig, block: int) -> str | None:
-    """The name of the table of relative positions that a block's attention reads; None if it has none."""
-    return part_of(config, block) if config.position == "relative" else None
-
-
-def bias_part(config: ViTConfig, block: int) -> str | None:
-    """The name of the table of scores that a block's attention adds; None if it has none."""
-    return part_of(config, block) if config.position == "bias" else None
-
-
 def relative_stage(name: str) -> Stage:
     """Scores of the offsets between tokens, from the table of that name, are added to S."""
 
@@ -67,20 +57,15 @@ def bias_stage(config: ViTConfig, name: str) -> Stage:
     return Stage(name, forward, backward)
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind != "scores" or config.position not in ("relative", "bias"):
-        return stages
+def _scores(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
     name = part_of(config, place.block)
     return [*stages, relative_stage(name) if config.position == "relative" else bias_stage(config, name)]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    shape = (table_rows(config.grid, config.has_token), config.heads)
     if config.position == "relative":
         shape = (2 * config.tokens - 1, config.head_width)
-    elif config.position == "bias":
-        shape = (table_rows(config.grid, config.has_token), config.heads)
-    else:
-        return specs
     return position_specs(config, place, specs, {"": shape})
 
 
@@ -96,4 +81,12 @@ def _check(config: ViTConfig) -> None:
         raise UserError("positions 'bias' are for a class token and patches: omit registers.")
 
 
-PART = Part({"position": "1d"}, _stages, _specs, _multiply_adds, check=_check, known_to={"position": "onnx"})
+PART = Part(
+    {"position": "1d"},
+    {"scores": _scores},
+    {"stem": _specs, "block": _specs},
+    _multiply_adds,
+    _check,
+    {"position": "onnx"},
+    when=lambda config: config.position in ("relative", "bias"),
+)

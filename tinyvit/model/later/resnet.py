@@ -32,8 +32,7 @@ from tinyvit import ops
 from tinyvit.backend import Array
 from tinyvit.errors import UserError
 from tinyvit.model import distributions
-from tinyvit.model.config import ViTConfig
-from tinyvit.model.distributions import Initialiser
+from tinyvit.model.config import ViTConfig, resnet_scale
 from tinyvit.model.later.part import Part, Place, Specs, Stages, Step, instead
 from tinyvit.model.layout import ParamSpec, Shape, norm_specs
 from tinyvit.model.params import Params
@@ -59,49 +58,27 @@ class ConvolvedCache(NamedTuple):
     norm: tuple
 
 
-class UnitCache(NamedTuple):
-    """The cache of a unit, one entry per part; proj is None where the skip is x."""
-
-    proj: ConvolvedCache | None
-    conv1: ConvolvedCache
-    relu1: Array
-    conv2: ConvolvedCache
-    relu2: Array
-    conv3: ConvolvedCache
-    relu3: Array
-
-
-class ResNetCache(NamedTuple):
-    """The cache of a ResNet."""
-
-    root: ConvolvedCache
-    relu: Array
-    pool: tuple
-    units: list[UnitCache]
+def resnet_stages(config: ViTConfig) -> Stages:
+    """From images (B, H, W, channels) to the feature map (B, *config.feature_map)."""
+    root = Stage(
+        "resnet.root",
+        lambda params, x: convolved(config, params, "resnet.root", "", x, stride=2),
+        lambda dy, cache, grads: convolved_backward("resnet.root", "", dy, cache, grads, inputs=False),
+    )
+    rectified = stage("relu", ops.relu, ops.relu_backward)
+    pooled = stage("max_pool", ops.max_pool, ops.max_pool_backward)  #                       eq. 2
+    return [root, rectified, pooled, *(_unit_stage(config, i, j) for i, j in units_of(config))]
 
 
-def resnet(config: ViTConfig, params: Params, images: Array) -> tuple[Array, ResNetCache]:
-    """The feature map (B, *config.feature_map) of images (B, H, W, channels), and the cache."""
-    x, root = convolved(config, params, "resnet.root", "", images, stride=2)
-    x, relu = ops.relu(x)
-    x, pool = ops.max_pool(x)  #                                                             eq. 2
-    units = []
-    for i, j in units_of(config):
-        x, cache = unit(config, params, i, j, x)
-        units.append(cache)
-    return x, ResNetCache(root, relu, pool, units)
+def _unit_stage(config: ViTConfig, i: int, j: int) -> Stage:
+    return Stage(
+        f"resnet.{i}.{j}",
+        lambda params, x: unit(config, params, i, j, x),
+        lambda dy, cache, grads: unit_backward(i, j, dy, cache, grads),
+    )
 
 
-def resnet_backward(config: ViTConfig, dx: Array, cache: ResNetCache, grads: Params) -> None:
-    """Add the gradients of the parameters to grads, given dx (B, *config.feature_map)."""
-    for (i, j), unit_cache in zip(reversed(units_of(config)), reversed(cache.units), strict=True):
-        dx = unit_backward(i, j, dx, unit_cache, grads)
-    dx = ops.max_pool_backward(dx, cache.pool)
-    dx = ops.relu_backward(dx, cache.relu)
-    convolved_backward("resnet.root", "", dx, cache.root, grads, inputs=False)
-
-
-def unit(config: ViTConfig, params: Params, i: int, j: int, x: Array) -> tuple[Array, UnitCache]:
+def unit(config: ViTConfig, params: Params, i: int, j: int, x: Array) -> tuple[Array, tuple]:
     """Unit j of stage i, both counted from 0: x (B, H, W, C) to y (B, h, w, 4 F), and the cache."""
     p, stride = f"resnet.{i}.{j}", unit_stride(i, j)
     skip, proj = x, None
@@ -113,20 +90,20 @@ def unit(config: ViTConfig, params: Params, i: int, j: int, x: Array) -> tuple[A
     y, relu2 = ops.relu(y)  # (B, h, w, F)                                                   eq. 4
     y, conv3 = convolved(config, params, p, "3", y)
     y, relu3 = ops.relu(skip + y)  # (B, h, w, 4 F)                                          eq. 5
-    return y, UnitCache(proj, conv1, relu1, conv2, relu2, conv3, relu3)
+    return y, (proj, conv1, relu1, conv2, relu2, conv3, relu3)
 
 
-def unit_backward(i: int, j: int, dy: Array, cache: UnitCache, grads: Params) -> Array:
+def unit_backward(i: int, j: int, dy: Array, cache: tuple, grads: Params) -> Array:
     """Gradient of unit j of stage i: dy (B, h, w, 4 F) to dx (B, H, W, C); adds those of its parameters."""
-    p = f"resnet.{i}.{j}"
-    dz = ops.relu_backward(dy, cache.relu3)  # (B, h, w, 4 F)
-    dx = convolved_backward(p, "3", dz, cache.conv3, grads)
-    dx = ops.relu_backward(dx, cache.relu2)
-    dx = convolved_backward(p, "2", dx, cache.conv2, grads)
-    dx = ops.relu_backward(dx, cache.relu1)
-    dx = convolved_backward(p, "1", dx, cache.conv1, grads)  # (B, H, W, C)
-    if cache.proj:
-        dz = convolved_backward(p, "_proj", dz, cache.proj, grads)
+    p, (proj, conv1, relu1, conv2, relu2, conv3, relu3) = f"resnet.{i}.{j}", cache
+    dz = ops.relu_backward(dy, relu3)  # (B, h, w, 4 F)
+    dx = convolved_backward(p, "3", dz, conv3, grads)
+    dx = ops.relu_backward(dx, relu2)
+    dx = convolved_backward(p, "2", dx, conv2, grads)
+    dx = ops.relu_backward(dx, relu1)
+    dx = convolved_backward(p, "1", dx, conv1, grads)  # (B, H, W, C)
+    if proj:
+        dz = convolved_backward(p, "_proj", dz, proj, grads)
     return dx + dz  #                                                                        eq. 6
 
 
@@ -164,6 +141,84 @@ def unit_stride(i: int, j: int) -> int:
     return 2 if i and j == 0 else 1
 
 
+class Convolution(NamedTuple):
+    """Convolution `which` of a part, k x k, from `inputs` channels to a map (h, w, outputs)."""
+
+    part: str
+    which: str
+    k: int
+    inputs: int
+    h: int
+    w: int
+    outputs: int
+
+    @property
+    def size(self) -> int:
+        """Number of values of its result."""
+        return self.h * self.w * self.outputs
+
+
+def convolutions_of(config: ViTConfig) -> list[list[Convolution]]:
+    """The convolutions of the root and of each unit, in the order of the forward pass."""
+    if not config.has_resnet:
+        return []
+    (H, W), inputs = config.image_size, config.resnet_width
+    parts = [[Convolution("resnet.root", "", 7, config.channels, -(-H // 2), -(-W // 2), inputs)]]
+    for i, j in units_of(config):
+        F, (before, after) = config.resnet_width * 2**i, (_map_after(config, stages) for stages in (i, i + 1))
+        shapes = {
+            "_proj": (1, inputs, *after, 4 * F),
+            "1": (1, inputs, *(after if j else before), F),
+            "2": (3, F, *after, F),
+            "3": (1, F, *after, 4 * F),
+        }
+        if j:
+            del shapes["_proj"]
+        parts.append([Convolution(f"resnet.{i}.{j}", which, *shape) for which, shape in shapes.items()])
+        inputs = 4 * F
+    return parts
+
+
+def _map_after(config: ViTConfig, stages: int) -> tuple[int, int]:
+    """Height and width of the feature map after the root and this number of stages."""
+    (H, W), scale = config.image_size, resnet_scale((1,) * stages)
+    return -(-H // scale), -(-W // scale)
+
+
+def resnet_multiply_adds(config: ViTConfig) -> int:
+    """Multiply-adds of the convolutions on one image: k k inputs for each value of their results."""
+    return sum(one.k**2 * one.inputs * one.size for part in convolutions_of(config) for one in part)
+
+
+def resnet_largest_array(config: ViTConfig) -> int:
+    """Size of the largest array for one image: k k inputs in each of h w windows."""
+    every = [one for part in convolutions_of(config) for one in part]
+    return max((one.k**2 * one.inputs * one.h * one.w for one in every), default=0)
+
+
+def resnet_activation_bytes(config: ViTConfig, bytes_each: int = 4) -> int:
+    """Bytes that the caches hold for one image. With h w values in a channel:
+
+        inputs        h w inputs         values          of the root, of each unit, and of its 3 x 3 and last
+        GroupNorm     h w outputs        values          n, for every convolution, and one r per channel
+        ReLU          h w outputs        single bytes    where x > 0, for all but the projections
+        max-pool      h w outputs        2 bytes each    which pixel was the largest
+
+    The standardised kernels are not counted: they are held once, not for each image.
+    """
+    if not config.has_resnet:
+        return 0
+    (H, W), (h, w) = config.image_size, _map_after(config, 0)  # h, w: the result of the max-pool
+    values, single_bytes = H * W * config.channels, 2 * h * w * config.resnet_width
+    for part in convolutions_of(config):
+        values += sum(one.size + one.outputs for one in part)
+        single_bytes += sum(one.size for one in part if one.which != "_proj")
+        if len(part) > 1:
+            *_, one, two, _ = part
+            values += one.h * one.w * one.inputs + one.size + two.size
+    return values * bytes_each + single_bytes
+
+
 def _flatten(x: Array) -> tuple[Array, Shape]:
     """The positions of a feature map (B, h, w, D) as tokens (B, h w, D), and the cache."""
     return x.reshape(len(x), -1, x.shape[-1]), x.shape
@@ -173,62 +228,35 @@ def _flatten_backward(dy: Array, cache: Shape) -> Array:
     return dy.reshape(cache)
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind == "stem":
-
-        def backward(dy: Array, cache: ResNetCache, grads: Params) -> None:
-            resnet_backward(config, dy, cache, grads)
-
-        before = Stage("resnet", lambda params, x: resnet(config, params, x), backward)
-        alone = [stage("flatten", _flatten, _flatten_backward)]
-        return [before, *(stages if config.has_transformer else alone)]
-    if place.kind == "readout" and not config.has_transformer:
-        return instead(stages, "norm")
-    return stages
+def _stem(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    alone = [stage("flatten", _flatten, _flatten_backward)]
+    return [*resnet_stages(config), *(stages if config.has_transformer else alone)]
 
 
-def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
-    if place.kind == "stem":
-        return [*_resnet_specs(config), *(specs if config.has_transformer else [])]
-    if place.kind == "readout" and not config.has_transformer:
-        return instead(instead(specs, "norm.weight"), "norm.bias")
-    return specs
+def _readout(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    return stages if config.has_transformer else instead(stages, "norm")
 
 
-def _resnet_specs(config: ViTConfig) -> Specs:
-    """A ResNet: its root, and its stages of units, which the official names count from 1."""
-    F = config.resnet_width
-    specs = _convolution("resnet.root", "", (7, 7, config.channels, F), "conv_root", "gn_root")
-    inputs = F
-    for i, units in enumerate(config.resnet or ()):
-        F = config.resnet_width * 2**i
-        for j in range(units):
-            specs += _unit(f"resnet.{i}.{j}", inputs, F, f"block{i + 1}/unit{j + 1}", projects=j == 0)
-            inputs = 4 * F
-    return specs
+def _stem_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    """Convolutions without biases, and their norms; the gain of the last norm of a unit is 0 at first."""
+    new: Specs = []
+    for one in (one for part in convolutions_of(config) for one in part):
+        _, *unit = one.part.split(".")
+        if len(unit) == 2:  # counted from 1 in the official names
+            block, number = (int(each) + 1 for each in unit)
+            kernel, norm = (f"block{block}/unit{number}/{kind}{one.which}" for kind in ("conv", "gn"))
+        else:
+            kernel, norm = "conv_root", "gn_root"
+        name, shape = f"{one.part}.conv{one.which}.weight", (one.k, one.k, one.inputs, one.outputs)
+        official = ((f"{kernel}/kernel", shape),)
+        new.append(ParamSpec(name, shape, distributions.lecun_normal, decays=True, official=official))
+        gain = distributions.zeros if one.which == "3" else distributions.ones
+        new += norm_specs(f"{one.part}.norm{one.which}", one.outputs, norm, gain)
+    return [*new, *(specs if config.has_transformer else [])]
 
 
-def _unit(ours: str, inputs: int, F: int, theirs: str, projects: bool) -> Specs:
-    """One bottleneck unit; the gain of its last norm is 0 at first."""
-    kernels = {"1": (1, 1, inputs, F), "2": (3, 3, F, F), "3": (1, 1, F, 4 * F)}
-    if projects:
-        kernels = {"_proj": (1, 1, inputs, 4 * F)} | kernels
-    specs: Specs = []
-    for which, shape in kernels.items():
-        gain = distributions.zeros if which == "3" else distributions.ones
-        specs += _convolution(ours, which, shape, f"{theirs}/conv{which}", f"{theirs}/gn{which}", gain)
-    return specs
-
-
-def _convolution(
-    part: str, which: str, shape: Shape, kernel: str, norm: str, gain: Initialiser = distributions.ones
-) -> Specs:
-    """A convolution without a bias, and the norm that follows it."""
-    official = ((f"{kernel}/kernel", shape),)
-    weight = ParamSpec(
-        f"{part}.conv{which}.weight", shape, distributions.lecun_normal, decays=True, official=official
-    )
-    return [weight, *norm_specs(f"{part}.norm{which}", shape[-1], norm, gain)]
+def _readout_specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
+    return specs if config.has_transformer else instead(instead(specs, "norm.weight"), "norm.bias")
 
 
 def _check(config: ViTConfig) -> None:
@@ -236,4 +264,10 @@ def _check(config: ViTConfig) -> None:
         raise UserError(f"{next(iter(parts))} belongs to a Transformer, which a ResNet does not have.")
 
 
-PART = Part({"resnet": None}, _stages, _specs, check=_check)
+PART = Part(
+    {"resnet": None},
+    {"stem": _stem, "readout": _readout},
+    {"stem": _stem_specs, "readout": _readout_specs},
+    resnet_multiply_adds,
+    _check,
+)

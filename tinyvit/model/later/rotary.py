@@ -111,15 +111,14 @@ def _turned(config: ViTConfig, block: int) -> Stage:
     return Stage(f"blocks.{block}.rotary", forward, backward)
 
 
-def _stages(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
-    if place.kind != "heads" or place.block is None:
-        return stages
+def _heads(config: ViTConfig, place: Place, stages: Stages, step: Step) -> Stages:
+    assert place.block is not None
     return [*stages, _turned(config, place.block)]
 
 
 def _specs(config: ViTConfig, place: Place, specs: Specs) -> Specs:
     rule = config.rotary
-    if place.kind != "block" or not (rule and rule.learned):
+    if not (rule and rule.learned):
         return specs
     init = partial(first_frequencies, theta=rule.theta)
     return [*specs, ParamSpec(f"{place.prefix}rotary", (2, config.heads, config.head_width // 2), init)]
@@ -137,4 +136,10 @@ def _check(config: ViTConfig) -> None:
         )
 
 
-PART = Part({"rotary": None}, _stages, _specs, check=_check, known_to={"rotary": "cpu cuda onnx"})
+PART = Part(
+    {"rotary": None},
+    {"heads": _heads},
+    {"block": _specs},
+    check=_check,
+    known_to={"rotary": "cpu cuda onnx"},
+)

@@ -1,4 +1,4 @@
-"""Launches of kernels/attention.cu and attention_backward.cu: from q, k, v of all heads to o, and back.
+"""Launches of attention.cu, attention_backward.cu and rotary.cu: from q, k, v of all heads to o, and back.
 
 The products before and after it (with the weights of qkv and out) are cuBLAS's; q, k and v come without bias.
 A block works on one head of one image, with all its keys and values in shared memory, so the number of tokens
@@ -6,35 +6,50 @@ is bounded: ask `fits` first. Activations must begin at a multiple of 16 bytes. 
 tensor cores for it, of compute capability 8.0 or more.
 """
 
-from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT, launch
+from typing import NamedTuple
+
+from tinyvit.engine.cuda.calls.signature import SHARED_LIMIT, WARP, blocks, launch, vector_width
 from tinyvit.engine.cuda.launch import ITEM_BYTES, Buffer, Launch
 
 TILE = 16  # rows and columns of a tile, as in kernels/tiles.cuh
 MOST_WARPS = 8  # of a block that shares the strips out: the kernels' __launch_bounds__
 WIDEST_HEAD = 128  # beyond this, a thread's part of a strip does not stay in registers
+_HEIGHT = 8  # rows that a block of rotate has in hand at a time
+_MOST_BLOCKS = 512  # of rotate, one above the other: few enough for their sums to be added quickly
+
+
+class ScoreMask(NamedTuple):
+    """Dropout of probabilities: its rate, and where its random numbers come from, none at a rate of 0."""
+
+    rate: float = 0.0
+    site: int = 0
+    keys: Buffer | None = None
+
+    @property
+    def reads(self) -> tuple[Buffer, ...]:
+        """The parts of keys that are read: the first image's index and the site's pair."""
+        if self.rate == 0:
+            return ()
+        if self.keys is None:
+            raise ValueError(f"dropout at a rate of {self.rate} needs keys for its random numbers")
+        return self.keys.view(0, 1), self.keys.view(2 + 2 * self.site, 2)
+
+
+NO_DROPOUT = ScoreMask()
 
 
 def attention(
-    qkv: Buffer,
-    bias: Buffer,
-    out: Buffer,
-    log_sums: Buffer,
-    heads: int,
-    queries: int,
-    mask_rate: float = 0.0,
-    site: int = 0,
-    keys: Buffer | None = None,
+    qkv: Buffer, bias: Buffer, out: Buffer, log_sums: Buffer, mask: ScoreMask = NO_DROPOUT
 ) -> Launch:
     """o of every head from qkv (B, N, 3D), a product without its bias (3D,) float32.
 
-    Columns of qkv are (q k v, head, K). out (B, Q, D) has the heads side by side, for the first Q = queries
-    tokens; log_sums (B, H, Q) float32 is for attention_backward. mask_rate is that of the dropout of
-    probabilities, and keys and site say where its random numbers come from; at a rate of 0 none are drawn.
+    Columns of qkv are (q k v, head, K). out (B, Q, D) has the heads side by side, for the first Q tokens;
+    log_sums (B, H, Q) float32 is for attention_backward.
     """
-    N, K = qkv.shape[1], qkv.shape[2] // 3 // heads
-    function, noise = f"attention<{qkv.c_type}, {K}>", (mask_rate, site, keys)
+    N, K = qkv.shape[1], qkv.shape[2] // 3 // log_sums.shape[1]
     block = _warps(N), forward_shared_bytes(N, K, qkv.dtype)
-    return _launch(function, (qkv, bias), (out, log_sums), qkv, heads, queries, noise, block, 2)
+    function, reads, writes = f"attention<{qkv.c_type}, {K}>", (qkv, bias), (out, log_sums)
+    return _launch(function, reads, writes, qkv, log_sums, mask, block, 2)
 
 
 def attention_backward(
@@ -45,11 +60,7 @@ def attention_backward(
     log_sums: Buffer,
     dqkv: Buffer,
     partials: Buffer,
-    heads: int,
-    queries: int,
-    mask_rate: float = 0.0,
-    site: int = 0,
-    keys: Buffer | None = None,
+    mask: ScoreMask = NO_DROPOUT,
     shared_limit: int = SHARED_LIMIT,
 ) -> Launch:
     """dqkv (B, N, 3D) from dout (B, Q, D), and from what attention read and wrote.
@@ -58,12 +69,38 @@ def attention_backward(
     gradient of bias. Where Q < N, the other tokens' dq is zero. If the card's limit of shared memory allows,
     dS is kept there; otherwise S is computed twice.
     """
-    N, K = qkv.shape[1], qkv.shape[2] // 3 // heads
-    reads, writes, noise = (dout, out, qkv, bias, log_sums), (dqkv, partials), (mask_rate, site, keys)
+    N, K = qkv.shape[1], qkv.shape[2] // 3 // log_sums.shape[1]
+    reads, writes = (dout, out, qkv, bias, log_sums), (dqkv, partials)
     kept = keeps_scores(N, K, qkv.dtype, shared_limit)
     function = f"attention_backward<{qkv.c_type}, {K}, {str(kept).lower()}>"
     block = (_strips(N) if kept else _warps(N)), backward_shared_bytes(N, K, qkv.dtype, kept)
-    return _launch(function, reads, writes, qkv, heads, queries, noise, block, 5 if kept else 7)
+    return _launch(function, reads, writes, qkv, log_sums, mask, block, 5 if kept else 7)
+
+
+def rotate(qkv: Buffer, tables: tuple[Buffer, Buffer], other: Buffer, heads: int, pairs: bool) -> Launch:
+    """Turn q and k of the last T tokens in qkv (B, N, 3D), in place.
+
+    tables are cos and sin (T, K/2), and pairs is as in ops.rotary.Turn. other is the bias (3D,), which is
+    added before. Or it is partials float32 (P, 2D), for P = rotary_partials(B*N): then these are gradients,
+    which turn back, and it gets the column sums of those of q and k.
+    """
+    (B, N, width), (T, half), back = qkv.shape, tables[0].shape, len(other.shape) == 2
+    V = vector_width(half, qkv, other)
+    columns = width // 3 * 2 if back else width
+    bias, partials = (None, other) if back else (other, None)
+    return launch(
+        f"rotate<{qkv.c_type}, {V}, {str(pairs).lower()}>",
+        (blocks(columns, 2 * V * WARP), rotary_partials(B * N)),
+        (qkv, bias, *tables, partials, B * N, N, heads, width // 3 // heads, N - T),
+        (WARP, _HEIGHT),
+        in_place=(qkv,),
+        moved=2 * qkv.nbytes // width * columns + 2 * tables[0].nbytes + other.nbytes,
+    )
+
+
+def rotary_partials(rows: int) -> int:
+    """P, how many blocks one above the other share so many rows: each leaves a row of partial sums."""
+    return min(blocks(rows, _HEIGHT), _MOST_BLOCKS)
 
 
 def fits(tokens: int, head_width: int, dtype: str, shared_limit: int) -> bool:
@@ -112,31 +149,27 @@ def _launch(
     reads: tuple[Buffer, ...],
     writes: tuple[Buffer, ...],
     qkv: Buffer,
-    heads: int,
-    queries: int,
-    noise: tuple[float, int, Buffer | None],
+    log_sums: Buffer,
+    mask: ScoreMask,
     block: tuple[int, int],
     products: int,
 ) -> Launch:
     """The launch of a kernel: a block for each head of each image, so many products of (Q, K) by (K, N).
 
     block is its warps and its bytes of shared memory. Its arguments are what it reads, what it writes, sizes
-    and noise. Of q, it reads the queries' rows only.
+    and the mask. Of q, it reads the queries' rows only.
     """
-    (B, N, width), K = qkv.shape, qkv.shape[2] // 3 // heads
-    mask_rate, site, keys = noise
-    keys_read = _keys_read(*noise)
-    others = sum(buffer.nbytes for buffer in (*reads, *keys_read, *writes) if buffer != qkv)
+    (B, N, width), (_, H, Q) = qkv.shape, log_sums.shape
+    others = sum(buffer.nbytes for buffer in (*reads, *mask.reads, *writes) if buffer != qkv)
     return launch(
-        function.partition("<")[0],
         function,
-        (heads, B),
-        (32 * block[0],),
-        (*reads, *writes, N, queries, mask_rate, site, keys),
-        parts={keys.name: keys_read} if keys else None,
+        (H, B),
+        (*reads, *writes, N, Q, *mask),
+        WARP * block[0],
+        parts={mask.keys.name: mask.reads} if mask.keys else None,
         shared_bytes=block[1],
-        moved=B * (queries + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,
-        multiply_adds=B * heads * products * _padded(queries) * _padded(N) * _padded(K),
+        moved=B * (Q + 2 * N) * (width // 3) * ITEM_BYTES[qkv.dtype] + others,
+        multiply_adds=B * H * products * _padded(Q) * _padded(N) * _padded(width // 3 // H),
     )
 
 
@@ -164,12 +197,3 @@ def _row_bytes(head_width: int, dtype: str) -> int:
 def _scratch_bytes(tokens: int, dtype: str) -> int:
     """The float kernels' tile for each warp, in which a sum becomes a factor of the next product."""
     return _warps(tokens) * TILE * (TILE + 4) * 4 if dtype == "float32" else 0
-
-
-def _keys_read(mask_rate: float, site: int, keys: Buffer | None) -> tuple[Buffer, ...]:
-    """The parts of keys that are read: the first image's index and the site's pair."""
-    if mask_rate == 0:
-        return ()
-    if keys is None:
-        raise ValueError(f"dropout at a rate of {mask_rate} needs keys for its random numbers")
-    return keys.view(0, 1), keys.view(2 + 2 * site, 2)

@@ -33,10 +33,9 @@ def augment(images: Buffer, plan: Buffer, operations: Buffer, augmented: Buffer)
     S = plan.shape[1]
     return launch(
         "augment",
-        "augment",
-        (S,),
-        (_THREADS,),
+        S,
         (images, plan, operations, augmented, operations.shape[0], H, W),
+        _THREADS,
         shared_bytes=shared_bytes(H, W),
         moved=2 * augmented.nbytes + plan.nbytes + operations.nbytes,  # not the whole data set
     )

@@ -34,11 +34,10 @@ def bias_gelu(
     rows, M = h.shape
     vector = vector_widths(M, _longest_vector(h.dtype), h, g)[-1]
     return launch(
-        "gelu",
         f"bias_gelu<{h.c_type}, {_FORMS[form]}, {vector}>",
         (ceil(M / (WARP * vector)), _blocks_that_share(rows, M, h.dtype, _BLOCKS * multiprocessors)),
-        (WARP, _HEIGHT),
         (h, bias, *mask_arguments(mask), g, rows, M),
+        (WARP, _HEIGHT),
         parts=mask_parts(mask),
     )
 
@@ -56,11 +55,10 @@ def bias_gelu_backward(
         raise ValueError(f"partials {partials.shape}, expected (P, {M})")
     vector = vector_widths(M, _longest_vector(h.dtype), dg, h, dh)[-1]
     return launch(
-        "gelu",
         f"bias_gelu_backward<{h.c_type}, {_FORMS[form]}, {vector}>",
         (ceil(M / (WARP * vector)), partials.shape[0]),
-        (WARP, _HEIGHT),
         (dg, h, bias, *mask_arguments(mask), dh, partials, rows, M),
+        (WARP, _HEIGHT),
         parts=mask_parts(mask),
     )
 

@@ -46,11 +46,10 @@ def residual_layer_norm(
     rows = y.size // D
     threads, loads, vector = _row_shape(D, x, branch, branch_bias, total, weight, bias, y)
     found = launch(
-        "layer_norm",
         f"residual_layer_norm<{x.c_type}, {threads}, {loads}, {vector}>",
-        (ceil(rows / (_BLOCK // threads)),),
-        (_BLOCK,),
+        ceil(rows / (_BLOCK // threads)),
         (x, branch, branch_bias, *mask_arguments(mask), total, weight, bias, y, mean, r, rows, D, every, eps),
+        _BLOCK,
         parts=mask_parts(mask),
     )
     return replace(found, moved=found.bytes_moved - x.nbytes + y.nbytes)  # of x, as many rows as y has
@@ -82,11 +81,10 @@ def layer_norm_backward(
     threads, loads, vector = _row_shape(D, dy, x, weight, skip, dx, dbranch)
     threads_of_block = _block(loads, vector, x.dtype)
     return launch(
-        "layer_norm_backward",
         f"layer_norm_backward<{x.c_type}, {threads}, {loads}, {vector}, {threads_of_block}>",
-        (partials.shape[0],),
-        (threads_of_block,),
+        partials.shape[0],
         (dy, x, mean, r, weight, skip, dx, *mask_arguments(mask), dbranch, partials, rows, D, skip_every),
+        threads_of_block,
         parts=mask_parts(mask),
     )
 

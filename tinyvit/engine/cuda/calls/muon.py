@@ -79,14 +79,8 @@ def normalise(matrices: Matrices, directions: Buffer, partials: Buffer, x: Buffe
 
 def polynomial(gram: Buffer, factor: Buffer) -> Launch:
     """a I + b X X^T + c (X X^T)^2, of gram and its square (n, A, A), in place of the square."""
-    return launch(
-        "muon",
-        f"polynomial<{gram.c_type}>",
-        (blocks(gram.size),),
-        (THREADS,),
-        (gram, factor, gram.shape[1], gram.size, *POLYNOMIAL),
-        in_place=(factor,),
-    )
+    args = gram, factor, gram.shape[1], gram.size, *POLYNOMIAL
+    return launch(f"polynomial<{gram.c_type}>", blocks(gram.size), args, in_place=(factor,))
 
 
 def move(matrices: Matrices, x: Buffer, params: Buffer, controls: Buffer, scale: float) -> Launch:
@@ -110,12 +104,5 @@ def _launch(
     in_place: tuple[Buffer, ...] = (),
 ) -> Launch:
     """A kernel on all matrices, given buffers, sizes and numbers; moved is without the places."""
-    return launch(
-        "muon",
-        function,
-        (matrices.chunks, matrices.count),
-        (THREADS,),
-        (*buffers, matrices.A, matrices.B, *numbers),
-        in_place=in_place,
-        moved=moved + matrices.places.nbytes,
-    )
+    grid, args = (matrices.chunks, matrices.count), (*buffers, matrices.A, matrices.B, *numbers)
+    return launch(function, grid, args, in_place=in_place, moved=moved + matrices.places.nbytes)

@@ -14,10 +14,7 @@ _KINDS = {"adamw": "ADAMW", "adam": "ADAM", "sgd": "SGD"}
 def squared_sums(grads: Buffer, partials: Buffer) -> Launch:
     """Parts (P,) of the sum of squares of grads, a flat buffer, for P = square_partials(its size)."""
     _check_starts(grads)
-    count = grads.size
-    return launch(
-        "optimizer", "squared_sums", (square_partials(count),), (THREADS,), (grads, partials, count)
-    )
+    return launch("squared_sums", square_partials(grads.size), (grads, partials, grads.size))
 
 
 def square_partials(count: int) -> int:
@@ -31,8 +28,7 @@ def clip(partials: Buffer, controls: Buffer, largest: float) -> Launch:
     The gradients stay as they are: update multiplies them by the factor.
     """
     parts = {controls.name: (controls.view(3, 2),)}
-    args = (partials, controls, largest, partials.size)
-    return launch("optimizer", "clip", (1,), (THREADS,), args, parts=parts)
+    return launch("clip", 1, (partials, controls, largest, partials.size), parts=parts)
 
 
 def update(
@@ -57,15 +53,11 @@ def update(
     if (v is None) != (kind == "sgd"):
         raise ValueError(f"{kind} with{'out' if v is None else ''} v")
     b1, b2 = betas
+    numbers = params.size, decayed, b1, 1 - b1, b2, 1 - b2, eps, weight_decay
     return launch(
-        "optimizer",
         f"update<{_KINDS[kind]}>",
-        (blocks(params.size, 4 * THREADS),),
-        (THREADS,),
-        (
-            *(params, grads, m, v, controls, params.size, decayed),
-            *(b1, 1 - b1, b2, 1 - b2, eps, weight_decay),
-        ),
+        blocks(params.size, 4 * THREADS),
+        (params, grads, m, v, controls, *numbers),
         in_place=(params, *state),
         parts={controls.name: (controls.view(0, 4),)},
     )
@@ -74,7 +66,7 @@ def update(
 def to_bf16(x: Buffer, y: Buffer) -> Launch:
     """y = x in bfloat16."""
     _check_starts(x, y)
-    return launch("optimizer", "to_bf16", (blocks(x.size, 4 * THREADS),), (THREADS,), (x, y, x.size))
+    return launch("to_bf16", blocks(x.size, 4 * THREADS), (x, y, x.size))
 
 
 def is_aligned(start: int) -> bool:

@@ -13,23 +13,31 @@ from tinyvit.engine.cuda.launch import ITEM_BYTES, Argument, Buffer, Launch
 _NUMBERS = {"int": np.int32, "float": np.float32}
 
 
+WARP = 32  # threads
+THREADS = 256  # in a block, where nothing else speaks for another number
+MULTIPROCESSORS = 132  # of an H100 or H200, for plans that are made without a card
+SHARED_LIMIT = 232_448  # bytes of shared memory that these allow a block
+
+
 def launch(
-    file: str,
     function: str,
-    grid: tuple[int, ...],
-    block: tuple[int, ...],
+    grid: int | tuple[int, ...],
     args: tuple[Buffer | float | None, ...],
+    block: int | tuple[int, ...] = THREADS,
     in_place: Collection[Buffer] = (),
     parts: Mapping[str, tuple[Buffer, ...]] | None = None,
     **more: Any,
 ) -> Launch:
-    """The launch of a kernel of FILE.cu, with its arguments in the order of its parameters.
+    """The launch of a kernel, such as "bias_tanh<float, 4>"; args are in the order of its parameters.
 
-    What a pointer to const leads to is read, what any other leads to is written; in_place are buffers that
-    are written and also read. parts says, by the buffer's name, of which only some parts are touched. more
-    are fields of Launch. Raises ValueError if the kernel has another number of parameters.
+    Const pointers are inputs, the others outputs; in_place are outputs that are also read. parts says, by the
+    buffer's name, of which only some parts are touched. more are fields of Launch. Raises ValueError if there
+    is no such kernel, or if it has another number of parameters.
     """
-    types = parameters(file, function.partition("<")[0])
+    name = function.partition("<")[0]
+    if name not in signatures():
+        raise ValueError(f"there is no kernel {name}")
+    file, types = signatures()[name]
     typed: list[Argument] = []
     reads: list[Buffer] = []
     writes: list[Buffer] = []
@@ -43,23 +51,25 @@ def launch(
             is_read = type_.startswith("const ")
             reads += touched if is_read or arg in in_place else ()
             writes += () if is_read else touched
-    return Launch(file, function, grid, block, tuple(typed), tuple(reads), tuple(writes), **more)
+    return Launch(
+        file, function, _shape(grid), _shape(block), tuple(typed), tuple(reads), tuple(writes), **more
+    )
+
+
+def _shape(sizes: int | tuple[int, ...]) -> tuple[int, ...]:
+    return sizes if isinstance(sizes, tuple) else (sizes,)
 
 
 @cache
-def parameters(file: str, name: str) -> tuple[str, ...]:
-    """The types of a kernel's parameters, such as "const T*", "float*" and "int"."""
-    text = (FOLDER / f"{file}.cu").read_text("utf-8")
-    found = re.search(rf"__global__[^;{{}}]*?\b{name}\(([^{{]*?)\)\s*{{", text)
-    if not found:
-        raise ValueError(f"{file}.cu has no kernel {name}")
-    return tuple(re.sub(r"\s*(__restrict__)?\s*\w+$", "", each.strip()) for each in found[1].split(","))
-
-
-WARP = 32  # threads
-THREADS = 256  # in a block, where nothing else speaks for another number
-MULTIPROCESSORS = 132  # of an H100 or H200, for plans that are made without a card
-SHARED_LIMIT = 232_448  # bytes of shared memory that these allow a block
+def signatures() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Every kernel by name: the stem of its .cu file, and the types of its parameters, such as "const T*"."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.cu")):
+        kernels = re.findall(r"__global__[^;{}]*?\b(\w+)\(([^(){}]*)\)\s*{", path.read_text("utf-8"))
+        for name, parameters in kernels:
+            each = (re.sub(r"\s*(__restrict__)?\s*\w+$", "", one.strip()) for one in parameters.split(","))
+            found[name] = path.stem, tuple(each)
+    return found
 
 
 def vector_widths(length: int, largest: int, *buffers: Buffer | None) -> list[int]:

@@ -1,12 +1,12 @@
-"""The launches of kernels/patches.cu and tokens.cu: from images to patches, and from patches to tokens."""
+"""The launches of patches.cu, corruption.cu and tokens.cu: patches, those hidden, and tokens."""
 
 from collections.abc import Mapping
-from math import prod
 
 from tinyvit.engine.cuda.calls.noise import Mask, mask_arguments, mask_parts
-from tinyvit.engine.cuda.calls.signature import THREADS, blocks, chunks, launch, vector_width
+from tinyvit.engine.cuda.calls.signature import blocks, chunks, launch, vector_width
 from tinyvit.engine.cuda.calls.sums import ColumnSum
 from tinyvit.engine.cuda.launch import Buffer, Launch
+from tinyvit.ops.corruption import MASKED_SHARE, SWAPPED_SHARE
 
 _MOST_CHUNKS = 32  # of a batch: many enough for every processor to have work, few enough to be summed quickly
 
@@ -31,10 +31,8 @@ def make_patches(
     tables = [table for table in (plan, erasing, mixing and mixing.view(0, 5, B)) if table]
     V = vector_width(patch_size * patch_size * 3, patches)
     return launch(
-        "patches",
         f"make_patches<{patches.c_type}, {V}>",
-        (blocks(patches.size // V),),
-        (THREADS,),
+        blocks(patches.size // V),
         (images, plan, erasing, mixing, patches, B, S, H, W, patch_size),
         # not the whole data set; of the next images only what is mixed, which nobody knows here
         moved=S * H * W * 3 + sum(table.nbytes for table in tables) + patches.nbytes,
@@ -45,8 +43,26 @@ def patchify(images: Buffer, patches: Buffer, patch_size: int) -> Launch:
     """The patches (B*T, P*P*C) of normalised images, float32 (B, H, W, C)."""
     B, H, W, C = images.shape
     V = vector_width(patch_size * C, patches, images)
-    grid, args = (blocks(prod(images.shape) // V),), (images, patches, B, H, W, C, patch_size)
-    return launch("patches", f"patchify<{patches.c_type}, {V}>", grid, (THREADS,), args)
+    args = images, patches, B, H, W, C, patch_size
+    return launch(f"patchify<{patches.c_type}, {V}>", blocks(images.size // V), args)
+
+
+def draw_corruption(
+    keys: Buffer, site: int, chosen: Buffer, places: Buffer, source: Buffer, shows: Buffer
+) -> Launch:
+    """n of the T patches of each image are chosen (B, n); source (B, T) says what each shows, -1 for none.
+
+    places (B, T) says as which of the n a patch was chosen: n or more if it was not. These are int32. shows
+    (B, T, T), of activations, is source as a matrix. The keys are those of the three draws from `site` on.
+    """
+    (B, n), T = chosen.shape, source.shape[1]
+    return launch(
+        f"draw_corruption<{shows.c_type}>",
+        B,
+        (keys, site, MASKED_SHARE, MASKED_SHARE + SWAPPED_SHARE, chosen, places, source, shows, n, T),
+        parts={keys.name: (keys.view(0, 1), keys.view(2 + 2 * site, 6))},
+        shared_bytes=4 * T,
+    )
 
 
 def add_tokens(
@@ -70,17 +86,9 @@ def add_tokens(
     (B, N, D), (table, columns) = x.shape, (*positions, None, None)[:2]
     across = columns.shape[0] if columns else 1
     V = vector_width(D // 2 if columns else D, x, product, patch_bias, others, table, columns, mask_token)
-    return launch(
-        "tokens",
-        f"add_tokens<{x.c_type}, {V}>",
-        (blocks(x.size // V),),
-        (THREADS,),
-        (
-            *(product, patch_bias, others, table, columns, source, mask_token),
-            *(*mask_arguments(mask), x, B, N, D, N - product.shape[0] // B, placed, across),
-        ),
-        parts=mask_parts(mask),
-    )
+    inputs = product, patch_bias, others, table, columns, source, mask_token, *mask_arguments(mask)
+    args = *inputs, x, B, N, D, N - product.shape[0] // B, placed, across
+    return launch(f"add_tokens<{x.c_type}, {V}>", blocks(x.size // V), args, parts=mask_parts(mask))
 
 
 def add_tokens_backward(
@@ -96,10 +104,8 @@ def add_tokens_backward(
     P, chunk = chunks(B, _MOST_CHUNKS)
     V = vector_width(D, dx, dpatches, partials)
     return launch(
-        "tokens",
         f"add_tokens_backward<{dx.c_type}, {V}, {str(source is not None).lower()}>",
         (blocks(N * D // V), P),
-        (THREADS,),
         (dx, *mask_arguments(mask), source, dpatches, partials, B, N, D, before, chunk),
         parts=mask_parts(mask),
     )

@@ -47,25 +47,13 @@ def column_jobs(sums: Iterable[ColumnSum]) -> np.ndarray:
 
 
 def add_columns(
-    jobs: Buffer,
-    partials: Buffer,
-    grads: Buffer,
-    count: int,
-    sums: Sequence[ColumnSum] = (),
-    accumulate: bool = True,
+    jobs: Buffer, partials: Buffer, grads: Buffer, sums: Sequence[ColumnSum], accumulate: bool = True
 ) -> Launch:
-    """Carry out the first `count` rows of jobs (count, 5), made by column_jobs; partials and grads are flat.
+    """Carry out jobs (count, 5), which column_jobs made of these sums; partials and grads are flat.
 
-    sums, from which the jobs were made, is for the count of bytes: without it, all partials and grads count.
     Without accumulate, the gradients are the sums, whatever was there before.
     """
     numbers = sum((s.rows + 1 + accumulate) * s.columns for s in sums)
-    return launch(
-        "sums",
-        "add_columns",
-        (count,),
-        (_COLUMNS, _HEIGHT),
-        (jobs, partials, grads, accumulate),
-        in_place=(grads,) if accumulate else (),
-        moved=20 * count + 4 * numbers if sums else None,
-    )
+    args, in_place = (jobs, partials, grads, accumulate), (grads,) if accumulate else ()
+    moved = jobs.nbytes + 4 * numbers
+    return launch("add_columns", jobs.shape[0], args, (_COLUMNS, _HEIGHT), in_place, moved=moved)

@@ -7,8 +7,26 @@
 #pragma once
 
 #include "blends.cuh"
-#include "operations.cuh"
 #include "warp.cuh"
+
+// Places in KINDS of calls/augment.py.
+enum { IDENTITY, MOVE, COLOUR, SHARPNESS, BRIGHTNESS, CONTRAST, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE };
+
+constexpr int OPERATION_ROWS = 7;
+
+// The operation on image b in one round: a kind, and six whole numbers for MOVE, a factor or threshold in the bits of a
+// float, or how many bits POSTERIZE takes away.
+struct Operation {
+    int kind, numbers[6];
+
+    // table (7, planned), that of the round.
+    __device__ Operation(const int* table, int planned, int b) : kind(table[b]) {
+#pragma unroll
+        for (int i = 0; i < 6; i++) numbers[i] = table[(i + 1) * planned + b];
+    }
+
+    __device__ float factor() const { return __int_as_float(numbers[0]); }
+};
 
 struct Tones {
     int counts[3][256];           // how often each byte occurs in a channel

@@ -1,10 +1,10 @@
 """What is done on the GPU for a batch: a list of launches and products, from the numbers of the model alone.
 
-The files mirror tinyvit/model: stem, block, readout and vit, each a forward above its backward.
+The files mirror tinyvit/model: stem, block and readout, each a forward above its backward. step puts them
+together.
 """
 
-from tinyvit.engine.cuda.plan.draft import Plan
-from tinyvit.engine.cuda.plan.options import PRECISIONS, Options, Update
+from tinyvit.engine.cuda.plan.draft import PRECISIONS, Options, Plan, Update
 from tinyvit.engine.cuda.plan.step import plan_inference, plan_step
 
 __all__ = ["PRECISIONS", "Options", "Plan", "Update", "plan_inference", "plan_step"]

@@ -12,8 +12,8 @@ from tinyvit.engine.cuda.calls.readout import (
 )
 from tinyvit.engine.cuda.launch import Buffer
 from tinyvit.engine.cuda.plan.draft import Draft
-from tinyvit.engine.cuda.plan.patch_prediction import Corruption
 from tinyvit.engine.cuda.plan.residual import Norm, Sum, add_and_norm, add_and_norm_backward
+from tinyvit.engine.cuda.plan.stem import Corruption
 
 
 class Readout(NamedTuple):

@@ -45,20 +45,10 @@ def add_and_norm(draft: Draft, tokens: Sum, name: str) -> Norm:
     total = x if branch is None else draft.array(f"{name}.x", *shape)
     y = draft.array(f"{name}.y", *shape)
     mean, r = (draft.array(f"{name}.{what}", shape[0], dtype="float32") for what in ("mean", "r"))
-    launch = residual_layer_norm(
-        x,
-        branch,
-        None if tokens.bias is None else draft.parameters[tokens.bias],
-        tokens.mask,
-        None if branch is None else total,
-        draft.parameters[f"{name}.weight"],
-        draft.parameters[f"{name}.bias"],
-        y,
-        mean,
-        r,
-        tokens.every,
-        draft.config.eps,
-    )
+    weight, bias = (draft.parameters[f"{name}.{what}"] for what in ("weight", "bias"))
+    branch_bias = draft.parameters[tokens.bias] if tokens.bias else None
+    to_add = x, branch, branch_bias, tokens.mask, total if branch else None
+    launch = residual_layer_norm(*to_add, weight, bias, y, mean, r, tokens.every, draft.config.eps)
     draft.add(launch, name)
     return Norm(name, tokens, total, y, mean, r)
 
@@ -76,19 +66,8 @@ def add_and_norm_backward(
     dx = draft.array(f"{norm.name}.dx", R, D)
     dbranch = draft.array(f"{norm.name}.dbranch", R, D) if mask else None
     partials = draft.partials(partial_rows(R, draft.options.multiprocessors), 3, D)
-    launch = layer_norm_backward(
-        dy,
-        norm.total,
-        norm.mean,
-        norm.r,
-        draft.parameters[f"{norm.name}.weight"],
-        skip,
-        dx,
-        mask,
-        dbranch,
-        partials,
-        skip_every,
-    )
+    forward = norm.total, norm.mean, norm.r, draft.parameters[f"{norm.name}.weight"]
+    launch = layer_norm_backward(dy, *forward, skip, dx, mask, dbranch, partials, skip_every)
     draft.add(launch, f"{norm.name} backward")
     names = (f"{norm.name}.weight", f"{norm.name}.bias", norm.sum.bias)
     for place, name in enumerate(names):

@@ -12,6 +12,7 @@ from tinyvit.engine.cuda.calls.optimizer import to_bf16
 from tinyvit.engine.cuda.calls.stem import (
     add_tokens,
     add_tokens_backward,
+    draw_corruption,
     make_patches,
     patchify,
     token_jobs,
@@ -20,8 +21,15 @@ from tinyvit.engine.cuda.calls.stem import (
 from tinyvit.engine.cuda.calls.sums import ColumnSum, add_columns, column_jobs
 from tinyvit.engine.cuda.launch import Buffer, Launch, Product
 from tinyvit.engine.cuda.plan.draft import Draft
-from tinyvit.engine.cuda.plan.patch_prediction import Corruption, corrupt
 from tinyvit.engine.cuda.plan.residual import Sum
+from tinyvit.ops.corruption import corrupted_patches
+
+
+class Corruption(NamedTuple):
+    """Which patches are corrupted, (B, n), and what each shows, (B, T): see calls.stem."""
+
+    chosen: Buffer
+    source: Buffer
 
 
 class Stem(NamedTuple):
@@ -37,7 +45,7 @@ def stem(draft: Draft) -> tuple[Sum, Stem]:
     """Tokens (B*N, D) of the batch."""
     config, B = draft.config, draft.batch
     T, N, D = config.patches, config.tokens, config.width
-    corruption = corrupt(draft)
+    corruption = _corruption(draft)
     shape = B * T, config.patch_size**2 * config.channels
     patches = exact = draft.array("patches", *shape, dtype="float32" if corruption else None)
     draft.add(_cut(draft, patches), "patches")
@@ -47,17 +55,12 @@ def stem(draft: Draft) -> tuple[Sum, Stem]:
     product = draft.linear(patches, "patch.weight", "patch.product")  # (B*T, D)
     mask = draft.mask(config.dropout, 0.0, N)
     x = draft.array("tokens", B, N, D)
-    launch = add_tokens(
-        product,
-        draft.parameters["patch.bias"],
-        _others(draft, draft.parameters),
-        _positions(draft),
-        config.position_rows if config.position == "1d" else 0,
-        corruption and corruption.source,
-        draft.parameters["mask_token"] if corruption else None,
-        mask,
-        x,
-    )
+    bias, others = draft.parameters["patch.bias"], _others(draft, draft.parameters)
+    placed = config.position_rows if config.position == "1d" else 0
+    source, mask_token = None, None
+    if corruption:
+        source, mask_token = corruption.source, draft.parameters["mask_token"]
+    launch = add_tokens(product, bias, others, _positions(draft), placed, source, mask_token, mask, x)
     draft.add(launch, "tokens")
     return Sum(x.view(0, B * N, D)), Stem(patches, mask, corruption, exact)
 
@@ -83,6 +86,24 @@ def stem_backward(draft: Draft, dx: Buffer, cache: Stem) -> None:
         product = Product(draft.arrays["shows"], dshown, dproduct.view(0, B, T, D), transpose_a=True)
         draft.add(product, "corruption backward")
     draft.linear_backward(dproduct, cache.patches, "patch.weight", None)
+
+
+def _corruption(draft: Draft) -> Corruption | None:
+    """The corruption of a batch: drawn, if the model learns to predict patches; else as given, if any."""
+    B, T, options = draft.batch, draft.config.patches, draft.options
+    n = corrupted_patches(options.corrupt, T) if options.trains else options.given
+    if not (draft.config.predicts_patches and n):
+        return None
+    if not options.trains:
+        sizes = {"given.chosen": n, "given.source": T}
+        return Corruption(*(draft.outside(name, B, size, dtype="int32") for name, size in sizes.items()))
+    sizes = {"chosen": n, "places": T, "source": T}
+    chosen, places, source = (draft.array(name, B, size, dtype="int32") for name, size in sizes.items())
+    launch = draw_corruption(
+        draft.keys, draft.draws(3), chosen, places, source, draft.array("shows", B, T, T)
+    )
+    draft.add(launch, "corruption")
+    return Corruption(chosen, source)
 
 
 def _cut(draft: Draft, patches: Buffer) -> Launch:
@@ -134,7 +155,7 @@ def _positions_2d_backward(draft: Draft, partials: Buffer) -> None:
     P = partials.shape[0] * (2 if draft.config.predicts_patches else 1)
     table, sums = draft.partials(T, D), [ColumnSum(0, P, T * D, 0, T * D)]
     jobs = draft.constant("position.jobs", column_jobs(sums))
-    launch = add_columns(jobs, partials.view(0, P * T * D), table, jobs.shape[0], sums, accumulate=False)
+    launch = add_columns(jobs, partials.view(0, P * T * D), table, sums, accumulate=False)
     draft.add(launch, "positions backward")
     rows, columns = (draft.grads[f"position.{name}"].start for name in ("rows", "columns"))
     half = D // 2

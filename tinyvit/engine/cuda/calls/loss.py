@@ -1,9 +1,9 @@
-"""The launches of kernels/cross_entropy.cu and logits.cu: the loss with its gradient, and logits."""
+"""The launches of kernels/cross_entropy.cu and patch_targets.cu: losses, their gradients, and logits."""
 
-from tinyvit.engine.cuda.calls.signature import THREADS, blocks, launch
+from tinyvit.engine.cuda.calls.signature import WARP, blocks, launch
 from tinyvit.engine.cuda.launch import Buffer, Launch
 
-_ROWS = 8  # of a block: ROWS of the kernel
+_ROWS = 8  # of a block: ROWS of the kernels
 
 
 def cross_entropy(
@@ -36,17 +36,11 @@ def cross_entropy(
     chosen = () if plan is None else (plan.view(0, B if mixing is None else B + 1),)
     shares = () if mixing is None else (mixing.view(5 * B, B),)
     read = targets.nbytes if soft else B * 4 + sum(table.nbytes for table in (*chosen, *shares))
-    return launch(
-        "cross_entropy",
-        f"cross_entropy<{logits.c_type}>",
-        (blocks(B // G, _ROWS), G),
-        (_ROWS * 32,),
-        (
-            *(logits, bias, None if soft else targets, targets if soft else None, plan, mixing),
-            *(1 - smoothing, smoothing / C, share / B, losses, dlogits, partials, B // G, C),
-        ),
-        moved=sum(each.nbytes for each in (logits, bias, losses, dlogits, partials)) + read,
-    )
+    labels, probabilities = (None, targets) if soft else (targets, None)
+    inputs = logits, bias, labels, probabilities, plan, mixing, 1 - smoothing, smoothing / C, share / B
+    args, grid = (*inputs, losses, dlogits, partials, B // G, C), (blocks(B // G, _ROWS), G)
+    moved = sum(each.nbytes for each in (logits, bias, losses, dlogits, partials)) + read
+    return launch(f"cross_entropy<{logits.c_type}>", grid, args, _ROWS * WARP, moved=moved)
 
 
 def cross_entropy_partials(images: int) -> int:
@@ -56,11 +50,30 @@ def cross_entropy_partials(images: int) -> int:
 
 def add_losses(losses: Buffer, loss: Buffer, accumulate: bool) -> Launch:
     """loss (1,) becomes the sum of losses (B,); with accumulate, that is added to it."""
-    args, in_place = (losses, loss, losses.size, accumulate), (loss,) if accumulate else ()
-    return launch("cross_entropy", "add_losses", (1,), (THREADS,), args, in_place)
+    in_place = (loss,) if accumulate else ()
+    return launch("add_losses", 1, (losses, loss, losses.size, accumulate), in_place=in_place)
 
 
 def add_bias(logits: Buffer, bias: Buffer, out: Buffer) -> Launch:
     """Logits for predictions, out = logits + bias: logits (B, C), bias (C,), out float32 (B, C)."""
-    grid, args = (blocks(logits.size),), (logits, bias, out, *logits.shape)
-    return launch("logits", f"add_bias<{logits.c_type}>", grid, (THREADS,), args)
+    return launch(f"add_bias<{logits.c_type}>", blocks(logits.size), (logits, bias, out, *logits.shape))
+
+
+def colour_classes(patches: Buffer, classes: Buffer, side: int, patch_size: int) -> Launch:
+    """The colours of patches (R, P*P*C), float32, cut into side x side parts: classes (R*side*side,)."""
+    channels = patches.shape[1] // patch_size**2
+    args = patches, classes, classes.size, side, patch_size, channels
+    return launch("colour_classes", blocks(classes.size, _ROWS), args)
+
+
+def squared_error(
+    y: Buffer, bias: Buffer, truth: Buffer, share: float, losses: Buffer, dy: Buffer, partials: Buffer
+) -> Launch:
+    """The mean squared error of y (R, C), which lacks its bias (C,), from truth (R, C), times share.
+
+    losses (P,), for P = cross_entropy_partials(R), are parts of it, dy (R, C) is its gradient, and partials
+    (P, C) has the column sums of that.
+    """
+    R, C = y.shape
+    args = y, bias, truth, share / y.size, losses, dy, partials, R, C
+    return launch(f"squared_error<{y.c_type}>", losses.size, args)
