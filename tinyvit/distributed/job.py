@@ -22,7 +22,7 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "PMIX_RANK"),
 )
-# Open MPI asks for messages without a pause, unless told to give way: to the threads that compute meanwhile.
+# Open MPI asks for messages without a pause, unless told to give way: to the ranks that share its cores.
 _GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
 
 P = ParamSpec("P")
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class _Job:
-    """What this process knows of its job: its ranks once it has joined, and how they ended."""
+    """The ranks of this process, once it has joined them, and how they ended."""
 
     ranks: Ranks | None = None
     failed_together: bool | None = None

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from typing import TextIO, cast
 
-from tinyvit.files.fetching import Speed
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
 
@@ -38,19 +37,14 @@ EPOCH_LAYOUTS = (
     "{epoch}  {loss}   {result}",
 )
 DOWNLOAD_LAYOUTS = (
-    "{name}  {bar}  {size}   {speed}   {left}",
-    "{name}  {bar}  {size}   {left}",
-    "{name}  {size}   {left}",
-    "{name}  {size}",
-    "{size}",
-)
-ENDLESS_LAYOUTS = ("{name}  {size}   {speed}", "{name}  {size}", "{size}")  # a download of unknown length
-COUNT_LAYOUTS = (
-    "{name}  {bar}  {count} images   {left}",
-    "{name}  {count} images   {left}",
+    "{name}  {bar}  {count}   {speed}   {left}",
+    "{name}  {bar}  {count}   {left}",
+    "{name}  {count}   {left}",
     "{name}  {count}",
     "{count}",
 )
+COUNT_LAYOUTS = DOWNLOAD_LAYOUTS[1:]
+ENDLESS_LAYOUTS = ("{name}  {count}   {speed}", "{name}  {count}", "{count}")  # a download of unknown length
 
 
 class _Nowhere(io.TextIOBase):
@@ -172,54 +166,44 @@ class Progress:
         The first report says what is there already. The report of the last byte leaves a line with the size
         and the time it took.
         """
-        start, first = self._clock(), -1
-        recent = Speed(0, self._clock)
+        return self._counter(name, DOWNLOAD_LAYOUTS, lambda size: f"{size / 1e6:.1f}", "MB", _per_second)
 
-        def report(done: int, total: int | None = None) -> None:
-            nonlocal first, recent
-            if first < 0:
-                first, recent = done, Speed(done, self._clock)
-            speed, _ = recent.after(done)
-            fields = {"name": self._paint(name, "bold"), "speed": _per_second(speed)}
-            if total and done >= total:
-                seconds = self._clock() - start
-                average = _per_second((done - first) / seconds if seconds > 0 else 0.0)
-                self._line.stay(f"{fields['name']}  {total / 1e6:.1f} MB in {duration(seconds)}   {average}")
-            elif not self._line.is_due():
-                return
-            elif total:
-                whole = f"{total / 1e6:.1f}"
-                fields["size"] = f"{done / 1e6:>{len(whole)}.1f}/{whole} MB"
-                seconds_left = (total - done) / speed if speed else None
-                fields["left"] = self._left(seconds_left)
-                self._move(DOWNLOAD_LAYOUTS, fields, done / total)
-            else:
-                self._move(ENDLESS_LAYOUTS, fields | {"size": f"{done / 1e6:.1f} MB"})
-
-        return report
-
-    def count(self, name: str) -> Callable[[int, int], None]:
+    def count(self, name: str) -> Callable[[int, int | None], None]:
         """Start showing progress through a set of images: returns report(done, total), in images.
 
         The report of the last image leaves a line with their number and the time they took.
         """
-        start = self._clock()
+        return self._counter(name, COUNT_LAYOUTS, lambda number: f"{number:,}", "images", img_per_second, 0)
 
-        def report(done: int, total: int) -> None:
+    def _counter(
+        self,
+        name: str,
+        layouts: tuple[str, ...],
+        form: Callable[[int], str],
+        unit: str,
+        per_second: Callable[[float | None], str],
+        first: int | None = None,
+    ) -> Callable[[int, int | None], None]:
+        """report(done, total) for amounts written by form; `first` were done before, or the first report."""
+        start, title = self._clock(), self._paint(name, "bold")
+
+        def report(done: int, total: int | None = None) -> None:
+            nonlocal first
+            first = done if first is None else min(first, done)  # fewer if a download has begun anew
             seconds = self._clock() - start
-            title = self._paint(name, "bold")
-            if done >= total:
-                rate = img_per_second(total / seconds if seconds > 0 else None)
-                self._line.stay(f"{title}  {total:,} images in {duration(seconds)}   {rate}")
+            speed = (done - first) / seconds if seconds > 0 else None
+            if total and done >= total:
+                amount = f"{form(total)} {unit} in {duration(seconds)}"
+                self._line.stay(f"{title}  {amount}   {per_second(speed)}")
             elif self._line.is_due():
-                whole = f"{total:,}"
-                seconds_left = (total - done) * seconds / done if done else None
+                whole = form(total) if total else ""
                 fields = {
                     "name": title,
-                    "count": f"{done:>{len(whole)},}/{whole}",
-                    "left": self._left(seconds_left),
+                    "count": f"{form(done):>{len(whole)}}{f'/{whole}' * bool(total)} {unit}",
+                    "speed": per_second(speed),
+                    "left": self._left((total - done) / speed if total and speed else None),
                 }
-                self._move(COUNT_LAYOUTS, fields, done / total)
+                self._move(layouts if total else ENDLESS_LAYOUTS, fields, done / total if total else 0.0)
 
         return report
 
@@ -241,6 +225,7 @@ class Progress:
         return self._line.paint(text, style)
 
 
-def _per_second(speed: float) -> str:
+def _per_second(speed: float | None) -> str:
     """A speed in bytes a second."""
+    speed = speed or 0.0
     return f"{speed / 1e6:.1f} MB/s" if speed >= 1e6 else f"{speed / 1e3:.0f} kB/s"
