@@ -25,7 +25,7 @@ Array = Any  # a numpy.ndarray or a cupy.ndarray
 
 @dataclass(frozen=True)
 class Device:
-    """Where the arrays live.
+    """The place where arrays live.
 
     xp is the array module (numpy or cupy), and label is its name in printed lines. note, if not empty, is one
     line that tells the user why the requested GPU is not used and what to do about it.
@@ -107,7 +107,7 @@ def _usable_cupy() -> tuple[ModuleType | None, str]:
 
 
 def _no_gpu(runtime: ModuleType, error: Exception) -> str:
-    """Why the GPUs could not be counted, or the first one cannot compute."""
+    """The reason why GPUs cannot be counted or cannot compute, with the remedy."""
     text, line = str(error), _first_line(error)
     driver, needed = runtime.driverGetVersion(), runtime.runtimeGetVersion()
     if driver == 0:  # CUDA reports a missing driver as too old, but without a version
@@ -180,7 +180,7 @@ def cupy_package() -> str:
 
 
 def install_cuda() -> str:
-    """How to get CUDA's libraries and headers, which CuPy 13.6 does not offer yet."""
+    """Instructions to install CUDA's libraries and headers, which CuPy 13.6 does not offer yet."""
     return f'run pip install --upgrade "{cupy_package()}[ctk]"'
 
 

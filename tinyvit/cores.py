@@ -1,4 +1,4 @@
-"""How many cores and how much memory this process may use: the machine's, or less in a container.
+"""The cores and the memory that this process may use: the machine's, or less in a container.
 
 A container sees the whole machine, but its control groups (cgroups) limit it to a share: cores by a quota of
 time per period, memory by a number of bytes. Groups are nested, and the tightest limit counts.

@@ -63,12 +63,12 @@ class _Unpickler(_InPython):
     """The unpickler in Python, with the instructions and the names that CIFAR needs."""
 
     def load(self) -> Any:
-        """What the pickle describes."""
+        """The value that the pickle describes."""
         self.dispatch = _Instructions()
         return super().load()
 
     def find_class(self, module: str, name: str) -> type:
-        """What stands for a name of NumPy; UserError for every other name."""
+        """The class that stands for a name of NumPy; UserError for every other name."""
         if (module, name) not in _STAND_INS:
             raise UserError(
                 f"asks to load {module}.{name}, expected plain NumPy arrays: it may be malicious, and "

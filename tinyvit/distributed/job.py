@@ -1,4 +1,4 @@
-"""How a job of several processes begins, and how it ends when one of them fails: all end, and say why once.
+"""The beginning of a job of several processes, and its end when one of them fails: all end, and say why once.
 
 A launcher (mpiexec, srun) tells each process its number in environment variables. Only a process that finds
 them imports mpi4py, so that one process on its own neither needs it nor waits for it.
@@ -37,7 +37,7 @@ class _Job:
 
 
 def start() -> Ranks:
-    """The ranks of this job, which this process joins; one process that was started by itself is alone.
+    """The ranks of this job, which this process joins; a single process is alone.
 
     Raises UserError if a launcher started several processes that cannot find each other.
     """
@@ -106,7 +106,7 @@ def _failed_together() -> bool:
 
 
 def _launched() -> tuple[int, int]:
-    """How many processes the launcher started, and the number of this one; (1, 0) without a launcher."""
+    """The number of processes that were launched, and that of this one; (1, 0) without a launcher."""
     for size, rank in _LAUNCHERS:
         with contextlib.suppress(KeyError, ValueError):
             return int(os.environ[size]), int(os.environ[rank])

@@ -117,7 +117,7 @@ def _unique_id(nccl: Any) -> tuple:
 
 
 def _tried(function: Callable[..., T], *args: object) -> tuple[T | None, Exception | None]:
-    """What a function returns, and the error that it raises if that is one for the user."""
+    """The result of a function, and its error if that is one for the user."""
     try:
         return function(*args), None
     except (UserError, OSError) as error:

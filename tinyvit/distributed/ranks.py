@@ -1,4 +1,4 @@
-"""What the processes that train one model together ask of each other; here, one process on its own.
+"""The interface between processes that train one model together; here, one process alone.
 
 Each process is a rank, numbered from 0. A method that is called a collective must be called by all ranks, in
 the same order: it returns only when all have called it. With one process every collective returns at once.
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Ranks:
-    """One process on its own, and the interface of several.
+    """One process alone, and the interface of several.
 
     rank is the number of this process among `size`, and local_rank its number among those of this machine.
     neighbours holds, for each of the latter, the set of cores that it may run on (None: not known).
@@ -63,14 +63,14 @@ class Ranks:
         return rows
 
     def first(self, function: Callable[..., T], *args: object) -> T:
-        """What the function returns on rank 0, which alone calls it. A collective.
+        """The result of the function on rank 0, the only rank that calls it. A collective.
 
-        If it raises UserError or OSError, all ranks do. What it returns is copied to the others by pickling.
+        If it raises UserError or OSError, all ranks do. The result is copied to the others by pickling.
         """
         return function(*args)
 
     def in_turn(self, function: Callable[..., T], *args: object) -> T:
-        """What the function returns on this rank, called first by one rank of each machine. A collective.
+        """The result of the function on this rank, called first by one rank of each machine. A collective.
 
         So a download that each needs is made once. If it raises UserError or OSError on a rank, all do.
         """
@@ -92,7 +92,7 @@ _current: ContextVar[Ranks] = ContextVar("ranks", default=ALONE)
 
 
 def current() -> Ranks:
-    """The ranks of the training that is under way; one process on its own if nothing else is said."""
+    """The ranks of the training that is under way; one process alone unless acting_as says otherwise."""
     return _current.get()
 
 

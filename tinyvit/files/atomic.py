@@ -70,7 +70,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: 
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file or folder into place, replacing the file at target, if there is one.
+    """Move a file or folder into place, replacing any file at target.
 
     On Windows this fails while another program has either of them open, as a virus scanner has for a moment:
     it is then tried again for some seconds. Raises UserError if that does not help, and OSError if the move
@@ -91,7 +91,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def _keep(path: Path, previous: Path) -> None:
-    """Give the file at path, if there is one, the other name as well, at no moment taking its own away.
+    """Give any file at path the other name as well, at no moment taking away the first.
 
     Where a file cannot have two names (on some network drives), it is moved.
     """
@@ -176,7 +176,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 def _delete_if_abandoned(path: Path) -> None:
     """Delete a file or folder. Raises Taken if it is in use, OSError if it is gone or not deletable."""
-    if path.is_symlink():  # none of ours: whatever it leads to is somebody else's
+    if path.is_symlink():  # none of ours: it leads to a file that is not ours either
         path.unlink()
     elif path.is_dir():
         descriptor = lock_folder(path)

@@ -54,7 +54,7 @@ def download(
     is continued by the next address or the next attempt. No more is read than the expected size in bytes or,
     if that is not known, MOST. At the end the size and the checksum ('sha256:...' or 'md5:...' in
     hexadecimal) are verified, and the file is moved into place. report(done, total) is called at intervals;
-    total is None if nobody states it. If another process is already downloading the same file, this one waits
+    total is None if it is not known. If another process is already downloading the same file, this one waits
     for that download and uses it.
 
     Raises UserError if no address is one of http or https, answers, and gives the right file: it says of each
@@ -62,6 +62,7 @@ def download(
     which says how else to get the file.
     """
     urls, failures = [urls] if isinstance(urls, str) else list(urls), {}
+    report = report or (lambda done, total: None)
     try:
         for url in urls:
             _check_address(url)
@@ -73,7 +74,7 @@ def download(
                 try:
                     _complete(part, url, size, checksum, report, least)
                     break
-                except BrokenPipeError:  # report has nobody to tell any more
+                except BrokenPipeError:  # report's reader has gone
                     raise
                 except _FAILURES as error:
                     failures[url] = reason_of(error)
@@ -88,7 +89,7 @@ def download(
 
 
 def _complete(
-    part: Path, url: str, size: int | None, checksum: str | None, report: Report | None, least: float
+    part: Path, url: str, size: int | None, checksum: str | None, report: Report, least: float
 ) -> None:
     """Complete the part from this address. Raises OSError if what then is there is not the file."""
     before = _size(part)
@@ -104,7 +105,7 @@ def _complete(
         raise OSError(f"it gave {wrong}: it is a different file, or was damaged in transit")
 
 
-def _fetch(part: Path, url: str, size: int | None, report: Report | None, least: float) -> None:
+def _fetch(part: Path, url: str, size: int | None, report: Report, least: float) -> None:
     """Append the rest of the file to the part, or one byte too many; all of it if that cannot be continued.
 
     Raises OSError if the connection fails or is cut, if the answer is not the file, or if the source sends
@@ -121,15 +122,13 @@ def _fetch(part: Path, url: str, size: int | None, report: Report | None, least:
         total = start + int(length) if length else size
         done = before = start
         since = time.monotonic()
-        if report:
-            report(done, total)
+        report(done, total)
         with open(part, "ab" if start else "wb", opener=_no_link) as file:
             while done <= most and (chunk := response.read1(min(CHUNK, most + 1 - done))):
                 file.write(chunk)
                 file.flush()  # another process may be watching, or continue should this one be killed
                 done += len(chunk)
-                if report:
-                    report(done, total)
+                report(done, total)
                 if (seconds := time.monotonic() - since) >= WINDOW:
                     if (rate := (done - before) / seconds) < least and done < most:
                         raise OSError(f"it sends {rate / 1e3:,.0f} kB/s")
@@ -174,7 +173,7 @@ def _check_address(url: str) -> None:
 
 
 def _wrong(part: Path, size: int | None, checksum: str | None) -> str:
-    """What differs from the expected size or checksum; nothing if it is the file."""
+    """The difference from the expected size or checksum; empty if it is the file."""
     found = _size(part)
     if size is not None and found != size:
         return f"{f'more than {size:,}' if found > size else f'{found:,}'} bytes, expected {size:,}"
@@ -190,7 +189,7 @@ def _wrong(part: Path, size: int | None, checksum: str | None) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a download failed, for people."""
+    """The cause of a failed download, for people."""
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
@@ -214,10 +213,10 @@ def _failed(target: Path, part: Path, failures: dict[str, str], otherwise: str) 
 
 
 @contextlib.contextmanager
-def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[Path | None]:
+def _part_of(target: Path, size: int | None, report: Report) -> Iterator[Path | None]:
     """The file to collect the bytes in, for this process alone; None if another has completed target.
 
-    Where locks are not supported, it has a name of its own, and starts with what an earlier attempt left.
+    Where locks are not supported, it has another name, and starts with what an earlier attempt left.
     """
     part, existed = target.with_name(target.name + ".part"), target.exists()
     if file := _open_locked(part, size, report):
@@ -239,7 +238,7 @@ def _part_of(target: Path, size: int | None, report: Report | None) -> Iterator[
             os.replace(own, part)
 
 
-def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryIO | None:
+def _open_locked(part: Path, size: int | None, report: Report) -> BinaryIO | None:
     """The part, opened and locked once no other process is using it; None where locks are not supported."""
     seen, since, replaced = -1, 0.0, 0
     while replaced < 10:  # on some file systems a file never looks the same twice: treat as without locks
@@ -258,8 +257,7 @@ def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryI
                     f"cannot download {part.stem}: another process is downloading it, but has made no "
                     f"progress for {PATIENCE} seconds; stop that process and run again."
                 ) from None
-            if report:
-                report(done, size)
+            report(done, size)
             time.sleep(POLL)
         file.close()
     file.close()
@@ -267,7 +265,7 @@ def _open_locked(part: Path, size: int | None, report: Report | None) -> BinaryI
 
 
 def _no_link(path: str, flags: int) -> int:
-    """An opener for files that are no symbolic links: somebody else may have put one there."""
+    """An opener for files that are no symbolic links, which another user may have put there."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 

@@ -1,10 +1,10 @@
-"""What users see while a command works: one line that is updated in place, and a line for each epoch.
+"""The progress of a command, as users see it: a line that is updated in place, and a line for each epoch.
 
     tinyvit · shapes · vit-nano/4, 118,410 parameters · NumPy on 2 threads · run runs/shapes-1
     epoch  2/12  loss 1.034   test 71.2%   best 71.2% *     812 img/s     0:41
     epoch  3/12  ━━━━━━━━━━━━━━╸─────────  27/40   loss 0.812   812 img/s   0:41 left
 
-Here is what the lines say; how they move, and fit the terminal, is in moving_line.py.
+The content of the lines is here; their motion, and their fit to the terminal, in moving_line.py.
 """
 
 from __future__ import annotations
@@ -15,44 +15,28 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO, cast
+from typing import TextIO
 
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
 
 SPEED_SECONDS = 20  # of training, after which its speed is known
-# The forms of each line from longest to shortest; the first that fits the terminal is shown.
-STEP_LAYOUTS = (
-    "{epoch}  {bar}  {count}   {loss}   {rate}   {left}",
-    "{epoch}  {bar}  {count}   {loss}   {left}",
-    "{epoch}  {bar}   {loss}   {left}",
-    "{epoch}  {count}   {loss}   {left}",
-    "{epoch}   {loss}   {left}",
-    "{epoch}   {loss}",
-)
-EPOCH_LAYOUTS = (
-    "{epoch}  {loss}   {result}   {best} {rate}  {took}",
-    "{epoch}  {loss}   {result}   {best} {took}",
-    "{epoch}  {loss}   {result}   {best}",
-    "{epoch}  {loss}   {result}",
-)
-DOWNLOAD_LAYOUTS = (
-    "{name}  {bar}  {count}   {speed}   {left}",
-    "{name}  {bar}  {count}   {left}",
-    "{name}  {count}   {left}",
-    "{name}  {count}",
-    "{count}",
-)
-COUNT_LAYOUTS = DOWNLOAD_LAYOUTS[1:]
-ENDLESS_LAYOUTS = ("{name}  {count}   {speed}", "{name}  {count}", "{count}")  # a download of unknown length
 
 
-class _Nowhere(io.TextIOBase):
-    """A stream that keeps nothing."""
+def _shorter(layout: str, *parts: str) -> tuple[str, ...]:
+    """The forms of a line, from the longest to the shortest: parts are left out one after another."""
+    return layout, *(layout := layout.replace(part, "") for part in parts)
 
-    def write(self, text: str) -> int:
-        """Forget a text."""
-        return len(text)
+
+STEP_LAYOUTS = _shorter(
+    "{epoch}  {bar}  {count}   {loss}   {rate}   {left}", "   {rate}", "  {bar}", "  {count}", "   {left}"
+)
+EPOCH_LAYOUTS = _shorter(
+    "{epoch}  {loss}   {result}   {best} {rate}  {took}", "{rate}  ", " {took}", "   {best}"
+)
+COUNT_LAYOUTS = _shorter("{name}  {bar}  {count}   {left}", "  {bar}", "   {left}", "{name}  ")
+DOWNLOAD_LAYOUTS = ("{name}  {bar}  {count}   {speed}   {left}", *COUNT_LAYOUTS)
+ENDLESS_LAYOUTS = _shorter("{name}  {count}   {speed}", "   {speed}", "{name}  ")  # of unknown length
 
 
 class Progress:
@@ -71,7 +55,7 @@ class Progress:
     @classmethod
     def silent(cls) -> Progress:
         """One that prints nothing, for a process that is not the one that speaks."""
-        return cls(cast(TextIO, _Nowhere()))
+        return cls(io.StringIO())
 
     def header(self, *parts: str) -> None:
         """The opening line: tinyvit, then what is trained, on what, and where it is written."""
@@ -148,8 +132,8 @@ class Progress:
             self.note(line)
 
     def unread(self, *lines: str) -> None:
-        """Print on standard error what should be known although nobody reads the stream any more."""
-        with contextlib.suppress(BrokenPipeError):  # nobody reads that either
+        """Print on standard error what should be known although the stream's reader has gone."""
+        with contextlib.suppress(BrokenPipeError):  # its reader has gone too
             Progress(sys.stderr).outcome(*lines)
 
     def close(self) -> None:
