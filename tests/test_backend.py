@@ -84,7 +84,7 @@ UNUSABLE = {
     ),
     "no device": (fake_cupy(NO_DEVICE), "the NVIDIA driver finds no GPU", "check that nvidia-smi lists one"),
     "no GPU": (fake_cupy(0), "the NVIDIA driver finds no GPU", "check that nvidia-smi lists one"),
-    "a driver in trouble": (fake_cupy(NOT_READY), "reports an error (cudaErrorSystemNotReady", "nvidia-smi"),
+    "a driver in trouble": (fake_cupy(NOT_READY), "refuses to work (cudaErrorSystemNotReady", "nvidia-smi"),
     "no NVRTC": (fake_cupy(1, NO_NVRTC), "libnvrtc.so", INSTALL_CUDA),
     "no headers": (fake_cupy(1, NO_HEADERS), "header files are missing", INSTALL_CUDA),
     "no headers for CuPy 13": (fake_cupy(1, NO_ROOT), "header files are missing", INSTALL_CUDA),

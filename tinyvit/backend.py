@@ -25,7 +25,7 @@ Array = Any  # a numpy.ndarray or a cupy.ndarray
 
 @dataclass(frozen=True)
 class Device:
-    """Where the arrays live.
+    """The place where arrays live.
 
     xp is the array module (numpy or cupy), and label is its name in printed lines. note, if not empty, is one
     line that tells the user why the requested GPU is not used and what to do about it.
@@ -96,33 +96,36 @@ def _usable_cupy() -> tuple[ModuleType | None, str]:
             return None, f"CuPy is not installed; on a machine with an NVIDIA GPU, run pip install {_USUAL}"
         return None, _broken(error)
     try:
-        devices = runtime.getDeviceCount()
-    except Exception as error:  # CUDARuntimeError; its type exists only where CuPy can be imported
-        return None, _no_device(runtime, error)
-    if devices == 0:
-        return None, _nothing_visible()
-    try:
+        if runtime.getDeviceCount() == 0:
+            return None, _nothing_visible()
         probe = cupy.ones((2, 2), dtype=np.float32)
         runtime.deviceSynchronize()
         float((probe @ probe + 1).sum())  # compiles a kernel and calls cuBLAS: both libraries are needed
-    except Exception as error:
-        return None, _failed_probe(runtime, error)
+    except Exception as error:  # CUDARuntimeError among others; its type exists only where CuPy is imported
+        return None, _no_gpu(runtime, error)
     return cupy, ""
 
 
-def _no_device(runtime: ModuleType, error: Exception) -> str:
-    """Why the GPUs could not even be counted."""
-    driver = runtime.driverGetVersion()
+def _no_gpu(runtime: ModuleType, error: Exception) -> str:
+    """The reason why GPUs cannot be counted or cannot compute, with the remedy."""
+    text, line = str(error), _first_line(error)
+    driver, needed = runtime.driverGetVersion(), runtime.runtimeGetVersion()
     if driver == 0:  # CUDA reports a missing driver as too old, but without a version
         return (
             "there is no NVIDIA driver; install one from nvidia.com/drivers, or, in Docker, start the "
             "container with --gpus all"
         )
-    if "InsufficientDriver" in str(error):
-        return _old_driver(driver, runtime.runtimeGetVersion())
-    if "NoDevice" in str(error):
+    if any(word in text for word in ("InsufficientDriver", "UnsupportedPtx", "UNSUPPORTED_PTX")):
+        return _old_driver(driver, needed)
+    if "NoDevice" in text:
         return _nothing_visible()
-    return f"the NVIDIA driver reports an error ({_first_line(error)}); check that nvidia-smi works"
+    if isinstance(error, runtime.CUDARuntimeError):
+        return f"the GPU refuses to work ({line}); check with nvidia-smi that it works and is not in use"
+    if "CUDA headers" in text or "CUDA root" in text:
+        return f"the CUDA header files are missing; {install_cuda()}"
+    if isinstance(error, ImportError | OSError) or "Failure finding" in text:
+        return f"the CUDA libraries are missing ({line}); {install_cuda()}"
+    return _broken(error)
 
 
 def _nothing_visible() -> str:
@@ -145,20 +148,6 @@ def _old_driver(driver: int, needed: int) -> str:
         f"the NVIDIA driver is too old: it supports CUDA {supported}, but CuPy needs {wanted}; update it "
         f"from nvidia.com/drivers{other}"
     )
-
-
-def _failed_probe(runtime: ModuleType, error: Exception) -> str:
-    """Why a GPU that was found cannot compute."""
-    text, line = str(error), _first_line(error)
-    if "UnsupportedPtx" in text or "UNSUPPORTED_PTX" in text:
-        return _old_driver(runtime.driverGetVersion(), runtime.runtimeGetVersion())
-    if isinstance(error, runtime.CUDARuntimeError):
-        return f"the GPU refuses to work ({line}); check with nvidia-smi whether it is in use"
-    if "CUDA headers" in text or "CUDA root" in text:
-        return f"the CUDA header files are missing; {install_cuda()}"
-    if isinstance(error, ImportError | OSError) or "Failure finding" in text:
-        return f"the CUDA libraries are missing ({line}); {install_cuda()}"
-    return _broken(error)
 
 
 def _broken(error: Exception) -> str:
@@ -191,7 +180,7 @@ def cupy_package() -> str:
 
 
 def install_cuda() -> str:
-    """How to get CUDA's libraries and headers, which CuPy 13.6 does not offer yet."""
+    """Instructions to install CUDA's libraries and headers, which CuPy 13.6 does not offer yet."""
     return f'run pip install --upgrade "{cupy_package()}[ctk]"'
 
 

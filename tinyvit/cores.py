@@ -1,4 +1,4 @@
-"""How many cores and how much memory this process may use: the machine's, or less in a container.
+"""The cores and the memory that this process may use: the machine's, or less in a container.
 
 A container sees the whole machine, but its control groups (cgroups) limit it to a share: cores by a quota of
 time per period, memory by a number of bytes. Groups are nested, and the tightest limit counts.
@@ -42,18 +42,16 @@ def _openmp_threads() -> int:
 def cores_of_one(processes: Sequence[Collection[int] | None], which: int, root: Path = Path("/")) -> int:
     """Number of cores one of several processes on this machine may keep busy, if all are busy; at least 1.
 
-    processes are the cores that each may run on. A core that several may run on counts for each as a part of
-    one; a quota is shared by all, and OMP_NUM_THREADS is for each. Without those sets, the cores of this
-    process are shared by all. If processes is empty, there is only this one.
+    processes are the cores that each may run on; None, if not known, means those of this process. A core that
+    several may run on counts for each as a part of one; a quota is shared by all, and OMP_NUM_THREADS is for
+    each. If processes is empty, there is only this one.
     """
     if not processes:
         return available_cores(root)
-    known = [cores for cores in processes if cores is not None]
-    fair = _cores(root) / len(processes)
-    if len(known) == len(processes):
-        fair = sum(1 / sum(core in others for others in known) for core in known[which])
-        fair = min(fair, min(_cpu_quotas(root), default=math.inf) / len(processes))
-    return max(1, math.floor(min(fair, _openmp_threads()) + 1e-9))
+    sets = [range(_cores(root)) if cores is None else cores for cores in processes]
+    fair = sum(1 / sum(core in others for others in sets) for core in sets[which])
+    quota = min(_cpu_quotas(root), default=math.inf) / len(processes)
+    return max(1, math.floor(min(fair, quota, _openmp_threads()) + 1e-9))
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

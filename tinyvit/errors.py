@@ -68,7 +68,7 @@ def _without_middle(text: str, longest: int) -> str:
 
 
 _lock = Lock()
-_ignored: list[tuple[type[Warning], str]] = []  # by the contexts that somebody is in
+_ignored: list[tuple[type[Warning], str]] = []  # by the contexts that are open
 _before: list[warnings.catch_warnings] = []  # keeps the filters from before the first of them; one or none
 
 

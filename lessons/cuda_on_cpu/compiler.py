@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lessons.cuda_on_cpu.source import gather
-from tinyvit.files import cache
+from tinyvit import files
 
 HERE = Path(__file__).parent
 COMMON = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w"]
@@ -50,7 +50,7 @@ def compiler() -> list[str]:
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept: cuda_on_cpu in $TINYVIT_CACHE, or in ~/.cache/tinyvit."""
-    return cache.cache_folder() / "cuda_on_cpu"
+    return files.cache_folder() / "cuda_on_cpu"
 
 
 def build(

@@ -104,6 +104,9 @@ MEMOIZED_PAIRS = b"\x80\x02}K\x01" + b"".join(b"q%ch%c\x86" % (i, i) for i in ra
         b"\x80\x02}r\xff\xff\xff\x7f.",  # a memo of two thousand million entries: fine, if it is no list
         b"\x80\x02B\xff\xff\xff\x7fabc.",
         b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7fabc.",
+        b"\x80\x05\x96\xff\xff\xff\xff\x07\x00\x00\x00abc.",  # a bytearray of 34 GB
+        b"\x80\x04\x95\xff\xff\xff\xff\x07\x00\x00\x00}.",  # a frame of 34 GB
+        b"\x80\x02cnumpy\nndarray\n}U\x01aK\x01sb}.",  # the state of a class
         PAIRS,
         MEMOIZED_PAIRS,
         b"\x80\x02}U\x01a" + MEMOIZED_PAIRS[4:-4] + b"\x93.",  # as the name of a function

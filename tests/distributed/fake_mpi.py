@@ -8,21 +8,11 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
 from tinyvit.distributed import acting_as
 from tinyvit.distributed.mpi import MpiRanks
 
 IN_PLACE, COMM_TYPE_SHARED, MAX = "in place", "shared", max
 PATIENCE = 60  # seconds until a rank that the others do not join gives up
-
-
-class Request:
-    """Carried out at once."""
-
-    @staticmethod
-    def Waitall(requests):  # noqa: N802
-        assert all(isinstance(request, Request) for request in requests)
 
 
 class World:
@@ -72,21 +62,10 @@ class Comm:
         ranks = [rank for rank, machine in enumerate(self._machines) if machine == mine]
         return Comm(self._world.child(mine, len(ranks)), ranks.index(self._rank), [mine] * len(ranks))
 
-    def Iallreduce(self, send, buffer):  # noqa: N802
-        assert send is IN_PLACE
-        buffer[...] = sum(self._exchange("allreduce", buffer))
-        return Request()
-
-    def Ireduce(self, send, receive, root):  # noqa: N802
-        buffer = receive if send is IN_PLACE else send
-        assert (send is IN_PLACE) == (self._rank == root) and (receive is None) == (self._rank != root)
-        parts = self._exchange(f"reduce to {root}", buffer)
-        buffer[...] = sum(parts) if self._rank == root else np.nan  # who is not the root has nothing
-        return Request()
-
-    def Ibcast(self, buffer, root):  # noqa: N802
-        buffer[...] = self._exchange(f"bcast from {root}", buffer)[root]
-        return Request()
+    def Allreduce(self, send, buffer):  # noqa: N802
+        assert send is IN_PLACE and buffer.ndim == 1 and buffer.flags.c_contiguous
+        call = "allreduce", buffer.size, buffer.dtype.str
+        buffer[...] = sum(self._world.exchange(self._rank, call, buffer.copy()))
 
     def Ibarrier(self):  # noqa: N802
         with self._world.lock:
@@ -108,10 +87,6 @@ class Comm:
 
     def allgather(self, value):
         return self._pickled("allgather of an object", value)
-
-    def _exchange(self, call, buffer):
-        assert buffer.ndim == 1 and buffer.flags.c_contiguous
-        return self._world.exchange(self._rank, (call, buffer.size, buffer.dtype.str), buffer.copy())
 
     def _pickled(self, call, value):
         return [pickle.loads(v) for v in self._world.exchange(self._rank, call, pickle.dumps(value))]

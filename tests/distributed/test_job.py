@@ -51,7 +51,7 @@ def mpi4py(found):
     else:
         comm = fake_mpi.Comm(fake_mpi.World(found), 0, ["here"] * found)
         version = "Open MPI v5.0.11, package: x"
-        names = {name: getattr(fake_mpi, name) for name in ("IN_PLACE", "COMM_TYPE_SHARED", "MAX", "Request")}
+        names = {name: getattr(fake_mpi, name) for name in ("IN_PLACE", "COMM_TYPE_SHARED", "MAX")}
         package.MPI = SimpleNamespace(COMM_WORLD=comm, Get_library_version=lambda: version, **names)
     return package
 

@@ -6,7 +6,7 @@ from PIL import Image, ImageColor
 
 from tests.pictures.drawn import pixels
 from tinyvit.errors import UserError
-from tinyvit.files.mark import is_marked
+from tinyvit.files.reading import is_marked
 from tinyvit.pictures.colours import BLUE, HEAT_COLOURS, SERIES, heat_colours
 from tinyvit.pictures.sheet import Sheet
 

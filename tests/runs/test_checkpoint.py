@@ -171,6 +171,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(go, photos, tmp_path, monkeypatch
         "last.npz",
         "metrics.csv",
         "metrics.jsonl",
+        *(["previous.npz"] if call == "replace" else []),  # by then the last one has this name as well
         "samples",
         "split.json",
     ]

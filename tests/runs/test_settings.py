@@ -166,5 +166,10 @@ def test_validation_is_a_number_of_images_or_a_fraction(share, fits):
     assert bool(setting_error("validation", share)) == (not fits)
 
 
+def test_settings_that_have_gone_are_passed_over():
+    for value in (False, True):
+        assert Settings.from_dict(SETTINGS.as_dict() | {"shard_optimizer": value}) == SETTINGS
+
+
 def test_a_whole_number_will_do_where_any_number_may_stand():
     assert Settings.from_dict(SETTINGS.as_dict() | {"lr": 1, "weight_decay": 0}).lr == 1

@@ -246,7 +246,7 @@ def test_validation_images_are_those_that_the_seed_holds_out(monkeypatch):
 
 # Each setting with a value other than the default, by what a resumed run does with it.
 FOR_THIS_TIME = {"device": "cpu", "precision": "fp32", "threads": 2, "data_dir": "there", "labels": "a.csv"}
-FOR_THIS_TIME |= {"shard_optimizer": True, "log": "tensorboard"}
+FOR_THIS_TIME |= {"log": "tensorboard"}
 FROM_HERE_ON = {"lr": 0.1, "decay": "linear", "weight_decay": 0.2, "clip": 2.0, "smoothing": 0.1, "ema": 0.5}
 FROM_HERE_ON |= {"evaluate_every": 2, "patience": 3, "crop_padding": 1, "crop_scale": 0.5, "flip": True}
 FROM_HERE_ON |= {"colour_jitter": 0.4, "augment": "randaugment", "augment_ops": 3, "augment_magnitude": 5.0}
@@ -283,7 +283,7 @@ def test_a_resumed_run_does_with_a_setting_what_it_may(name):
     changed |= {"recipe": None} if name in FROM_HERE_ON else {}  # which it no longer follows
     assert after == replace(before, **changed)
     recorded = what_changed(before.as_dict(), [], after)
-    unseen = {"data_dir", "labels", "shard_optimizer", "log"}  # the numbers are the same
+    unseen = {"data_dir", "labels", "log"}  # the numbers are the same
     assert recorded == {each: [getattr(before, each), changed[each]] for each in changed.keys() - unseen}
     back = [{"step": 5, "epoch": 2} | recorded]
     assert what_changed(before.as_dict(), back, after) == {}

@@ -92,7 +92,6 @@ NOTHING_LEARNS = [
     (train, "--lora 2 --layer-decay 0.5", TOGETHER),
     (finetune, "--freeze blocks.7", "--freeze has 'blocks.7', but the blocks of the model are blocks.0 to"),
     (train, "--freeze nonsense", "--freeze has 'nonsense', which is no part of the model"),
-    (finetune, "--freeze stem --shard-optimizer", "omit --shard-optimizer, or --freeze"),
     (train, "--only red,green", "has no class 'green': expected some of 'blue', 'red'"),
     (train, "--only red", "expected at least two different classes to keep, not 'red'"),
     (pretrain, "--only red,red", "expected at least two different classes to keep, not 'red', 'red'"),

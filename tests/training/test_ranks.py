@@ -13,16 +13,14 @@ import pytest
 
 from tests.distributed.fake_mpi import errors_of, together
 from tests.helpers import distance
-from tests.tiny_runs import arrays, metrics, numbers
+from tests.tiny_runs import metrics, numbers
 from tinyvit.backend import select_device
 from tinyvit.data import ImageSet
 from tinyvit.distributed import ALONE, Ranks, acting_as, by_first, in_turn
 from tinyvit.engine import ReferenceEngine, Training
-from tinyvit.engine.cpu.threads import Threads
 from tinyvit.errors import UserError
 from tinyvit.model import initialise, preset
 from tinyvit.optim import make_optimizer
-from tinyvit.optim.sharded import Sharded
 from tinyvit.runs.folder import RunFolder
 from tinyvit.shell.progress import Progress
 from tinyvit.training import build_trainer, evaluation, loop, saving
@@ -84,8 +82,8 @@ def alone(photos, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("size", "more"),
-    [(2, {}), (3, {"shard_optimizer": True}), (4, {"accumulate": 2})],
-    ids=["two", "three, sharded", "four, in parts"],
+    [(2, {}), (3, {}), (4, {"accumulate": 2})],
+    ids=["two", "three", "four, in parts"],
 )
 def test_the_same_batches_give_the_losses_of_one_process(photos, alone, tmp_path, size, more):
     printed = []
@@ -95,45 +93,19 @@ def test_the_same_batches_give_the_losses_of_one_process(photos, alone, tmp_path
     assert f"{size} processes, each NumPy on 1 thread" in lines[0]
     assert lines[0].count("\nepoch ") == 3 and "done in" in lines[0]
     assert not any(lines[rank] for rank in range(1, size))
-    assert ("optimiser's state is shared out" in lines[0]) == ("shard_optimizer" in more)
     settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
     assert settings["ranks"] == size
-
-
-@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
-def test_a_sharded_optimiser_keeps_its_part_only_and_the_checkpoint_all(
-    photos, tmp_path, optimizer, monkeypatch
-):
-    kept, step = [], Sharded.step
-
-    def watched(self, grads, lr, number):
-        step(self, grads, lr, number)
-        if optimizer == "adam":  # its pieces are shared out among the threads of the engine
-            assert isinstance(self.inner.parallel_map.__self__, Threads)
-        kept.append(sum(array.size for array in self.state.values()))
-
-    monkeypatch.setattr(Sharded, "step", watched)
-    decay = 0.0 if optimizer == "sgd" else 0.1
-    settings = chosen(photos, optimizer=optimizer, epochs=1, weight_decay=decay, lr=0.01)
-    assert trained(1, tmp_path / "alone", settings) == [0]
-    assert trained(3, tmp_path / "run", settings | {"shard_optimizer": True}) == [0] * 3
-    assert_nearly_the_same_run(tmp_path / "run", tmp_path / "alone")
-    state = {name: a for name, a in arrays(tmp_path / "run" / "last.npz").items() if "optimizer/" in name}
-    whole = sum(array.size for array in state.values())
-    assert kept and all(abs(numbers - whole / 3) <= 2 for numbers in kept)
-    assert all(array.any() for array in state.values())
 
 
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 1)])
 def test_a_run_is_resumed_by_another_number_of_processes(photos, alone, tmp_path, monkeypatch, sizes):
     run, printed = tmp_path / "run", []
     stop_after(5, monkeypatch, rank=sizes[0] - 1)
-    assert trained(sizes[0], run, chosen(photos, shard_optimizer=True), printed) == [130] * sizes[0]
+    assert trained(sizes[0], run, chosen(photos), printed) == [130] * sizes[0]
     assert "stopped after step 5, which is saved" in dict(printed)[0]
     monkeypatch.undo()
-    again = {"threads": 1, "shard_optimizer": sizes[1] == 3}
     printed.clear()
-    assert trained(sizes[1], run, again, printed, resume=run) == [0] * sizes[1]
+    assert trained(sizes[1], run, {"threads": 1}, printed, resume=run) == [0] * sizes[1]
     assert "resumed after step 5 of 12" in dict(printed)[0]
     assert_nearly_the_same_run(run, alone)
     assert trained(2, run, {}, printed, resume=run) == [0, 0]
@@ -189,7 +161,7 @@ def test_a_deadline_that_only_one_clock_has_reached_stops_all(photos, tmp_path):
 
 
 def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeypatch):
-    """Each rank has its own clock, but a sharded state is put together by all."""
+    """Each rank has its own clock, but none may go on while rank 0 saves."""
     monkeypatch.setattr(loop, "SAVE_SECONDS", 1e9)
     saves, save = [], loop.Trainer.save
 
@@ -203,7 +175,7 @@ def test_all_save_when_one_says_that_it_is_time(photos, alone, tmp_path, monkeyp
 
     monkeypatch.setattr(loop.Trainer, "_say_news", impatient)
     monkeypatch.setattr(loop.Trainer, "save", counted)
-    assert trained(2, tmp_path / "run", chosen(photos, shard_optimizer=True)) == [0, 0]
+    assert trained(2, tmp_path / "run", chosen(photos)) == [0, 0]
     assert sorted(saves) == [(0, 6), (1, 6)]
     assert_nearly_the_same_run(tmp_path / "run", alone)
 
@@ -360,12 +332,6 @@ def test_mixed_images_the_average_of_the_weights_and_muon(photos, tmp_path, opti
     for size in (1, 2):
         assert trained(size, tmp_path / f"run{size}", settings) == [0] * size
     assert_nearly_the_same_run(tmp_path / "run2", tmp_path / "run1")
-
-
-def test_muon_is_not_shared_out(photos, tmp_path):
-    settings = chosen(photos, shard_optimizer=True, optimizer="muon")
-    found = errors_of(2, lambda ranks: train(settings, tmp_path / "run"))
-    assert found[0] == found[1] and "omit --shard-optimizer, or give --optimizer adamw" in found[0]
 
 
 def test_divergence_is_noticed_by_all(photos, tmp_path):

@@ -18,8 +18,8 @@ import numpy as np
 import PIL
 
 from tinyvit.errors import UserError
+from tinyvit.files import cache_folder
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.cache import cache_folder
 from tinyvit.files.reading import read_json
 
 _WAY = 1  # to be raised whenever photos become other pixels

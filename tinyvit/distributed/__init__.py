@@ -1,11 +1,10 @@
 """One process or many: ranks that train one model together, over MPI, and over NCCL between GPUs.
 
-Code that is written for one process mentions them in a decorator at most: see `current`.
+Code that is written for one process mentions them in a decorator at most: see `ranks`.
 """
 
-from tinyvit.distributed.current import acting_as, by_first, current, in_turn
 from tinyvit.distributed.job import error_prefix, for_all_ranks, one_job, start
-from tinyvit.distributed.ranks import ALONE, Ranks
+from tinyvit.distributed.ranks import ALONE, Ranks, acting_as, by_first, current, in_turn
 
 __all__ = [
     "ALONE",

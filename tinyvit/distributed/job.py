@@ -1,4 +1,4 @@
-"""How a job of several processes begins, and how it ends when one of them fails: all end, and say why once.
+"""The beginning of a job of several processes, and its end when one of them fails: all end, and say why once.
 
 A launcher (mpiexec, srun) tells each process its number in environment variables. Only a process that finds
 them imports mpi4py, so that one process on its own neither needs it nor waits for it.
@@ -12,8 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import ParamSpec, TypeVar
 
-from tinyvit.distributed.current import acting_as, current
-from tinyvit.distributed.ranks import ALONE, Ranks
+from tinyvit.distributed.ranks import ALONE, Ranks, acting_as, current
 from tinyvit.errors import UserError
 
 # The variables with the number of processes and of this one: Open MPI; MPICH, Intel MPI and srun --mpi=pmi2;
@@ -23,23 +22,22 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "PMIX_RANK"),
 )
-# Open MPI asks for messages without a pause, unless told to give way: to the threads that compute meanwhile.
+# Open MPI asks for messages without a pause, unless told to give way: to the ranks that share its cores.
 _GIVE_WAY = "OMPI_MCA_mpi_yield_when_idle"
-
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class _Job:
-    """What this process knows of its job: its ranks once it has joined, and how they ended."""
+    """The ranks of this process, once it has joined them, and how they ended."""
 
     ranks: Ranks | None = None
     failed_together: bool | None = None
 
 
 def start() -> Ranks:
-    """The ranks of this job, which this process joins; one process that was started by itself is alone.
+    """The ranks of this job, which this process joins; a single process is alone.
 
     Raises UserError if a launcher started several processes that cannot find each other.
     """
@@ -48,13 +46,18 @@ def start() -> Ranks:
     if _Job.ranks is None:
         size, _ = _launched()
         _Job.ranks = _joined(size) if size > 1 else ALONE
-        if size == 1 and (told := _unconnected()):
-            print(told, file=sys.stderr)
+        tasks = os.environ.get("SLURM_STEP_NUM_TASKS", "")
+        if size == 1 and tasks.isdecimal() and int(tasks) > 1:
+            print(
+                f"note: srun started {tasks} processes, and each trains a model of its own; for one model "
+                "trained by all of them, use srun --mpi=pmix or --mpi=pmi2",
+                file=sys.stderr,
+            )
     return _Job.ranks
 
 
 def for_all_ranks(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that all ranks of this job carry out together: see distributed.current."""
+    """A function that all ranks of this job carry out together: see distributed.ranks."""
 
     @functools.wraps(function)
     def run(*args: P.args, **named: P.kwargs) -> T:
@@ -96,32 +99,22 @@ def one_job() -> Iterator[None]:
 
 
 def _failed_together() -> bool:
-    """Whether all ranks have failed; before they have joined, all make the same mistakes."""
+    """True if all ranks have failed; before they have joined, all make the same mistakes."""
     if _Job.failed_together is None:
         _Job.failed_together = _Job.ranks is None or _Job.ranks.all_failed()
     return _Job.failed_together
 
 
 def _launched() -> tuple[int, int]:
-    """How many processes the launcher started, and the number of this one; (1, 0) without a launcher."""
+    """The number of processes that were launched, and that of this one; (1, 0) without a launcher."""
     for size, rank in _LAUNCHERS:
         with contextlib.suppress(KeyError, ValueError):
             return int(os.environ[size]), int(os.environ[rank])
     return 1, 0
 
 
-def _unconnected() -> str:
-    """What to tell a user whose srun started several processes that were not told of each other."""
-    tasks = os.environ.get("SLURM_STEP_NUM_TASKS", "")
-    if not tasks.isdecimal() or int(tasks) < 2:
-        return ""
-    return (
-        f"note: srun started {tasks} processes, and each trains a model of its own; for one model trained by "
-        "all of them, use srun --mpi=pmix or --mpi=pmi2"
-    )
-
-
 def _joined(size: int) -> Ranks:
+    """The ranks of a job of this size. Raises UserError if MPI finds no such job."""
     os.environ.setdefault(_GIVE_WAY, "1")
     try:
         from mpi4py import MPI

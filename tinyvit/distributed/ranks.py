@@ -1,25 +1,33 @@
-"""What the processes that train one model together ask of each other; here, one process on its own.
+"""The interface between processes that train one model together; here, one process alone.
 
 Each process is a rank, numbered from 0. A method that is called a collective must be called by all ranks, in
 the same order: it returns only when all have called it. With one process every collective returns at once.
+
+So that a training run is written for one process, `by_first` marks a function that rank 0 carries out for
+all, such as writing into the run folder, and `in_turn` one that every rank needs but one of a machine should
+carry out before the others, such as a download. Within either there is one process, whatever else is marked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import functools
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:  # this is imported by every command before anything that takes long
     import numpy as np
 
     from tinyvit.backend import Array
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Ranks:
-    """One process on its own, and the interface of several.
+    """One process alone, and the interface of several.
 
     rank is the number of this process among `size`, and local_rank its number among those of this machine.
     neighbours holds, for each of the latter, the set of cores that it may run on (None: not known).
@@ -32,7 +40,7 @@ class Ranks:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is rank 0, which alone prints and writes files."""
+        """True for rank 0, which alone prints and writes files."""
         return self.rank == 0
 
     def part(self, count: int) -> slice:
@@ -40,16 +48,7 @@ class Ranks:
         return parts(count, self.size)[self.rank]
 
     def all_reduce(self, flat: Array) -> None:
-        """Replace a flat array, in place, by the sum of those of all ranks. A collective."""
-
-    def reduce_scatter(self, flat: Array) -> None:
-        """Replace this rank's part of a flat array by its sum over all ranks; the rest is then undefined.
-
-        A collective.
-        """
-
-    def all_gather(self, flat: Array) -> None:
-        """Fill a flat array, of which each rank has written its own part, with all parts. A collective."""
+        """Replace a flat array, in place, by its sum over all ranks. A collective."""
 
     def sum(self, number: Array) -> Array:
         """The sum of a number of each rank, an array without axes. A collective."""
@@ -64,14 +63,14 @@ class Ranks:
         return rows
 
     def first(self, function: Callable[..., T], *args: object) -> T:
-        """What the function returns on rank 0, which alone calls it. A collective.
+        """The result of the function on rank 0, the only rank that calls it. A collective.
 
-        If it raises UserError or OSError, all ranks do. What it returns is copied to the others by pickling.
+        If it raises UserError or OSError, all ranks do. The result is copied to the others by pickling.
         """
         return function(*args)
 
     def in_turn(self, function: Callable[..., T], *args: object) -> T:
-        """What the function returns on this rank, called first by one rank of each machine. A collective.
+        """The result of the function on this rank, called first by one rank of each machine. A collective.
 
         So a download that each needs is made once. If it raises UserError or OSError on a rank, all do.
         """
@@ -81,7 +80,7 @@ class Ranks:
         """Raise UserError on all ranks if this value is not that of rank 0 on any of them. A collective."""
 
     def all_failed(self) -> bool:
-        """Called by a rank that has failed: whether all others have failed too, within seconds."""
+        """Called by a rank that has failed: True if all others have failed too, within seconds."""
         return True
 
     def abort(self, status: int) -> None:
@@ -89,6 +88,47 @@ class Ranks:
 
 
 ALONE = Ranks()
+_current: ContextVar[Ranks] = ContextVar("ranks", default=ALONE)
+
+
+def current() -> Ranks:
+    """The ranks of the training that is under way; one process alone unless acting_as says otherwise."""
+    return _current.get()
+
+
+@contextmanager
+def acting_as(ranks: Ranks) -> Iterator[Ranks]:
+    """Within this context, these are the ranks."""
+    token = _current.set(ranks)
+    try:
+        yield ranks
+    finally:
+        _current.reset(token)
+
+
+def by_first(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that rank 0 carries out for all: see Ranks.first. A collective."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return current().first(_alone, function, args, named)
+
+    return run
+
+
+def in_turn(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that every rank carries out, one of each machine before the others. A collective."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return current().in_turn(_alone, function, args, named)
+
+    return run
+
+
+def _alone(function: Callable[..., T], args: tuple, named: dict) -> T:
+    with acting_as(ALONE):
+        return function(*args, **named)
 
 
 def parts(count: int, size: int) -> list[slice]:

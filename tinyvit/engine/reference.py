@@ -1,13 +1,11 @@
 """The reference engine: one operation after another, on the whole batch. It defines the correct result."""
 
-from collections.abc import Callable
 from functools import partial
 
 from tinyvit import model
 from tinyvit.backend import Array
 from tinyvit.data import BatchPlan, make_batch
 from tinyvit.distributed import ALONE, Ranks
-from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
 from tinyvit.model.arrange import frozen_up_to
@@ -83,15 +81,13 @@ class ReferenceEngine:
         """
         t = self.training
         loss: Array = 0.0
-        parts, exchange = own_parts(plan, t), Exchange(self.grads, t, self._spread)
+        parts = t.own_parts(plan)
         for part in parts:
             config, dtype = self.config, self.params.flat.dtype
             images, targets = make_batch(t.images, t.labels, part, dtype, config.image_size, config.classes)
             share = len(part) / len(plan)
-            ready = exchange.ready if part is parts[-1] and exchange.begins_early else None
-            fresh = part is parts[0]
-            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, ready, fresh)
-        norm = exchange.finish()
+            loss = loss + self.loss_and_grads(images, targets, part.noise(), share, fresh=part is parts[0])
+        norm = t.sum_and_clip(self.grads, self._spread)
         t.optimizer.step(self.grads, lr, plan.step)
         if t.average:
             t.average.update(plan.step)
@@ -103,15 +99,11 @@ class ReferenceEngine:
         targets: Array,
         noise: Noise | None = None,
         share: float = 1.0,
-        ready: Callable[[int], None] | None = None,
         fresh: bool = False,
     ) -> Array:
         """The objective's loss for images (B, H, W, 3), times share; adds the gradients to grads.
 
         If fresh, grads become these gradients, whatever was in them before.
-
-        If ready is given, an engine may call ready(i), from the last block to the first, as soon as nothing
-        more will be added to the gradients of block i. This one does not.
         """
         if fresh:
             self.grads.clear(self.frozen)

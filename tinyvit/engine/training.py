@@ -4,8 +4,11 @@ import math
 from dataclasses import dataclass
 
 from tinyvit.backend import Array
+from tinyvit.data import BatchPlan
 from tinyvit.distributed import ALONE, Ranks
-from tinyvit.optim import Average, Optimizer
+from tinyvit.model import Params
+from tinyvit.optim import Average, Optimizer, clip_norm
+from tinyvit.optim.spread import ParallelMap, one_after_another
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,3 +35,17 @@ class Training:
     crops: bool = False
     ranks: Ranks = ALONE
     frozen: int | None = None
+
+    def own_parts(self, plan: BatchPlan) -> list[BatchPlan]:
+        """This rank's share of a batch, in the parts that it computes one after another."""
+        return plan.parts(self.ranks.size)[self.ranks.rank].parts(self.accumulate)
+
+    def sum_and_clip(self, grads: Params, parallel_map: ParallelMap = one_after_another) -> Array:
+        """Sum gradients over the ranks, in place, and clip them; returns the norm before. A collective.
+
+        Each rank has the gradients of its own images, weighted by their share of the whole batch. Their sum
+        is the gradient of the mean loss of that batch, whose norm is what is clipped. parallel_map carries
+        out the passes over the gradients.
+        """
+        self.ranks.all_reduce(grads.flat)
+        return clip_norm(self.optimizer.select_grads(grads), self.clip, parallel_map)

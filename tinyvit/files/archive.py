@@ -68,7 +68,7 @@ class _Metered:
         self._stream, self._left, self._read = stream, 0, 0
 
     def allow(self, count: int) -> None:
-        """Let so many more bytes be read."""
+        """Let count more bytes be read."""
         self._left += count
 
     def read(self, size: int) -> bytes:

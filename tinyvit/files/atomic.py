@@ -22,8 +22,14 @@ from tinyvit.files.locks import Taken, lock, lock_folder
 from tinyvit.files.reading import open_regular
 
 NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
-_NOT_ALLOWED = errno.EROFS, errno.EACCES, errno.EPERM
+_REMEDIES = {
+    **dict.fromkeys(NO_ROOM, "free some space, or choose another folder"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "choose a folder that you may write to"),
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EISDIR: "there is a folder of that name: choose another name, or move the folder",
+}
 _PATIENCE = 5  # seconds
+_DEAD_AFTER = 3600  # seconds
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: Path | None = None) -> None:
@@ -56,14 +62,15 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object], previous: 
             raise UserError(
                 f"cannot write {path}: there is no folder {path.parent}. Create it first."
             ) from error
+        remedy = _REMEDIES.get(error.errno or 0, "choose another folder")
         raise UserError(
-            f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; {_remedy(error)}."
+            f"cannot write {path}: {error.strerror or error}. Nothing was overwritten; {remedy}."
         ) from error
     flush_folder(path.parent)
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file or folder into place, replacing the file at target, if there is one.
+    """Move a file or folder into place, replacing any file at target.
 
     On Windows this fails while another program has either of them open, as a virus scanner has for a moment:
     it is then tried again for some seconds. Raises UserError if that does not help, and OSError if the move
@@ -83,37 +90,18 @@ def move(source: Path, target: Path) -> None:
             time.sleep(0.05)
 
 
-def _remedy(error: OSError) -> str:
-    """What the user can do about a file that cannot be written."""
-    if error.errno in NO_ROOM:
-        return "free some space, or choose another folder"
-    if error.errno in _NOT_ALLOWED:
-        return "choose a folder that you may write to"
-    if error.errno == errno.ENAMETOOLONG:
-        return "choose a shorter name"
-    if error.errno == errno.EISDIR:
-        return "there is a folder of that name: choose another name, or move the folder"
-    return "choose another folder"
-
-
 def _keep(path: Path, previous: Path) -> None:
-    """Give the file at path, if there is one, the other name as well, at no moment taking its own away.
+    """Give any file at path the other name as well, at no moment taking away the first.
 
     Where a file cannot have two names (on some network drives), it is moved.
     """
-    clear_abandoned(previous, "writing")
     if not path.exists():
         return
-    spare = temporary_path(previous, "writing")
     try:
-        os.link(path, spare)
+        previous.unlink(missing_ok=True)
+        os.link(path, previous)
     except OSError:
         move(path, previous)
-        return
-    try:
-        move(spare, previous)
-    finally:
-        spare.unlink(missing_ok=True)  # os.replace leaves both names if they already are the same file's
 
 
 def flush_folder(folder: Path) -> None:
@@ -137,9 +125,6 @@ def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
             if not lock(file.fileno()) or beside.exists():
                 return beside, file
         file.close()  # another process took it for abandoned before it was locked: try again
-
-
-_DEAD_AFTER = 3600  # seconds
 
 
 def temporary_path(target: Path, purpose: str) -> Path:
@@ -191,7 +176,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 def _delete_if_abandoned(path: Path) -> None:
     """Delete a file or folder. Raises Taken if it is in use, OSError if it is gone or not deletable."""
-    if path.is_symlink():  # none of ours: whatever it leads to is somebody else's
+    if path.is_symlink():  # none of ours: it leads to a file that is not ours either
         path.unlink()
     elif path.is_dir():
         descriptor = lock_folder(path)

@@ -19,6 +19,7 @@ except ImportError:  # all other systems
     msvcrt = None  # type: ignore[assignment]
 
 _LOCK_FILE = ".lock"
+_ATTEMPTS = 10  # enough to recognise file systems on which a folder never looks the same twice
 
 
 class Taken(Exception):  # noqa: N818 - an event, not an error
@@ -42,7 +43,7 @@ def lock(descriptor: int) -> bool:
 
 
 def leads_to(path: Path, descriptor: int) -> bool:
-    """Whether path is still the file or folder that was opened, neither deleted nor replaced since."""
+    """True if path is still the file or folder that was opened, neither deleted nor replaced since."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
@@ -96,6 +97,3 @@ def unreserve(path: Path, descriptor: int) -> None:
     if msvcrt is not None:
         with contextlib.suppress(OSError):  # another process has just opened it
             (path / _LOCK_FILE).unlink()
-
-
-_ATTEMPTS = 10  # enough to recognise file systems on which a folder never looks the same twice

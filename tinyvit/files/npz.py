@@ -105,7 +105,7 @@ def _members(archive: zipfile.ZipFile, claimed: int) -> _Members:
 
 
 def _claimed_count(file: BinaryIO) -> int:
-    """How many members a zip archive states at its end: zipfile lists those it finds, without comparing."""
+    """Number of members as stated at the end of a zip: zipfile lists those it finds, without comparing."""
     file.seek(0, 2)
     file.seek(-min(file.tell(), _END_SIZE + _LONGEST_COMMENT), 2)
     tail = file.read()
@@ -171,7 +171,7 @@ def add_seal(file: BinaryIO) -> None:
 
 
 def is_sealed(file: BinaryIO) -> bool:
-    """Whether a file ends in a seal, be it the right one or not."""
+    """True if a file ends in a seal, be it the right one or not."""
     file.seek(max(file.seek(0, 2) - _LENGTH, 0))
     return file.read(len(_TAG)) == _TAG
 

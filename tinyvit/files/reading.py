@@ -1,4 +1,7 @@
-"""Opening files that may be anything at all: only regular files, and only as much of them as makes sense."""
+"""Opening files that may be anything at all: only regular files, and only as much of them as makes sense.
+
+Every picture that tinyvit draws has a mark, by which it is told from all other files before it is replaced.
+"""
 
 import errno
 import json
@@ -8,8 +11,11 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-_MOST_DIGITS = 100
 LARGEST_TEXT = 8_000_000  # bytes of a text; as JSON, it may take 30 times as much memory
+_MOST_DIGITS = 100
+MARK = "Software", "tinyvit"  # the keyword and the text of a chunk before the pixels of a PNG
+NOT_FREE = "exists, and it is not a picture drawn by this version of tinyvit, which replaces no others"
+_MARK_WITHIN = 200  # bytes from the start of a file; Pillow puts the chunk at the 38th
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -59,3 +65,17 @@ def _number(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:  # products of longer ones would be more than Python prints
         raise ValueError(f"it contains a number of {len(digits):,} digits")
     return int(digits)
+
+
+def is_marked(path: Path) -> bool:
+    """True if path is a picture that tinyvit has drawn; False for what cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return b"tEXt" + "\0".join(MARK).encode() in file.read(_MARK_WITHIN)
+    except OSError:
+        return False
+
+
+def is_free(path: Path) -> bool:
+    """True if a picture may be drawn at path: there is nothing yet, or a picture that tinyvit has drawn."""
+    return not os.path.lexists(path) or is_marked(path)

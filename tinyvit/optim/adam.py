@@ -28,8 +28,6 @@ from tinyvit.optim.spread import ParallelMap, chunks, one_after_another
 class Adam(Optimizer, kernels="adam"):
     """Adam; weight_decay is an L2 penalty on the matrices. State: m and v, two values per parameter."""
 
-    elementwise = True
-
     def __init__(
         self,
         params: Params,

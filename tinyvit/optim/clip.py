@@ -6,7 +6,6 @@ The direction is unchanged, but a single bad batch cannot move the parameters fa
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,18 +17,16 @@ from tinyvit.optim.spread import ParallelMap, Piece, chunks, one_after_another
 def clip_norm(
     grads: Params | Piece,
     largest: float,
-    total: Callable[[Array], Array] = lambda part: part,
     parallel_map: ParallelMap = one_after_another,
 ) -> Array:
     """Scale all gradients in place so that their joint norm is at most `largest`; infinity means no limit.
 
-    If grads are a part of all gradients, total(squares of the part) are the squares of all. parallel_map
-    carries out the passes over the gradients, as an optimiser's. Returns the norm before scaling, an array
-    without axes, so that nothing has to wait for a GPU.
+    parallel_map carries out the passes over the gradients, as an optimiser's. Returns the norm before
+    scaling, an array without axes, so that nothing has to wait for a GPU.
     """
     xp, parts = array_module(grads.flat), chunks(grads.flat)
     squares = parallel_map(lambda part: grads.flat[part] @ grads.flat[part], parts)
-    norm = xp.sqrt(total(sum(squares, start=xp.zeros((), dtype=grads.flat.dtype))))
+    norm = xp.sqrt(sum(squares, start=xp.zeros((), dtype=grads.flat.dtype)))
     if largest == math.inf:
         return norm
     factor = xp.minimum(1, largest / (norm + 1e-6)).astype(grads.flat.dtype)  #              eq. 1

@@ -1,4 +1,4 @@
-"""The interface of an optimiser: all that engines, ranks and checkpoints use of one.
+"""The interface of an optimiser: all that engines and checkpoints use of one.
 
 An optimiser of your own inherits from Optimizer and defines `state` and `step`:
 
@@ -29,14 +29,9 @@ class Optimizer(Protocol):
     kernels names the CUDA kernels for its step: adamw, adam, sgd or muon. A class names its own, as in
     `class Adam(Optimizer, kernels="adam")`, and does not inherit any, as it may take another step. With None,
     the step runs array by array.
-
-    elementwise is True if no value's update depends on another value, so that ranks may share the work (see
-    Sharded); is_sharded, if this rank needs the sum of the gradients only for its part.
     """
 
     kernels: ClassVar[str | None] = None
-    elementwise: ClassVar[bool] = False
-    is_sharded: ClassVar[bool] = False
 
     def __init_subclass__(cls, kernels: str | None = None, **others: Any):
         super().__init_subclass__(**others)
@@ -64,14 +59,6 @@ class Optimizer(Protocol):
         """The gradients that this optimiser learns from, which are clipped in place before each step."""
         return grads
 
-    def whole_state(self) -> dict[str, Array]:
-        """The state of all ranks, put together on rank 0. A collective."""
-        return self.state
-
-    def own_state(self, whole: dict[str, Array]) -> dict[str, Array]:
-        """The arrays of a whole state, cut to this rank's part."""
-        return whole
-
     def summary(self) -> str:
-        """One line for the user about memory saved or parameters frozen; empty for an ordinary optimiser."""
+        """One line for the user about parameters frozen; empty for an ordinary optimiser."""
         return ""

@@ -14,8 +14,6 @@ from tinyvit.optim.interface import Optimizer
 class SGD(Optimizer, kernels="sgd"):
     """SGD with momentum. State: m, one value per parameter."""
 
-    elementwise = True
-
     def __init__(self, params: Params, momentum: float = 0.9):
         self.params, self.momentum = params, momentum
         self.m = array_module(params.flat).zeros_like(params.flat)

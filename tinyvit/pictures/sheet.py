@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngInfo
 
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.mark import MARK
+from tinyvit.files.reading import MARK
 from tinyvit.pictures.colours import INK, PAPER, QUIET
 from tinyvit.pictures.text import cut, drawable, font, text_width
 

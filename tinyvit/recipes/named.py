@@ -19,8 +19,7 @@ RECIPES += ("gpu-30-seconds", "gpu-2-minutes", "gpu-best")  # as they are listed
 FOLDER = Path(__file__).parent
 # Settings that may differ without making another recipe of it: where and how to compute, and what to look at.
 _FREE = {"recipe", "dataset", "data_dir", "seed", "device", "precision", "threads", "accumulate"}
-_FREE |= {"ranks", "shard_optimizer"}
-_FREE |= {"evaluate_every", "log"}
+_FREE |= {"ranks", "evaluate_every", "log"}
 
 
 @dataclass(frozen=True)

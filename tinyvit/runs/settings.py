@@ -68,8 +68,7 @@ class Settings:
     recipe is the name of the recipe that was followed, if any; see recipes.named. log is where else the
     figures of each epoch are written: 'tensorboard', or None.
 
-    ranks is how many processes share the images of each batch; threads is that of each. With shard_optimizer
-    each keeps a part of the optimiser's state.
+    ranks is how many processes share the images of each batch; threads is that of each.
 
     precision is that of activations and products on a GPU: see engine.make_engine.
     """
@@ -138,7 +137,6 @@ class Settings:
     device: str = "auto"
     threads: int | None = None
     ranks: int = 1
-    shard_optimizer: bool = False
 
     def __post_init__(self) -> None:
         """Fill in the usual place of the positions, if none is given."""
@@ -189,6 +187,7 @@ class Settings:
         Raises UserError for an unknown or missing name, or for a value that the setting cannot have.
         """
         types = _types()
+        values = {name: value for name, value in values.items() if name not in _GONE}
         remedy = "Use the version of tinyvit that wrote it, or correct the file."
         if unknown := sorted(values.keys() - types.keys()):
             raise UserError(
@@ -204,6 +203,9 @@ class Settings:
                     f"{source} has {value!r} for the setting {name}, expected {expected}. {remedy}"
                 )
         return cls(**values)
+
+
+_GONE = ("shard_optimizer",)  # settings of older versions that changed nothing in what a run computes
 
 
 @lru_cache(maxsize=1)

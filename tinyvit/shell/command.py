@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from tinyvit.distributed import one_job
 from tinyvit.errors import UserError
-from tinyvit.files.mark import NOT_FREE, is_free
+from tinyvit.files.reading import NOT_FREE, is_free
 from tinyvit.limits import LARGEST, LARGEST_SEED, MOST_LAYERS, MOST_PIXELS, MOST_THREADS
 from tinyvit.shell.ending import ending, fail
 from tinyvit.shell.figures import call

@@ -1,4 +1,4 @@
-"""How a program ends: with one line for a user's mistake, and a traceback only for a bug."""
+"""The end of a program: one line for a user's mistake, and a traceback only for a bug."""
 
 import contextlib
 import errno
@@ -24,7 +24,7 @@ def ending(name: str, flags: Container[str] = ()) -> Iterator[None]:
 
     A user's mistake or a system error prints one line on standard error and exits with status 2; Ctrl-C exits
     with status 130. A closed pipe, as in `... | head -1`, exits quietly with status 0, unless the program had
-    come to another one by itself, such as a training run that it has cut short. Where a stream is closed from
+    already chosen another one, as for a training run that it has cut short. Where a stream is closed from
     the start, as in `... >&-`, what would be printed there is dropped. A warning is one line on standard
     error. Only bugs show a traceback. flags are those of the program, which may be advised.
     """
@@ -71,7 +71,7 @@ def _flush() -> None:
     try:
         print(end="", flush=True)
     except BrokenPipeError:
-        pass  # the program has ended by itself, and its status counts
+        pass  # the program has ended, and its status counts
     except OSError as error:
         if error.errno != errno.EIO:
             raise
@@ -89,7 +89,7 @@ def _fill_in_closed_streams() -> None:
 
 
 def is_lack_of_memory(error: Exception) -> bool:
-    """Whether an array did not fit into memory, or could not fit into the memory of any computer."""
+    """True if an array did not fit into memory, or could not fit into the memory of any computer."""
     return isinstance(error, MemoryError) or str(error).startswith(_BEYOND_MEMORY)
 
 

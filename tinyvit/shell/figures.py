@@ -48,7 +48,7 @@ def percent(share: float | None) -> str:
 
 
 def call(command: str) -> str:
-    """How to run a command: as this program was, by the installed script, or through Python."""
+    """The words that run a command: as this program was run, by the installed script or through Python."""
     script = sys.argv[0]
     if Path(script).name not in ("tinyvit", "tinyvit.exe"):
         return f"python -m tinyvit.{command}"

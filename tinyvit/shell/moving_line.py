@@ -49,7 +49,7 @@ class MovingLine:
         return f"{_STYLES[style]}{text}{_RESET}" if self._colour else text
 
     def is_due(self, last: bool = False) -> bool:
-        """Whether it is time to show a new state; on a terminal, the last one is always shown."""
+        """True if it is time to show a new state; on a terminal, the last one is always shown."""
         if self._terminal and last:
             return True
         return self._clock() - self._printed_at >= (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS)
@@ -130,12 +130,12 @@ class MovingLine:
 
 
 def _columns(line: str) -> int:
-    """How many columns a line takes on the screen."""
+    """Number of columns that a line takes on the screen."""
     return len(_ESCAPE_CODE.sub("", line))
 
 
 def _terminal_width() -> int:
-    """How many columns can be used: all but the last, which makes some terminals start a new row."""
+    """Number of columns that can be used: all but the last, which makes some terminals start a new row."""
     return shutil.get_terminal_size().columns - 1
 
 
@@ -148,7 +148,7 @@ def _can_encode(text: str, encoding: str) -> bool:
 
 
 def _colour_wanted() -> bool:
-    """Whether a terminal should get colours (no-color.org); turns them on in Windows if they are off."""
+    """True if a terminal should get colours (no-color.org); turns them on in Windows if they are off."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     if os.name == "nt":

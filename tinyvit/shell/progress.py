@@ -1,10 +1,10 @@
-"""What users see while a command works: one line that is updated in place, and a line for each epoch.
+"""The progress of a command, as users see it: a line that is updated in place, and a line for each epoch.
 
     tinyvit · shapes · vit-nano/4, 118,410 parameters · NumPy on 2 threads · run runs/shapes-1
     epoch  2/12  loss 1.034   test 71.2%   best 71.2% *     812 img/s     0:41
     epoch  3/12  ━━━━━━━━━━━━━━╸─────────  27/40   loss 0.812   812 img/s   0:41 left
 
-Here is what the lines say; how they move, and fit the terminal, is in moving_line.py.
+The content of the lines is here; their motion, and their fit to the terminal, in moving_line.py.
 """
 
 from __future__ import annotations
@@ -15,50 +15,28 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO, cast
+from typing import TextIO
 
-from tinyvit.files.fetching import Speed
 from tinyvit.shell.figures import duration, figure, img_per_second, percent
 from tinyvit.shell.moving_line import MovingLine
 
 SPEED_SECONDS = 20  # of training, after which its speed is known
-# The forms of each line from longest to shortest; the first that fits the terminal is shown.
-STEP_LAYOUTS = (
-    "{epoch}  {bar}  {count}   {loss}   {rate}   {left}",
-    "{epoch}  {bar}  {count}   {loss}   {left}",
-    "{epoch}  {bar}   {loss}   {left}",
-    "{epoch}  {count}   {loss}   {left}",
-    "{epoch}   {loss}   {left}",
-    "{epoch}   {loss}",
-)
-EPOCH_LAYOUTS = (
-    "{epoch}  {loss}   {result}   {best} {rate}  {took}",
-    "{epoch}  {loss}   {result}   {best} {took}",
-    "{epoch}  {loss}   {result}   {best}",
-    "{epoch}  {loss}   {result}",
-)
-DOWNLOAD_LAYOUTS = (
-    "{name}  {bar}  {size}   {speed}   {left}",
-    "{name}  {bar}  {size}   {left}",
-    "{name}  {size}   {left}",
-    "{name}  {size}",
-    "{size}",
-)
-ENDLESS_LAYOUTS = ("{name}  {size}   {speed}", "{name}  {size}", "{size}")  # a download of unknown length
-COUNT_LAYOUTS = (
-    "{name}  {bar}  {count} images   {left}",
-    "{name}  {count} images   {left}",
-    "{name}  {count}",
-    "{count}",
-)
 
 
-class _Nowhere(io.TextIOBase):
-    """A stream that keeps nothing."""
+def _shorter(layout: str, *parts: str) -> tuple[str, ...]:
+    """The forms of a line, from the longest to the shortest: parts are left out one after another."""
+    return layout, *(layout := layout.replace(part, "") for part in parts)
 
-    def write(self, text: str) -> int:
-        """Forget a text."""
-        return len(text)
+
+STEP_LAYOUTS = _shorter(
+    "{epoch}  {bar}  {count}   {loss}   {rate}   {left}", "   {rate}", "  {bar}", "  {count}", "   {left}"
+)
+EPOCH_LAYOUTS = _shorter(
+    "{epoch}  {loss}   {result}   {best} {rate}  {took}", "{rate}  ", " {took}", "   {best}"
+)
+COUNT_LAYOUTS = _shorter("{name}  {bar}  {count}   {left}", "  {bar}", "   {left}", "{name}  ")
+DOWNLOAD_LAYOUTS = ("{name}  {bar}  {count}   {speed}   {left}", *COUNT_LAYOUTS)
+ENDLESS_LAYOUTS = _shorter("{name}  {count}   {speed}", "   {speed}", "{name}  ")  # of unknown length
 
 
 class Progress:
@@ -77,7 +55,7 @@ class Progress:
     @classmethod
     def silent(cls) -> Progress:
         """One that prints nothing, for a process that is not the one that speaks."""
-        return cls(cast(TextIO, _Nowhere()))
+        return cls(io.StringIO())
 
     def header(self, *parts: str) -> None:
         """The opening line: tinyvit, then what is trained, on what, and where it is written."""
@@ -154,8 +132,8 @@ class Progress:
             self.note(line)
 
     def unread(self, *lines: str) -> None:
-        """Print on standard error what should be known although nobody reads the stream any more."""
-        with contextlib.suppress(BrokenPipeError):  # nobody reads that either
+        """Print on standard error what should be known although the stream's reader has gone."""
+        with contextlib.suppress(BrokenPipeError):  # its reader has gone too
             Progress(sys.stderr).outcome(*lines)
 
     def close(self) -> None:
@@ -172,54 +150,44 @@ class Progress:
         The first report says what is there already. The report of the last byte leaves a line with the size
         and the time it took.
         """
-        start, first = self._clock(), -1
-        recent = Speed(0, self._clock)
+        return self._counter(name, DOWNLOAD_LAYOUTS, lambda size: f"{size / 1e6:.1f}", "MB", _per_second)
 
-        def report(done: int, total: int | None = None) -> None:
-            nonlocal first, recent
-            if first < 0:
-                first, recent = done, Speed(done, self._clock)
-            speed, _ = recent.after(done)
-            fields = {"name": self._paint(name, "bold"), "speed": _per_second(speed)}
-            if total and done >= total:
-                seconds = self._clock() - start
-                average = _per_second((done - first) / seconds if seconds > 0 else 0.0)
-                self._line.stay(f"{fields['name']}  {total / 1e6:.1f} MB in {duration(seconds)}   {average}")
-            elif not self._line.is_due():
-                return
-            elif total:
-                whole = f"{total / 1e6:.1f}"
-                fields["size"] = f"{done / 1e6:>{len(whole)}.1f}/{whole} MB"
-                seconds_left = (total - done) / speed if speed else None
-                fields["left"] = self._left(seconds_left)
-                self._move(DOWNLOAD_LAYOUTS, fields, done / total)
-            else:
-                self._move(ENDLESS_LAYOUTS, fields | {"size": f"{done / 1e6:.1f} MB"})
-
-        return report
-
-    def count(self, name: str) -> Callable[[int, int], None]:
+    def count(self, name: str) -> Callable[[int, int | None], None]:
         """Start showing progress through a set of images: returns report(done, total), in images.
 
         The report of the last image leaves a line with their number and the time they took.
         """
-        start = self._clock()
+        return self._counter(name, COUNT_LAYOUTS, lambda number: f"{number:,}", "images", img_per_second, 0)
 
-        def report(done: int, total: int) -> None:
+    def _counter(
+        self,
+        name: str,
+        layouts: tuple[str, ...],
+        form: Callable[[int], str],
+        unit: str,
+        per_second: Callable[[float | None], str],
+        first: int | None = None,
+    ) -> Callable[[int, int | None], None]:
+        """report(done, total) for amounts written by form; `first` were done before, or the first report."""
+        start, title = self._clock(), self._paint(name, "bold")
+
+        def report(done: int, total: int | None = None) -> None:
+            nonlocal first
+            first = done if first is None else min(first, done)  # fewer if a download has begun anew
             seconds = self._clock() - start
-            title = self._paint(name, "bold")
-            if done >= total:
-                rate = img_per_second(total / seconds if seconds > 0 else None)
-                self._line.stay(f"{title}  {total:,} images in {duration(seconds)}   {rate}")
+            speed = (done - first) / seconds if seconds > 0 else None
+            if total and done >= total:
+                amount = f"{form(total)} {unit} in {duration(seconds)}"
+                self._line.stay(f"{title}  {amount}   {per_second(speed)}")
             elif self._line.is_due():
-                whole = f"{total:,}"
-                seconds_left = (total - done) * seconds / done if done else None
+                whole = form(total) if total else ""
                 fields = {
                     "name": title,
-                    "count": f"{done:>{len(whole)},}/{whole}",
-                    "left": self._left(seconds_left),
+                    "count": f"{form(done):>{len(whole)}}{f'/{whole}' * bool(total)} {unit}",
+                    "speed": per_second(speed),
+                    "left": self._left((total - done) / speed if total and speed else None),
                 }
-                self._move(COUNT_LAYOUTS, fields, done / total)
+                self._move(layouts if total else ENDLESS_LAYOUTS, fields, done / total if total else 0.0)
 
         return report
 
@@ -241,6 +209,7 @@ class Progress:
         return self._line.paint(text, style)
 
 
-def _per_second(speed: float) -> str:
+def _per_second(speed: float | None) -> str:
     """A speed in bytes a second."""
+    speed = speed or 0.0
     return f"{speed / 1e6:.1f} MB/s" if speed >= 1e6 else f"{speed / 1e3:.0f} kB/s"

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 
 def is_starting_a_command() -> bool:
-    """Whether this program is `python -m tinyvit...`, and Python is still looking for that module."""
+    """True if this program is `python -m tinyvit...`, and Python is still looking for that module."""
     words = getattr(sys, "argv", [])
     if words[:1] != ["-m"]:
         return False

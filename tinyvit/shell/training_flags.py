@@ -270,12 +270,6 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     add_compute_flags(run)
     add_precision_flag(run, "auto")
     run.add_argument(
-        "--shard-optimizer",
-        action=argparse.BooleanOptionalAction,
-        help="under mpiexec, each process keeps only its part of the optimiser's state, to save memory "
-        "(default: each keeps all of it)",
-    )
-    run.add_argument(
         "--out",
         type=some_path,
         metavar="RUN",

@@ -173,7 +173,6 @@ def _trainer(
         lora=settings.lora,
         lora_alpha=settings.lora_alpha,
         seed=settings.seed,
-        shard=settings.shard_optimizer,
     )
     training = Training(
         dataset.train.images if device.xp is np else device.xp.asarray(dataset.train.images),

@@ -38,7 +38,7 @@ _OF_RANDAUGMENT = {"augment_ops", "augment_magnitude"}
 # What a user chooses instead of another setting, which a recipe may give.
 _INSTEAD = {"steps": "epochs", "warmup_steps": "warmup_epochs", "position_at": "position"}
 # Settings that may differ when a run is resumed: where to compute, and where the data are.
-FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "shard_optimizer", "log"}
+FREE_ON_RESUME = {"device", "precision", "threads", "data_dir", "labels", "log"}
 # Settings that may change when a run is resumed: none is of its data, or of the shape of what is saved.
 CHANGEABLE = {"lr", "decay", "weight_decay", "clip", "smoothing", "ema", "evaluate_every", "patience"}
 CHANGEABLE |= {

@@ -8,7 +8,6 @@ from tinyvit.model import Params, ViTConfig
 from tinyvit.model.layout import ParamSpec, layout
 from tinyvit.optim import LoRA, Optimizer, SubsetOptimizer, frozen_blocks, make_optimizer, rates
 from tinyvit.optim.lora import check_rank
-from tinyvit.optim.sharded import Sharded
 
 
 def make_learning(
@@ -22,20 +21,18 @@ def make_learning(
     lora: int | None = None,
     lora_alpha: float | None = None,
     seed: int = 0,
-    shard: bool = False,
 ) -> tuple[Optimizer, int | None]:
     """The optimiser of that name for what learns, and how many blocks are frozen together with the stem.
 
     freeze and layer_decay are those of optim.rates. lora is the rank of LoRA, if it is used (see optim.lora):
     everything but the head is then frozen, unless freeze says otherwise. Its alpha is the rank by default.
-    shard shares the optimiser's state among the ranks. Raises UserError for what does not go together, or
-    would learn nothing.
+    Raises UserError for what does not go together, or would learn nothing.
     """
     make: Any = partial(make_optimizer, optimizer, weight_decay=weight_decay)
     is_new = not any(bool(params[row.name].any()) for row in params.rows if row.name in _HEADS)
-    found = learning_rates(config, freeze, layer_decay, lora, shard, is_new)
+    found = learning_rates(config, freeze, layer_decay, lora, is_new)
     if found is None:
-        return Sharded.of(make, params) if shard else make(params), None
+        return make(params), None
     if lora is None:
         return SubsetOptimizer(make, params, found), frozen_blocks(found, config.layers)
     made = LoRA(make, params, found, lora, lora if lora_alpha is None else lora_alpha, seed)
@@ -51,7 +48,6 @@ def learning_rates(
     freeze: str | None,
     layer_decay: float,
     lora: int | None,
-    shard: bool,
     new_head: bool = True,
 ) -> dict[str, float] | None:
     """The factor of each parameter's learning rate, by name; None if everything learns alike.
@@ -61,11 +57,6 @@ def learning_rates(
     """
     if lora is None and freeze is None and layer_decay == 1:
         return None
-    if shard:
-        raise UserError(
-            "the state of an optimiser is shared out only if everything learns alike: omit "
-            "--shard-optimizer, or --freeze, --layer-decay and --lora."
-        )
     if lora is not None and layer_decay != 1:
         raise UserError("LoRA learns at one rate in all blocks: omit --layer-decay, or --lora.")
     if lora is not None and not config.has_transformer:

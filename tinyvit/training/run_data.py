@@ -21,7 +21,6 @@ from tinyvit.distributed import by_first, current, in_turn
 from tinyvit.errors import UserError
 from tinyvit.limits import MOST_EPOCHS
 from tinyvit.model import Params, ViTConfig
-from tinyvit.optim import OPTIMIZERS
 from tinyvit.runs.folder import RunFolder
 from tinyvit.runs.settings import Settings
 from tinyvit.shell.figures import counted
@@ -239,11 +238,6 @@ def check_fit(settings: Settings, dataset: Dataset) -> None:
             f"{given} than the {MOST_EPOCHS:,} whose results a checkpoint has room for: give fewer "
             f"--{'steps' if settings.steps else 'epochs'}. In a run with a smaller --batch-size, each epoch "
             "has more steps."
-        )
-    if settings.shard_optimizer and not OPTIMIZERS[settings.optimizer].elementwise:
-        raise UserError(
-            f"{settings.optimizer} works on whole matrices, whose state cannot be cut into parts: omit "
-            "--shard-optimizer, or give --optimizer adamw."
         )
     if settings.ranks > settings.batch_size:
         raise UserError(

@@ -48,7 +48,7 @@ def train(
 
     At the deadline, a time of time.monotonic(), it is interrupted too, and the number is OUT_OF_TIME; when
     nobody reads the progress any more, as in `... | head -1`, it is NO_READER.
-    progress shows what is done, on standard output if it is not given. Of several ranks (distributed.current)
+    progress shows what is done, on standard output if it is not given. Of several ranks (distributed.ranks)
     only the first prints and writes files.
 
     chosen holds the settings that the user gave. All others come from config (a config.json to repeat), from

@@ -61,7 +61,7 @@ def check_start(settings: Settings, weights: Model | None) -> None:
 
 def _check_learning(settings: Settings, config: ViTConfig) -> None:
     s = settings
-    learning_rates(config, s.freeze, s.layer_decay, s.lora, s.shard_optimizer)
+    learning_rates(config, s.freeze, s.layer_decay, s.lora)
 
 
 def starting_model(

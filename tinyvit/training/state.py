@@ -65,14 +65,13 @@ class State:
 def to_save(engine: ReferenceEngine, state: State, resumable: bool) -> Checkpoint:
     """A checkpoint of the model, which is the average of the weights if there is one.
 
-    If it is to be resumable, it also holds whatever else training needs to go on. A collective: only that of
-    rank 0 is whole.
+    If it is to be resumable, it also holds whatever else training needs to go on.
     """
     config, params, training = engine.config, engine.params, engine.training
     model = Params(training.average.flat, params.rows) if training.average else params
     checkpoint = Checkpoint(config, model, progress=vars(state))
     if resumable:
-        checkpoint.optimizer = training.optimizer.whole_state()
+        checkpoint.optimizer = training.optimizer.state
         checkpoint.weights = params.flat if training.average else None
     return checkpoint
 
@@ -90,7 +89,7 @@ def restored(
     it stays the best until there is a better one, for its model is the one in best.npz. Raises UserError if
     the checkpoint does not belong to this run.
     """
-    mine, saved = live_arrays(engine), _saved_arrays(checkpoint, engine)
+    mine, saved = live_arrays(engine), _saved_arrays(checkpoint)
     try:
         state = State(**checkpoint.progress)
         if state.records and state.step < min(len(state.records) * steps_per_epoch, total_steps):
@@ -123,11 +122,11 @@ def live_arrays(engine: ReferenceEngine) -> dict[str, Array]:
     return {"weights": engine.params.flat} | average | training.optimizer.state
 
 
-def _saved_arrays(checkpoint: Checkpoint, engine: ReferenceEngine) -> dict[str, Array]:
-    """The same arrays as a checkpoint has them; of a shared state, the part of this rank."""
+def _saved_arrays(checkpoint: Checkpoint) -> dict[str, Array]:
+    """The same arrays as a checkpoint has them."""
     params, weights = checkpoint.params.flat, checkpoint.weights
     own = {"weights": params} if weights is None else {"weights": weights, "average": params}
-    return own | engine.training.optimizer.own_state(checkpoint.optimizer)
+    return own | checkpoint.optimizer
 
 
 def _has_numbers(state: State) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinyvit.errors import UserError
-from tinyvit.files.cache import cache_folder
+from tinyvit.files import cache_folder
 from tinyvit.files.download import Report, download
 from tinyvit.weights.torch_files import TORCH_ENDINGS
 

@@ -8,7 +8,6 @@ the gradients: see engine.cpu.folding.
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -54,18 +53,11 @@ class BlockCache(NamedTuple):
 class Blocks:
     """All blocks of a model, as one stage. It has no state, so threads can share it.
 
-    params are the model's, and folded the folded weights of each block (see engine.cpu.folding). finished(i),
-    if given, is called after the backward pass of block i.
+    params are the model's, and folded the folded weights of each block (see engine.cpu.folding).
     """
 
-    def __init__(
-        self,
-        config: ViTConfig,
-        params: Params,
-        folded: list[Folded],
-        finished: Callable[[int], None] | None = None,
-    ):
-        self.config, self.params, self.folded, self.finished = config, params, folded, finished
+    def __init__(self, config: ViTConfig, params: Params, folded: list[Folded]):
+        self.config, self.params, self.folded = config, params, folded
 
     def arrange(self, noise: ops.Noise | None, frozen: int | None, stages: list[Stage]) -> list[Stage]:
         """The stages of a model with these blocks as one stage; the first `frozen` of them do not learn."""
@@ -105,8 +97,6 @@ class Blocks:
         """
         for i in reversed(range(len(self.folded) - len(caches), len(self.folded))):
             dy = self._block_backward(i, dy, caches.pop(), grads)
-            if self.finished:
-                self.finished(i)
         return dy
 
     def _block(self, i: int, x: np.ndarray, noise: ops.Noise | None) -> tuple[np.ndarray, BlockCache]:

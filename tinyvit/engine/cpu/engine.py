@@ -6,16 +6,11 @@ worker adds its gradients to the result; every other worker has its own buffer, 
 end in a fixed order. Which worker takes which images is fixed too, so the same batch on the same number of
 threads gives the same bits every time. (A model whose gradients fill a large part of the memory has fewer
 workers than threads; with less memory it may have fewer still, and other bits.)
-
-The gradients of a block are final once the backward passes of all micro-batches have left it behind. If there
-are several ranks, the calling thread then sums them over ranks (see engine.exchange) while the workers go on.
 """
 
 import math
-from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from queue import SimpleQueue
 
 import numpy as np
 
@@ -93,13 +88,9 @@ class CpuEngine(ReferenceEngine):
         targets: np.ndarray,
         noise: Noise | None = None,
         share: float = 1.0,
-        ready: Callable[[int], None] | None = None,
         fresh: bool = False,
     ) -> np.ndarray:
-        """See ReferenceEngine.loss_and_grads; ready is called on the calling thread.
-
-        Nothing may have been drawn from the noise before.
-        """
+        """See ReferenceEngine.loss_and_grads; nothing may have been drawn from the noise before."""
         images = self._checked(images)
         if len(targets) != len(images):
             raise ValueError(
@@ -112,20 +103,12 @@ class CpuEngine(ReferenceEngine):
         earlier = None if fresh or not grads.flat.any() else grads.astype(grads.flat.dtype)
         pieces = self._pieces(len(images), self.workers, self.micro_batch)
         workers = min(self.workers, len(pieces))
-        finished_blocks: SimpleQueue[int | None] = SimpleQueue()
-        blocks = self._blocks(len(images), finished_blocks.put)
+        blocks = self._blocks(len(images))
         names = [name for name in grads if frozen is None or depth(name) > frozen]
-        unfinished = dict.fromkeys(".".join(name.split(".")[:2]) for name in names)  # blocks.0, norm.weight
+        parts = dict.fromkeys(".".join(name.split(".")[:2]) for name in names)  # blocks.0, norm.weight
 
         def finish(part: str) -> None:
             self._sum_and_unfold(part, self._other_grads[: workers - 1], blocks is not None, earlier)
-
-        def work(worker: int) -> np.ndarray:
-            try:
-                return learn(worker)
-            except BaseException:
-                finished_blocks.put(None)
-                raise
 
         def learn(worker: int) -> np.ndarray:
             own = self._other_grads[worker - 1] if worker else grads  # the first worker needs no buffer
@@ -149,16 +132,10 @@ class CpuEngine(ReferenceEngine):
 
         with (
             blas_threads(max(1, self.threads // workers)),
-            self._threads.at_work(work, range(workers)) as working,
+            self._threads.at_work(learn, range(workers)) as working,
         ):
-            if ready and blocks:
-                learning = range(frozen or 0, self.config.layers)
-                for i in _finished_by_all(finished_blocks, len(pieces), learning):
-                    finish(f"blocks.{i}")
-                    del unfinished[f"blocks.{i}"]
-                    ready(i)
             losses = [worker.result() for worker in working]
-        self._spread(finish, unfinished)
+        self._spread(finish, parts)
         return sum(losses[1:], start=losses[0])
 
     def logits(self, images: np.ndarray, corruption: Corruption | None = None) -> np.ndarray:
@@ -171,8 +148,8 @@ class CpuEngine(ReferenceEngine):
         """See ReferenceEngine.features."""
         return self._compute(model.feature_stages(self.config), images)
 
-    def _blocks(self, images: int, finished_blocks: Callable[[int], None]) -> Blocks | None:
-        """The blocks for training on this number of images; they call finished_blocks.
+    def _blocks(self, images: int) -> Blocks | None:
+        """The blocks for training on this number of images.
 
         None if folding would not pay, or if Blocks cannot compute the model.
         """
@@ -185,7 +162,7 @@ class CpuEngine(ReferenceEngine):
                 self._frozen_blocks[i] = fold(self.config, self.params, i)
         folded = list(self._frozen_blocks.values())
         folded += self._spread(lambda i: fold(self.config, self.params, i), learning)
-        return Blocks(self.config, self.params, folded, finished_blocks)
+        return Blocks(self.config, self.params, folded)
 
     def _sum_and_unfold(self, part: str, others: list[Params], folded: bool, earlier: Params | None) -> None:
         """Add to a part of grads those of the other workers, in a fixed order, then what was there before."""
@@ -232,19 +209,6 @@ class CpuEngine(ReferenceEngine):
         number = min(count, rounds * workers)
         cuts = [count * i // number for i in range(number + 1)]
         return [slice(a, b) for a, b in pairwise(cuts)]
-
-
-def _finished_by_all(finished_blocks: SimpleQueue[int | None], pieces: int, blocks: range) -> Iterator[int]:
-    """The number of each block, from the last to the first, once the backward passes of all pieces have left
-    it behind; no more of them when a worker has failed, which says None."""
-    left = dict.fromkeys(blocks, pieces)
-    for i in reversed(blocks):
-        while left[i]:
-            block = finished_blocks.get()
-            if block is None:
-                return
-            left[block] -= 1
-        yield i
 
 
 def _workers(threads: int, buffer_bytes: int, memory: int | None) -> int:

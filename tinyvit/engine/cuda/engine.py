@@ -23,7 +23,6 @@ from tinyvit.engine.cuda.program import Graphs, Memory, Program, graphs_wanted
 from tinyvit.engine.cuda.support import multiprocessors, shared_limit
 from tinyvit.engine.cuda.uploads import Uploads, plan_tables
 from tinyvit.engine.cuda.workspace import plan_workspace
-from tinyvit.engine.exchange import Exchange, own_parts
 from tinyvit.engine.reference import ReferenceEngine
 from tinyvit.engine.training import Training
 from tinyvit.model import Params, ViTConfig
@@ -88,7 +87,7 @@ class CudaEngine(ReferenceEngine):
 
     def step(self, plan: BatchPlan, lr: float) -> tuple[Array, Array]:
         """See ReferenceEngine.step."""
-        t, config, parts = self.training, self.config, own_parts(plan, self.training)
+        t, config, parts = self.training, self.config, self.training.own_parts(plan)
         mixes, own = plan.mixing is not None, bool(self._dataset)  # own: the kernels make the batch
         for k, part in enumerate(parts):
             options = self._options(
@@ -122,7 +121,6 @@ class CudaEngine(ReferenceEngine):
         targets: Array,
         noise: Noise | None = None,
         share: float = 1.0,
-        ready: Callable[[int], None] | None = None,
         fresh: bool = False,
     ) -> Array:
         """See ReferenceEngine.loss_and_grads."""
@@ -182,7 +180,7 @@ class CudaEngine(ReferenceEngine):
 
     def _update_outside(self, lr: float, step: int) -> Array:
         """Sum over ranks, clip and update the parameters array by array; returns the norm of the gradient."""
-        norm = Exchange(self.grads, self.training).finish()
+        norm = self.training.sum_and_clip(self.grads)
         self.training.optimizer.step(self.grads, lr, step)
         return norm
 
