@@ -34,9 +34,8 @@ from tinyvit.page import NO_LABEL, choose_samples, write_page
 from tinyvit.shell.figures import counted
 from tinyvit.training.fit import check_labels, check_settings, check_writable, fit
 from tinyvit.training.starting_point import whiten_for
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import at_resolution, load_any, why_no_classes
-from tinyvit.weights.save import left_out, save_model
+from tinyvit.weights.save import check_replaceable, left_out, save_model
 from tinyvit.words.read import Words, read_words
 
 Labels = Sequence | np.ndarray

@@ -1,35 +1,47 @@
-"""Images of any size and any format that Pillow reads, in one folder for each class."""
+"""Images of any size and any format that Pillow reads, in one folder for each class.
 
+Decoded photos are kept for the next run, in the folder for what can be made again. A folder of photos has one
+entry there for each size and fit, valid while the names, sizes and times of its files stay:
+
+FOLDER-STAMP.npy    the photos, uint8 (n, size, size, 3), in the order of the files' names
+FOLDER-STAMP.json   which of them could not be read, and why; written last
+"""
+
+import hashlib
+import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from math import prod
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
+import PIL
 
 from tinyvit.cores import available_memory
-from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note, check_kept, class_counts
+from tinyvit.data.dataset import Counter, Dataset, ImageSet, Note, Rows, check_kept, class_counts
 from tinyvit.data.folder_files import Found, find_images, name_below
 from tinyvit.data.label_table import find_listed
-from tinyvit.data.photo_cache import PhotoCache
 from tinyvit.data.photos import read_photos, what_was_cropped
-from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError
+from tinyvit.files.atomic import write_atomically
+from tinyvit.files.cache import cache_folder
+from tinyvit.files.reading import read_json
 
 MOST_BAD = 0.2  # of the files, that cannot be read and are left out
-_MOST_IN_MEMORY = 0.25  # of all memory, that decoded photos may take up
 LONG = 5.0  # seconds of decoding, after which the photos are kept for the next run
+_MOST_IN_MEMORY = 0.25  # of all memory, that decoded photos may take up
 _SHOWN = 20  # files that cannot be read, with their reasons
+_WAY = 1  # to be raised whenever photos become other pixels
 
 
 def load_folder(
     path: Path,
     image_size: int,
     seed: int,
-    decoding: Counter | None = None,
-    note: Note | None = None,
+    decoding: Counter = lambda done, total: None,
+    note: Note = lambda line: None,
     strict: bool = False,
     table: Path | None = None,
     recorded: Mapping[str, str] | None = None,
@@ -56,12 +68,12 @@ def load_folder(
     """
     found = find_listed(path, table, seed) if table else find_images(path, seed)
     check_kept(path.resolve().name, only, found.classes)
-    note, digest = note or (lambda line: None), found.digest()
+    digest = found.digest()
     if recorded:
         found.split_as(recorded)
     for line in found.lines():
         note(line)
-    images, errors = _decoded(found, image_size, decoding or (lambda done, total: None), note, fit)
+    images, errors = _decoded(found, image_size, fit, decoding, note)
     if errors:
         judge(path, len(found.files), len(errors), list(errors.values()), note, strict)
     parts, start = {}, 0
@@ -85,7 +97,7 @@ def load_folder(
 
 
 def _decoded(
-    found: Found, size: int, decoding: Counter, note: Note, fit: str | None
+    found: Found, size: int, fit: str | None, decoding: Counter, note: Note
 ) -> tuple[np.ndarray | Rows, dict[Path, str]]:
     """The images of the files that can be read, in order, and why the others cannot.
 
@@ -93,67 +105,113 @@ def _decoded(
     """
     files, start = found.files, time.monotonic()
     cache = PhotoCache(found.path, files, size, fit)
-    is_large = prod(cache.shape) > _MOST_IN_MEMORY * (available_memory() or math.inf)
+    is_large = math.prod(cache.shape) > _MOST_IN_MEMORY * (available_memory() or math.inf)
     kept = cache.read()
     if kept:
         note(f"the decoded photos are those of an earlier run, in {cache.path}")
     elif is_large:
-        kept = _decoded_onto_disk(cache, size, decoding, note, fit)
+        gigabytes = f"{math.prod(cache.shape) / 1e9:,.1f} GB"
+        note(f"the photos take {gigabytes}, too much for the memory: they stay on the disk, in {cache.path}")
+        kept = cache.read() if cache.write(_views(cache.files, size, fit, decoding, note)) else None
+        if kept is None:
+            raise UserError(
+                f"{gigabytes} of decoded photos cannot be written to {cache.path}: make room there, point "
+                "the environment variable TINYVIT_CACHE at another folder, or give a smaller --image-size."
+            )
     if kept:
         images, errors = kept
         place = {file: i for i, file in enumerate(cache.files)}
         rows = Rows(images, [place[file] for file in files if file not in errors])
         return rows if is_large else np.asarray(rows), errors
-    images, errors = np.empty((len(files), size, size, 3), np.uint8), {}
-    lost: list[tuple[float, Path]] = []
-    decoding(0, len(files))
-    with closing(read_photos(files, size, fit, with_whole=False)) as photos:
-        for done, (file, photo) in enumerate(zip(files, photos, strict=True)):
-            if isinstance(photo, UserError):
-                errors[file] = str(photo)
-            else:
-                images[done - len(errors)] = photo.view
-                lost.append((photo.lost, file))
-            decoding(done + 1, len(files))
-    for line in what_was_cropped(lost):
-        note(line)
-    good = [file for file in files if file not in errors]
-    images = images[: len(good)]
-    found_photos: dict[Path, np.ndarray | str] = dict(zip(good, images, strict=True)) | errors
-    if time.monotonic() - start > LONG and cache.write(found_photos[file] for file in cache.files):
+    images, errors = np.empty(cache.shape, np.uint8), {}
+    photos: dict[Path, np.ndarray | str] = {}
+    for file, view in zip(files, _views(files, size, fit, decoding, note), strict=True):
+        if isinstance(view, str):
+            photos[file] = errors[file] = view
+        else:
+            images[len(photos) - len(errors)] = view
+            photos[file] = images[len(photos) - len(errors)]
+    images = images[: len(files) - len(errors)]
+    if time.monotonic() - start > LONG and cache.write(photos[file] for file in cache.files):
         note(f"the decoded photos are kept for the next run: {images.nbytes / 1e6:,.0f} MB in {cache.path}")
     return images, errors
 
 
-def _decoded_onto_disk(
-    cache: PhotoCache, size: int, decoding: Counter, note: Note, fit: str | None
-) -> tuple[np.ndarray, dict[Path, str]]:
-    """The photos of a cache, mapped from the disk, decoded one after another; and why some are missing."""
-    gigabytes = f"{prod(cache.shape) / 1e9:,.1f} GB"
-    note(f"the photos take {gigabytes}, too much for the memory: they stay on the disk, in {cache.path}")
-
+def _views(
+    files: Sequence[Path], size: int, fit: str | None, decoding: Counter, note: Note
+) -> Iterator[np.ndarray | str]:
+    """What a model sees of each photo, uint8 (size, size, 3), or why it cannot be read."""
     lost: list[tuple[float, Path]] = []
-
-    def views() -> Iterator[np.ndarray | str]:
-        with closing(read_photos(cache.files, size, fit, with_whole=False)) as photos:
-            for done, photo in enumerate(photos):
-                decoding(done, len(cache.files))
-                if isinstance(photo, UserError):
-                    yield str(photo)
-                else:
-                    lost.append((photo.lost, photo.path))
-                    yield photo.view
-        decoding(len(cache.files), len(cache.files))
-
-    kept = cache.read() if cache.write(views()) else None
+    decoding(0, len(files))
+    with closing(read_photos(files, size, fit, with_whole=False)) as photos:
+        for done, photo in enumerate(photos, 1):
+            if isinstance(photo, UserError):
+                yield str(photo)
+            else:
+                lost.append((photo.lost, photo.path))
+                yield photo.view
+            decoding(done, len(files))
     for line in what_was_cropped(lost):
         note(line)
-    if kept is None:
-        raise UserError(
-            f"{gigabytes} of decoded photos cannot be written to {cache.path}: make room there, point the "
-            "environment variable TINYVIT_CACHE at another folder, or give a smaller --image-size."
-        )
-    return kept
+
+
+class PhotoCache:
+    """The decoded photos of some files, cropped or otherwise fitted to size x size pixels."""
+
+    def __init__(self, folder: Path, files: Sequence[Path], size: int, fit: str | None = None):
+        self.files = sorted(files)
+        self.shape = (len(files), size, size, 3)
+        stats = [(str(file.relative_to(folder)), file.stat()) for file in self.files]
+        lines = [f"{name} {each.st_size} {each.st_mtime_ns}" for name, each in stats]
+        self._folder = _digest(f"{folder.resolve()} {size}{'' if fit in (None, 'crop') else f' {fit}'}")
+        self._stamp = _digest("\n".join([f"{_WAY} {PIL.__version__}", *lines]))
+
+    @property
+    def path(self) -> Path:
+        """The file of the photos. Raises UserError if this user has no folder for it."""
+        return cache_folder() / "photos" / f"{self._folder}-{self._stamp}.npy"
+
+    def read(self) -> tuple[np.ndarray, dict[Path, str]] | None:
+        """The photos, mapped from the disk in the order of `files`, and why some are missing; or None."""
+        try:
+            errors = read_json(self.path.with_suffix(".json"))
+            images = np.load(self.path, mmap_mode="r", allow_pickle=False)
+            if images.shape == self.shape and images.dtype == np.uint8:
+                return images, {self.files[int(index)]: str(reason) for index, reason in errors.items()}
+        except (OSError, ValueError, LookupError, AttributeError):
+            pass  # it is not there, or is damaged: the photos are decoded again
+        return None
+
+    def write(self, photos: Iterable[np.ndarray | str]) -> bool:
+        """Keep the photos of the files, in their order, or why a file has none; returns whether it could.
+
+        They are written as they come, so that they need not all be in memory.
+        """
+        header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
+        reasons: dict[int, str] = {}
+
+        def write(file: BinaryIO) -> None:
+            np.lib.format.write_array_header_1_0(file, header)
+            for i, photo in enumerate(photos):
+                if isinstance(photo, str):
+                    reasons[i] = photo
+                file.write(bytes(math.prod(self.shape[1:])) if isinstance(photo, str) else photo.data)
+
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for old in self.path.parent.glob(f"{self._folder}-*"):
+                old.unlink()
+            write_atomically(self.path, write)
+            write_atomically(
+                self.path.with_suffix(".json"), lambda file: file.write(json.dumps(reasons).encode())
+            )
+        except (OSError, UserError):
+            return False
+        return True
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def judge(path: Path, count: int, bad: int, reasons: list[str], note: Note, strict: bool) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tinyvit.data.dataset import ImageSet
+from tinyvit.data.dataset import ImageSet, Rows
 from tinyvit.data.folder_files import beside_classes, folders_of_parts, images_by_class, name_below
 from tinyvit.data.image_files import files_below
 from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.data.photos import read_photos
-from tinyvit.data.rows import Rows
 from tinyvit.errors import UserError, nearest
 
 

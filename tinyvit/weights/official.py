@@ -30,8 +30,8 @@ from tinyvit.weights.arrays import (
     take_positions,
     unknown_resnet,
 )
+from tinyvit.weights.equivalent import with_all_biases, with_one_table, with_row_of_token, without_scales
 from tinyvit.weights.fitting import GROUPS, check_others_have_it, fits_official, write_instead
-from tinyvit.weights.plain import with_all_biases, with_one_table, with_row_of_token, without_scales
 
 _PREFIXES = ("opt/target/", "target/", "params/")
 # Spellings found in practice, and the one in the released files.

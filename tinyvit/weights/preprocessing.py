@@ -15,7 +15,7 @@ from tinyvit.data.photo_fit import PhotoFit
 from tinyvit.errors import UserError
 from tinyvit.files.reading import read_json
 from tinyvit.weights.description import UNREADABLE, height_and_width
-from tinyvit.weights.pixels import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
+from tinyvit.weights.equivalent import CLIP_PIXELS, IMAGENET_PIXELS, PixelScale
 
 # Pillow's filters, indexed by the numbers that Hugging Face uses.
 FILTERS = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")

@@ -18,13 +18,11 @@ from tinyvit.ops.resize import METHODS
 from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint
 from tinyvit.runs.folder import RunFolder, has_checkpoint
 from tinyvit.weights.description import has_words, read_class_names
-from tinyvit.weights.hub import from_hub, is_hub_name
-from tinyvit.weights.known import find_weights
-from tinyvit.weights.pixels import for_colour
+from tinyvit.weights.equivalent import for_colour
+from tinyvit.weights.known import find_weights, from_hub, is_hub_name
 from tinyvit.weights.preprocessing import read_preprocessing
-from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize
+from tinyvit.weights.read import is_by_tinyvit, load_weights, usual_position_resize, weights_in
 from tinyvit.weights.resize import at_image_size
-from tinyvit.weights.shards import weights_in
 
 
 @in_turn

@@ -1,5 +1,9 @@
-"""Saving models in any layout, which is given explicitly or follows from the file name."""
+"""Saving models in any layout, which is given explicitly or follows from the file name.
 
+Nothing is written over but what an earlier save or export has left: see check_replaceable.
+"""
+
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -9,9 +13,11 @@ import numpy as np
 from tinyvit.data.photo_fit import PhotoFit, fit_for
 from tinyvit.errors import UserError
 from tinyvit.files.atomic import write_atomically
-from tinyvit.files.npz import add_seal
+from tinyvit.files.npz import add_seal, is_sealed
+from tinyvit.files.reading import open_regular
 from tinyvit.model import Model, Params, ViTConfig
-from tinyvit.runs.checkpoint import Checkpoint, save_checkpoint
+from tinyvit.runs.checkpoint import Checkpoint, is_checkpoint, load_checkpoint, save_checkpoint
+from tinyvit.weights.equivalent import OWN_PIXELS
 from tinyvit.weights.fitting import (
     check_others_have_it,
     fits_hugging_face,
@@ -20,14 +26,11 @@ from tinyvit.weights.fitting import (
     photos_unfit_for_hugging_face,
     write_instead,
 )
-from tinyvit.weights.hugging_face import save_hugging_face
+from tinyvit.weights.folders import save_hugging_face, save_timm
 from tinyvit.weights.official import to_official
 from tinyvit.weights.onnx_file import save_onnx
-from tinyvit.weights.pixels import OWN_PIXELS
-from tinyvit.weights.replacing import check_replaceable
 from tinyvit.weights.resolve import imagenet_classes
 from tinyvit.weights.safetensors import write_safetensors
-from tinyvit.weights.timm_folder import save_timm
 from tinyvit.weights.torch_names import to_torch_names
 
 LAYOUTS = {  # and their endings
@@ -156,3 +159,34 @@ def check_free(path: Path, more: str = "") -> None:
             f"{path} ends in {path.suffix}: expected .npz, .safetensors, .onnx,{more} or no ending for a "
             "folder."
         )
+
+
+_FILES = {"model.safetensors", "config.json", "preprocessor_config.json"}  # of a folder
+# What tinyvit writes near the start of a .safetensors, .onnx and .html file
+_MARKS = b'"writer":"tinyvit"', b"\x12\x07tinyvit", b'<meta name="generator" content="tinyvit">'
+_NEAR = 10_000  # bytes
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise UserError if there is anything of that name but a model or page that tinyvit has saved.
+
+    Checkpoints of a run, which hold its progress, and links that lead nowhere are not replaced either.
+    """
+    if os.path.lexists(path) and not _is_saved(path):
+        raise UserError(
+            f"{path} already exists and will not be overwritten: only a model or page that tinyvit "
+            "has saved or exported is, and no checkpoint of a run. Choose another name, or move it away."
+        )
+
+
+def _is_saved(path: Path) -> bool:
+    try:
+        if path.is_dir():
+            return {file.name for file in path.iterdir()} <= _FILES and _is_saved(path / "model.safetensors")
+        with open_regular(path) as file:
+            start, sealed = file.read(_NEAR), is_sealed(file)
+        if path.suffix.lower() != ".npz":
+            return any(mark in start for mark in _MARKS)
+        return sealed and not (is_checkpoint(path) and load_checkpoint(path).progress)
+    except (OSError, UserError):
+        return False

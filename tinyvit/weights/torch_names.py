@@ -28,6 +28,14 @@ from tinyvit.weights.arrays import (
     renamed,
     take_positions,
 )
+from tinyvit.weights.equivalent import (
+    PixelScale,
+    with_all_biases,
+    with_one_table,
+    with_row_of_token,
+    without_row_of_token,
+    without_scales,
+)
 from tinyvit.weights.fields import fields_of
 from tinyvit.weights.fitting import (
     TIMM_HYBRID,
@@ -38,16 +46,16 @@ from tinyvit.weights.fitting import (
     torch_naming,
     write_instead,
 )
-from tinyvit.weights.naming import BACKBONE, HUGGING_FACE, TIMM, Naming, recognise, usual_pixels
-from tinyvit.weights.pixels import PixelScale
-from tinyvit.weights.plain import (
-    with_all_biases,
-    with_one_table,
-    with_row_of_token,
-    without_row_of_token,
-    without_scales,
+from tinyvit.weights.naming import (
+    BACKBONE,
+    HUGGING_FACE,
+    TIMM,
+    Naming,
+    image_side,
+    in_one_spelling,
+    recognise,
+    usual_pixels,
 )
-from tinyvit.weights.spellings import image_side, in_one_spelling
 
 _PREFIXES: tuple[str, ...] = ("module.", "model.", "backbone.", "timm_model.")
 _PREFIXES += ("vit.", "deit.", "ijepa.", "beit.", "data2vec_vision.", "dinov2.", "dinov2_with_registers.")

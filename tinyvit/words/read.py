@@ -15,8 +15,7 @@ from tinyvit.ops import softmax
 from tinyvit.weights.arrays import NamedArrays, zeros_for
 from tinyvit.weights.description import GELU, UNREADABLE
 from tinyvit.weights.naming import CLIP
-from tinyvit.weights.read import read_arrays
-from tinyvit.weights.shards import weights_in
+from tinyvit.weights.read import read_arrays, weights_in
 from tinyvit.weights.torch_names import sources_of, to_ours
 from tinyvit.words.text import TextConfig, embed_texts, places_to_read, text_layout
 from tinyvit.words.tokenizer import Tokenizer
